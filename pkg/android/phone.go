@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -22,7 +21,7 @@ type phone struct {
 	api     int // level of Android's API
 	limits  limits
 	log     func(level, message, hint string) // of the session
-	lock    *os.File                          // nil without a folder for it
+	lock    *mobile.LockedDevice              // nil without a folder for it
 	changes *changes
 	server  *server // nil without APKs
 }

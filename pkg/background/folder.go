@@ -271,7 +271,7 @@ func (r Record) EndedError() *fault.Error {
 type Claim struct {
 	folder Folder
 	record Record
-	lock   *os.File
+	lock   *files.LockedFile
 }
 
 // Claim reserves a name for a session of this process: that of the record, or s1, s2 and so on when it has none.

@@ -11,6 +11,31 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
+func TestClosedLockIsReleasedForCopiesOfTheFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lock")
+	held, err := files.Lock(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := syscall.Dup(int(held.Fd())) // as a program has that is being started
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Close(child) }()
+	if _, err := files.Lock(path, false); !errors.Is(err, files.ErrLocked) {
+		t.Errorf("a lock that is held: %v", err)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := files.Lock(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = again.Close()
+}
+
 func TestReadDoesNotWait(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")

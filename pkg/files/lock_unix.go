@@ -9,32 +9,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrLocked says that another process holds a lock, or another holder in this one.
-var ErrLocked = errors.New("locked by another process")
-
-// Lock creates a file and locks it until it is closed or the process has exited. It waits for another holder, or without
-// wait returns ErrLocked. Programs that this process starts do not inherit the lock.
-func Lock(path string, wait bool) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
+func lock(file *os.File, wait bool) error {
 	how := unix.LOCK_EX
 	if !wait {
 		how |= unix.LOCK_NB
 	}
+	err := flock(file, how)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return ErrLocked
+	}
+	return os.NewSyscallError("flock", err)
+}
+
+// unlock releases the lock. Closing the file is not enough: a program that this process is starting has a copy of it
+// until its start is complete.
+func unlock(file *os.File) error { return os.NewSyscallError("flock", flock(file, unix.LOCK_UN)) }
+
+func flock(file *os.File, how int) error {
 	for {
-		err = unix.Flock(int(file.Fd()), how)
+		err := unix.Flock(int(file.Fd()), how)
 		if !errors.Is(err, unix.EINTR) {
-			break
+			return err
 		}
 	}
-	if err == nil {
-		return file, nil
-	}
-	_ = file.Close()
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, ErrLocked
-	}
-	return nil, os.NewSyscallError("flock", err)
 }

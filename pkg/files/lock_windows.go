@@ -7,27 +7,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ErrLocked says that another process holds a lock, or another holder in this one.
-var ErrLocked = errors.New("locked by another process")
-
-// Lock creates a file and locks it until it is closed or the process has exited. It waits for another holder, or without
-// wait returns ErrLocked. Programs that this process starts do not inherit the lock.
-func Lock(path string, wait bool) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
+func lock(file *os.File, wait bool) error {
 	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
 	if !wait {
 		flags |= windows.LOCKFILE_FAIL_IMMEDIATELY
 	}
-	err = windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
-	if err == nil {
-		return file, nil
-	}
-	_ = file.Close()
+	err := windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return nil, ErrLocked
+		return ErrLocked
 	}
-	return nil, os.NewSyscallError("LockFileEx", err)
+	return os.NewSyscallError("LockFileEx", err)
 }
+
+// unlock does nothing: closing the file releases the lock, and programs that this process starts have no copy of it.
+func unlock(*os.File) error { return nil }

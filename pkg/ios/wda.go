@@ -24,7 +24,7 @@ type wdaServer struct {
 
 	mu      sync.Mutex
 	process *device.PipedProcess // nil if the backend did not start it
-	lock    *os.File             // nil before the first session, and without a folder for it
+	lock    *mobile.LockedDevice // nil before the first session, and without a folder for it
 }
 
 // acquire excludes other processes of the user from WebDriverAgent, which has one session, until close.

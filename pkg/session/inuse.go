@@ -22,7 +22,7 @@ const startingTime = time.Minute
 
 // markInUse locks the file that InUse looks at, which another process may have locked for a moment to look at it.
 // Without it the session works as well.
-func markInUse(dir string) *os.File {
+func markInUse(dir string) *files.LockedFile {
 	if dir == "" {
 		return nil
 	}
@@ -30,7 +30,7 @@ func markInUse(dir string) *os.File {
 	return file
 }
 
-func unmarkInUse(file *os.File) {
+func unmarkInUse(file *files.LockedFile) {
 	if file != nil {
 		_, _ = file.WriteString(ended)
 		_ = file.Close()

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,6 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -124,10 +124,10 @@ type Session struct {
 	servers   []*server.Server  // in configured order
 	sources   []discover.Source // those that are not servers
 	registry  atomic.Pointer[discover.Registry]
-	reloaded  atomic.Bool      // reloadTools replaced the registry
-	inUse     *os.File         // its lock says that the session is open; nil without a folder
-	callbacks *callback.Server // of the servers that only this session has; nil when none can call back
-	device    *usedDevice      // nil when nothing drives the scope's devices
+	reloaded  atomic.Bool       // reloadTools replaced the registry
+	inUse     *files.LockedFile // its lock says that the session is open; nil without a folder
+	callbacks *callback.Server  // of the servers that only this session has; nil when none can call back
+	device    *usedDevice       // nil when nothing drives the scope's devices
 	outcome   atomic.Pointer[device.Outcome]
 	needed    bool         // Options.Tools names a command of the device
 	step      atomic.Int32 // the running step, from 1; 0 outside of one

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,20 @@ func TestKillAllKillsWhatLeftTheGroup(t *testing.T) {
 				t.Errorf("survivors %q", left)
 			}
 		})
+	}
+}
+
+func TestKillAllKillsDaemons(t *testing.T) {
+	t.Parallel()
+	c := start(t, "grandchild", "daemon")
+	c.echoes()
+	until(t, "there is a daemon", func() bool {
+		return slices.ContainsFunc(spawntest.Survivors(c.marker), func(found string) bool { return strings.HasSuffix(found, " sleep 3600") })
+	})
+	c.sup.limits.killAll = limit
+	c.sup.KillAll()
+	if left := spawntest.Survivors(c.marker); len(left) > 0 {
+		t.Errorf("survivors %q", left)
 	}
 }
 

@@ -7,7 +7,8 @@
 // A [Supervisor] and its processes may be used from any goroutine. After [Process.Stop], nothing of a process is left:
 // not the leader, not its process group, not its goroutines and files here. The exception is a daemon: a process that a
 // server starts in a session of its own and without the server's stdout and stderr, such as adb's or Gradle's, which
-// other programs may be using. When this process is killed, [Reap] in a later one kills daemons too, apart from adb.
+// other programs may be using. [Supervisor.KillAll] kills daemons too, apart from adb, and so does [Reap] in a later
+// process when this one was killed.
 package spawn
 
 import (
@@ -26,6 +27,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/engine"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
+	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
 )
 
 // Options of a Supervisor.
@@ -192,9 +194,14 @@ func (s *Supervisor) all() []*Process {
 	return all
 }
 
-// KillAll kills every process with everything that it started, and every process that is started later. It returns when
-// they are gone, and after a second in any case.
+// KillAll kills every process with everything that it started, daemons too, and every process that is started later. It
+// returns when they are gone, and after a second in any case.
 func (s *Supervisor) KillAll() {
+	s.killAll(func() []proc.ID { return daemonsOf(s.runID) })
+}
+
+// killAll implements KillAll. daemons returns those to kill.
+func (s *Supervisor) killAll(daemons func() []proc.ID) {
 	s.mu.Lock()
 	s.killed = true
 	s.mu.Unlock()
@@ -203,6 +210,7 @@ func (s *Supervisor) KillAll() {
 		p.kill()
 	}
 	deadline := time.Now().Add(s.limits.killAll)
+	killUntilGone(deadline, daemons)
 	for _, p := range all {
 		killDescendants(p, deadline)
 		select {
@@ -216,7 +224,7 @@ func (s *Supervisor) KillAll() {
 // error names them.
 func (s *Supervisor) Close() error {
 	left := s.all()
-	s.KillAll()
+	s.killAll(func() []proc.ID { return nil })
 	var names []string
 	deadline := time.Now().Add(s.limits.kill)
 	for _, p := range left {

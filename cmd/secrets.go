@@ -93,8 +93,9 @@ func withProject(project *config.Project, flags map[string]string) map[string]st
 	return all
 }
 
-// maxSecret is the size in bytes of the largest secret in a file.
-const maxSecret = 1 << 20
+// maxSecret is the size in bytes of the largest secret in a file. Redacting one takes about a thousand times as much
+// memory.
+const maxSecret = 64 << 10
 
 // readSecretFile returns the content of a file of at most maxSecret bytes. Unlike other files that flags name, it may
 // be a pipe, as in --secret TOKEN=@<(command): that is read until its writer closes it or ctx ends. A pipe without a

@@ -54,7 +54,7 @@ func TestFlagsDoNotReadPipesAndDevicesToTheirEnd(t *testing.T) {
 		{3, "tool echo --save pipe.trail.yaml --step s", "not a regular file"},
 		{3, "tool echo --save zero.trail.yaml --step s", "not a regular file"},
 		{3, "run --secret TOKEN=@pipe", "--secret TOKEN is empty"},
-		{3, "run --secret TOKEN=@/dev/zero", "larger than 1 MiB"},
+		{3, "run --secret TOKEN=@/dev/zero", "larger than 64 KiB"},
 	} {
 		t.Run(tc.args, func(t *testing.T) {
 			t.Parallel()

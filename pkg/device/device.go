@@ -137,6 +137,13 @@ type Producer interface {
 	Product() string
 }
 
+// Releaser is a Device that keeps other sessions from what it drives, such as a phone.
+type Releaser interface {
+	// Release lets another session use what the device drives. The next call or view of this one connects again, and waits
+	// until that session has closed its device. The error is a *fault.Error.
+	Release(ctx context.Context) error
+}
+
 // Viewer is a Device that can show its screen. The device of a live session is a Viewer.
 type Viewer interface {
 	// View returns what is on the screen now. It may be called while a call is running. The error is a *fault.Error.

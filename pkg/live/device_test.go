@@ -21,6 +21,8 @@ type app struct {
 	loading []string // what each view shows in place of buttons, until the last
 	blocked []string // URLs that the next view says were blocked
 	refs    *screen.References
+	// released counts how often the device was released for other sessions.
+	released int
 }
 
 func (a *app) kind() device.Kind {
@@ -48,6 +50,13 @@ func (*app) Close(context.Context) error                   { return nil }
 func (*app) Prepare()                                      {}
 func (*app) Size() (width, height int)                     { return 100, 100 }
 func (*app) Evidence(context.Context) []device.Artifact    { return nil }
+
+func (a *app) Release(context.Context) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.released++
+	return nil
+}
 
 func (a *app) View(context.Context, device.ViewOptions) (device.View, error) {
 	a.mu.Lock()

@@ -58,8 +58,8 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 		return TrailReport{}, err
 	}
 	if !r.Keep {
-		replayed, err := s.opts.Replay(ctx, path, nil, r.Args)
-		return TrailReport{Replayed: s.redacted(replayed), File: s.relative(path)}, err
+		replayed, note, err := s.replay(ctx, path, nil, r.Args)
+		return TrailReport{Replayed: replayed, File: s.relative(path), Events: note}, err
 	}
 	if err := s.load(path, r.Args); err != nil {
 		return TrailReport{}, err
@@ -76,6 +76,23 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	_, err = s.reportScreen(ctx, &after)
 	report.URL, report.Changes, report.Events = after.URL, after.Changes, after.Events
 	return report, err
+}
+
+// replay replays a trail in a session of its own. A device that allows one session at a time is released for that; note
+// then says so.
+func (s *Session) replay(
+	ctx context.Context, path string, content []byte, args map[string]string,
+) (r Replayed, note []string, err error) {
+	used := s.inner.UsedDevice()
+	released, err := s.inner.ReleaseDevice(ctx)
+	if err != nil {
+		return r, nil, err
+	}
+	if used && released {
+		note = []string{"the replay used the device of this session, which shows what the replay left"}
+	}
+	r, err = s.opts.Replay(ctx, path, content, args)
+	return s.redacted(r), note, err
 }
 
 // mayReplay returns an error if a trail makes calls that the caller may not make. Other problems of the file are those

@@ -64,13 +64,13 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	}
 	report.Diff = s.text(udiff.Unified(report.File, report.File, string(before), string(content)))
 	if !r.NoReplay {
-		replayed, err := s.opts.Replay(ctx, path, content, s.args())
+		replayed, note, err := s.replay(ctx, path, content, s.args())
 		if err != nil {
 			return report, err
 		}
-		replayed = s.redacted(replayed)
 		report.Replayed = &replayed
 		if !replayed.Passed() {
+			report.Warnings = append(report.Warnings, note...)
 			return report, nil
 		}
 	}

@@ -220,6 +220,38 @@ func TestSavesWhatPassesItsReplay(t *testing.T) {
 	}
 }
 
+// A device that allows one session at a time is released before a trail is replayed in another session.
+func TestReplayGetsTheDevice(t *testing.T) {
+	t.Parallel()
+	var released []int // how often, at the start of each replay
+	f := open(t, func(o *live.Options) {
+		replay := o.Replay
+		o.Replay = func(ctx context.Context, path string, content []byte, args map[string]string) (live.Replayed, error) {
+			a, _ := o.Device.Backends[0].Backend.(*app)
+			released = append(released, a.released)
+			return replay(ctx, path, content, args)
+		}
+	})
+	f.step("Open", call("launchApp"))
+	const note = "the replay used the device of this session"
+	report, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"})
+	if err != nil || !report.Written || strings.Contains(strings.Join(report.Warnings, ""), note) {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	f.replay = live.Replayed{Outcome: event.Failed}
+	f.step("More", call("launchApp"))
+	if report, err = f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"}); err != nil || !strings.Contains(strings.Join(report.Warnings, ""), note) {
+		t.Errorf("%+v, %v", report, err)
+	}
+	replayed, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/a.trail.yaml"})
+	if err != nil || !strings.Contains(strings.Join(replayed.Events, ""), note) {
+		t.Errorf("%+v, %v", replayed, err)
+	}
+	if !slices.Equal(released, []int{1, 2, 3}) {
+		t.Errorf("released %v", released)
+	}
+}
+
 func TestRefusesToSave(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, want string }{

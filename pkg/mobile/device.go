@@ -242,6 +242,36 @@ func (d *phone) close(ctx context.Context) error {
 	if o.driver == nil {
 		return nil
 	}
-	o.driver.slot <- struct{}{} // d.ctx ends the call that holds it; no other call comes after this
-	return o.driver.driver.Close(ctx)
+	return o.driver.close(ctx)
+}
+
+// Release implements device.Releaser. It waits for the call that runs.
+func (d *phone) Release(ctx context.Context) error {
+	select {
+	case d.callSlot <- struct{}{}:
+		defer func() { <-d.callSlot }()
+	case <-ctx.Done():
+		return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for a call of the device")
+	}
+	d.mu.Lock()
+	o := d.opening
+	d.mu.Unlock()
+	if o == nil {
+		return nil
+	}
+	select {
+	case <-o.done:
+	case <-ctx.Done():
+		return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for the device to be connected")
+	}
+	d.mu.Lock()
+	d.opening = nil
+	d.mu.Unlock()
+	if o.driver == nil {
+		return nil
+	}
+	if err := o.driver.close(ctx); err != nil {
+		return fault.Wrap(fault.Server, err, "", "disconnect from the device")
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,60 @@ func TestDeviceThatCannotBeOpened(t *testing.T) {
 	if err := d.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestReleasedDeviceConnectsAgain(t *testing.T) {
+	t.Parallel()
+	var opened []*fake
+	d := NewDevice(Options{
+		Platform: Android, Limits: DefaultLimits(""),
+		Open: func(context.Context) (Driver, error) {
+			f := &fake{nodes: always(node("Button", "Save", rect(0, 0, 100, 100)))}
+			opened = append(opened, f)
+			return f, nil
+		},
+	}, device.Session{Live: true})
+	releaser, _ := d.(device.Releaser)
+	viewer, _ := d.(device.Viewer)
+	release := func() {
+		t.Helper()
+		if err := releaser.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	view := func() device.View {
+		t.Helper()
+		v, err := viewer.View(t.Context(), device.ViewOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	release() // nothing is connected
+	before := refs(t, view())
+	release()
+	if len(opened) != 1 || !opened[0].closed {
+		t.Fatalf("%d connections", len(opened))
+	}
+	if after := refs(t, view()); len(after) != 1 || !maps.Equal(before, after) {
+		t.Errorf("references %v, before %v", after, before)
+	}
+	r, err := d.Call(t.Context(), tool.Call{Tool: "tap", Args: map[string]any{"ref": before[`button "Save"`]}})
+	if err != nil || !r.OK || len(opened) != 2 || len(opened[1].touched) != 1 || opened[1].closed {
+		t.Errorf("%v %v, %d connections", r, err, len(opened))
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	p, _ := d.(*phone)
+	p.callSlot <- struct{}{} // as a call that runs
+	if err := releaser.Release(cancelled); fault.KindOf(err) != fault.Cancelled || opened[1].closed {
+		t.Error(err)
+	}
+	<-p.callSlot
+	if err := d.Close(t.Context()); err != nil || !opened[1].closed {
+		t.Error(err)
+	}
+	release() // it is closed
 }
 
 func TestLimitsAndEndOfSession(t *testing.T) {

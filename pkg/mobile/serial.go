@@ -3,6 +3,7 @@ package mobile
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
@@ -17,17 +18,33 @@ var errClosed = errors.New("the session has ended")
 type serial struct {
 	driver Driver
 	slot   chan struct{}   // holds a value while a method runs
-	ctx    context.Context //nolint:containedctx // ends when the device is closed
+	ctx    context.Context //nolint:containedctx // ends when the driver is closed
+	cancel context.CancelFunc
+	// closing closes the driver once, with closeErr.
+	closing  sync.Once
+	closeErr error
 	// actions counts what may have changed the screen. settled is the count after which the screen was seen at rest.
 	actions, settled atomic.Int64
 	last             atomic.Pointer[screen.Tree] // the newest that was read; nil for none
 }
 
 func newSerial(ctx context.Context, d Driver) *serial {
-	return &serial{driver: d, slot: make(chan struct{}, 1), ctx: ctx}
+	s := &serial{driver: d, slot: make(chan struct{}, 1)}
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	return s
 }
 
-// exclusive calls the driver while no other call of it runs. The call ends with ctx, and with the device. The error is
+// close ends the call that runs, and closes the driver. Later calls fail.
+func (s *serial) close(ctx context.Context) error {
+	s.closing.Do(func() {
+		s.cancel()
+		s.slot <- struct{}{} // no other call comes after this
+		s.closeErr = s.driver.Close(ctx)
+	})
+	return s.closeErr
+}
+
+// exclusive calls the driver while no other call of it runs. The call ends with ctx, and with the driver. The error is
 // the cause of ctx if that ends before.
 func exclusive[T any](ctx context.Context, s *serial, call func(context.Context, Driver) (T, error)) (result T, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)

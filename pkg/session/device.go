@@ -141,6 +141,19 @@ func (s *Session) View(ctx context.Context, o device.ViewOptions) (device.View, 
 	return v, err
 }
 
+// ReleaseDevice lets another session use the device until this one uses it again. released is false if the device does
+// not keep other sessions out.
+func (s *Session) ReleaseDevice(ctx context.Context) (released bool, err error) {
+	if s.device == nil {
+		return false, nil
+	}
+	releaser, ok := s.device.Device.(device.Releaser)
+	if !ok {
+		return false, nil
+	}
+	return true, releaser.Release(ctx)
+}
+
 // SetOutcome says how the session has ended, for the device. It is called before Close.
 func (s *Session) SetOutcome(passed bool, reason string) {
 	s.outcome.Store(&device.Outcome{Passed: passed, Reason: s.opts.Redactor.Text(reason)})

@@ -61,12 +61,12 @@ func TestRecordingNamesElement(t *testing.T) {
 		warnings []string
 	}{
 		"a unique id":          {place(make("Save", "save", "")), block("resourceIdRegex", "a:id/save"), nil},
-		"a unique text":        {place(make("Save (1)", "row", ""), make("Load", "row", "")), block("textRegex", `\QSave (1)\E`), []string{`the name "Save (1)" ` + digits}},
+		"a unique text":        {place(make("Save (1)", "row", ""), make("Load", "row", "")), block("textRegex", `Save \(1\)`), []string{`the name "Save (1)" ` + digits}},
 		"a label":              {place(make("", "", "Add")), block("contentDescriptionRegex", "Add"), nil},
 		"a label, not digits":  {place(make("12", "", "Total")), block("contentDescriptionRegex", "Total"), nil},
 		"an id with an index":  {place(make("Same", "row", ""), make("Same", "row", "x")), at(block("resourceIdRegex", "a:id/row"), 0), []string{`button "Same" is number 1 of several with this selector, which may change`}},
 		"a text with an index": {place(make("Same", "", ""), make("Same", "", " ")), at(block("textRegex", "Same"), 0), []string{`button "Same" is number 1 of several with this selector, which may change`}},
-		"no secret":            {place(make("hunter2", "", "")), at(block("classNameRegex", `\Qandroid.widget.Button\E`), 0), []string{`button "***" is number 1 of several with this selector, which may change`}},
+		"no secret":            {place(make("hunter2", "", "")), at(block("classNameRegex", `android\.widget\.Button`), 0), []string{`button "***" is number 1 of several with this selector, which may change`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

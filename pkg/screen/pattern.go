@@ -61,18 +61,9 @@ func QuotePattern(text string) string {
 	return `\Q` + strings.ReplaceAll(text, `\E`, `\E\\E\Q`) + `\E`
 }
 
-// ExactPattern returns a pattern that matches only text: text itself, or when that means something else as a regular
-// expression, text that is quoted.
-func ExactPattern(text string) string {
-	p, err := CompilePattern(text, NativeRules)
-	if err != nil || p.malformed != nil {
-		return QuotePattern(text)
-	}
-	if only, ok := p.Literal(); !ok || only != text {
-		return QuotePattern(text)
-	}
-	return text
-}
+// ExactPattern returns a pattern that matches only text, as a person writes it: with a backslash before each character
+// that means something else in a regular expression.
+func ExactPattern(text string) string { return regexp.QuoteMeta(text) }
 
 // Matches reports whether the pattern matches the whole of text.
 func (p *Pattern) Matches(text string) bool {

@@ -235,6 +235,9 @@ func (e *encoder) text(s string) string {
 	if !e.quoted && plainText.MatchString(s) && !keyword.MatchString(s) && !strings.HasSuffix(s, " ") {
 		return s
 	}
+	if !e.quoted && strings.Contains(s, `\`) && !strings.ContainsFunc(s, isUnprintable) { // such as a regular expression
+		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	}
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {
@@ -246,7 +249,7 @@ func (e *encoder) text(s string) string {
 			b.WriteString(`\n`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case unicode.IsPrint(r) && r != '\ufeff':
+		case !isUnprintable(r):
 			b.WriteRune(r)
 		case r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)
@@ -289,3 +292,6 @@ func blockText(s string, indent int) string {
 	}
 	return header + strings.Join(lines, "")
 }
+
+// isUnprintable reports whether r is written as an escape.
+func isUnprintable(r rune) bool { return !unicode.IsPrint(r) || r == '\ufeff' }

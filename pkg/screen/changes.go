@@ -44,7 +44,10 @@ func Changes(before, after View, maxBytes int) string {
 
 // otherScreen writes a screen of which nothing was known.
 func otherScreen(after View, maxBytes int) string {
-	head := "the page is now " + quote(after.URL)
+	head := "the screen is now another one"
+	if after.URL != "" {
+		head = "the page is now " + quote(after.URL)
+	}
 	text := after.Tree.Text(TextOptions{Ref: after.Ref})
 	if whole := strings.TrimSuffix(head+"\n"+text.String(), "\n"); maxBytes == 0 || len(whole) <= maxBytes {
 		return whole
@@ -181,10 +184,11 @@ func (d *difference) keepsNone() bool {
 // isOtherDocument reports whether the root of a view is another one than before, and where roots have no keys, whether
 // the URL is.
 func isOtherDocument(before, after View) bool {
-	if before.Tree.Root() == nil || after.Tree.Root() == nil {
-		return before.URL != after.URL
+	first, last := before.Tree.Root(), after.Tree.Root()
+	if first == nil || last == nil {
+		return before.URL != after.URL || first != last
 	}
-	from, to := before.Tree.Root().Key, after.Tree.Root().Key
+	from, to := first.Key, last.Key
 	if from == "" || to == "" {
 		return before.URL != after.URL
 	}

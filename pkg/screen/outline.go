@@ -50,8 +50,10 @@ func partsOf(lines []Line) []int {
 		}
 		inMain := mainDepth >= 0 || !hasMain
 		switch {
-		case role == "option", role == "heading" && isNamedByNext(lines[i:]):
+		case role == "option", role == "heading" && isNamedByNext(lines[i:]), l.Node.Hidden:
 			parts[i] = noPart
+		case IsStructural(role) && l.Node.caption() == "":
+			parts[i] = noPart // its texts and controls have lines of their own
 		case l.Node.isTarget() || slices.Contains([]string{"heading", "alert", "status"}, role) && l.Node.caption() != "":
 			parts[i] = controlBeside
 			if inMain {

@@ -79,6 +79,7 @@ type Details struct {
 	Row, Column      *int
 	DrawingOrder     int  // among siblings; a higher one is drawn later, above the others
 	Unimportant      bool // isImportantForAccessibility is false
+	KeyboardKey      bool // a key of the on-screen keyboard, such as a letter; the text form leaves it out
 }
 
 // Tree is a screen at one moment.

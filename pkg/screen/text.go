@@ -61,8 +61,21 @@ func leftOut(elements int) string {
 	return fmt.Sprintf("… %d more elements", elements)
 }
 
-// Text writes the screen: the elements that show something or take touches, and the texts between them.
+// Text writes the screen: the elements that show something or take touches, and the texts between them. When not all
+// fit, those that are hidden are left out first.
 func (t *Tree) Text(o TextOptions) Text {
+	whole := t.write(o, false)
+	if whole.text.Left == 0 || whole.hidden == 0 {
+		return whole.text
+	}
+	o.MaxBytes = max(1, o.MaxBytes-len(leftOut(whole.all))-1)
+	visible := t.write(o, true)
+	visible.text.Left += visible.hidden
+	return visible.text
+}
+
+// write writes the elements, all or those that are not hidden.
+func (t *Tree) write(o TextOptions, onlyVisible bool) writer {
 	from, to := t.span(o.Within)
 	out := writer{options: o, all: to - from}
 	depths := make([]int, to-from) // of the children of each node
@@ -73,12 +86,17 @@ func (t *Tree) Text(o TextOptions) Text {
 		}
 		n := t.nodes[i]
 		if n.shown() {
-			out.add(n, depth)
-			depth++
+			if n.Hidden {
+				out.hidden++
+			}
+			if !onlyVisible || !n.Hidden {
+				out.add(n, depth)
+				depth++
+			}
 		}
 		depths[i-from] = depth
 	}
-	return out.text
+	return out
 }
 
 // span returns the positions of n and of what is below it, of the whole tree for nil.
@@ -99,6 +117,7 @@ type writer struct {
 	text    Text
 	bytes   int // of the lines, with a newline after each
 	all     int // at most so many lines are added
+	hidden  int // elements that are hidden
 }
 
 func (w *writer) add(n *Node, depth int) {
@@ -134,6 +153,9 @@ func (w *writer) cut() {
 
 // shown reports whether the text form has a line for n.
 func (n *Node) shown() bool {
+	if n.KeyboardKey {
+		return false
+	}
 	role := n.RoleName()
 	return n.caption() != "" || n.Content() != "" || n.takesTouches() || role != "text" && !IsStructural(role)
 }
@@ -141,8 +163,11 @@ func (n *Node) shown() bool {
 // Referable reports whether n has an identity and is something that a person would point at: a control, something that
 // takes touches, or an element with a name or a content. A heading, a list or a landmark around such elements is not.
 func (n *Node) Referable() bool {
-	if n.Key == "" || n.isTarget() {
-		return n.Key != ""
+	if n.Key == "" || n.KeyboardKey {
+		return false
+	}
+	if n.isTarget() {
+		return true
 	}
 	return (n.caption() != "" || n.Content() != "") && (n.isItem() || !n.containsTarget())
 }

@@ -148,6 +148,34 @@ func TestTextFormIsBounded(t *testing.T) {
 	}
 }
 
+// What is hidden gives way to what comes after it.
+func TestHiddenElementsAreLeftOutFirst(t *testing.T) {
+	t.Parallel()
+	root, want := element("main", ""), "- main"
+	for i := range 30 {
+		button := element("button", fmt.Sprint("Button ", i))
+		if button.Hidden = i >= 3; !button.Hidden {
+			want += fmt.Sprintf("\n  - button \"Button %d\" [ref=e%d]", i, i+1)
+		}
+		root.Children = append(root.Children, button)
+	}
+	root.Children = append(root.Children, element("button", "Help"))
+	want += "\n  - button \"Help\" [ref=e31]"
+	if got := written(root, screen.TextOptions{}); len(got.Lines) != 32 || got.Left != 0 {
+		t.Errorf("%d lines, %d left out", len(got.Lines), got.Left)
+	}
+	for _, size := range []int{200, 400} {
+		text := written(root, screen.TextOptions{MaxBytes: size})
+		if got := text.String(); got != want+"\n… 27 more elements" || text.Left != 27 {
+			t.Errorf("at most %d bytes:\n%s", size, got)
+		}
+	}
+	text := written(root, screen.TextOptions{MaxBytes: 100})
+	if got := text.String(); len(got) > 100 || text.Left+len(text.Lines) != 32 || strings.Contains(got, "hidden") {
+		t.Errorf("at most 100 bytes: %d left out\n%s", text.Left, got)
+	}
+}
+
 func TestTextFormOfAPart(t *testing.T) {
 	t.Parallel()
 	form := element("form", "Sign in", element("textbox", "Email"), element("group", "", element("button", "Go")))

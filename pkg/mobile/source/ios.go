@@ -226,6 +226,8 @@ func newNode(e *wdaElement) *screen.Node {
 	switch e.Type {
 	case "Application":
 		n.Role = "application"
+	case "Key":
+		n.KeyboardKey = true
 	case "TextField", "SecureTextField", "SearchField", "TextView":
 		n.Editable, n.Password, n.MultiLine = true, e.Type == "SecureTextField", e.Type == "TextView"
 	case "ScrollView", "Table", "CollectionView":

@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -154,6 +155,42 @@ func TestKeyboardOfIOS(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, wdaJSON(t, json).Keyboard); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", json, diff)
+		}
+	}
+}
+
+// An app of iOS keeps its references while the keyboard or an alert opens in a window of its own. The keys of the
+// keyboard have none.
+func TestReferencesStayWhenAWindowOpensAboveOnIOS(t *testing.T) {
+	t.Parallel()
+	const element = `{"type":%q,"label":%q,"rect":{"x":0,"y":0,"width":9,"height":9}}`
+	app := func(title, above string) *screen.Tree {
+		field := fmt.Sprintf(element, "TextField", "")
+		window := `{"type":"Window","children":[` + fmt.Sprintf(element, "StaticText", title) + "," + field + "," + field + `]}`
+		if above != "" {
+			window += `,{"type":"Window","children":[` + above + `]}`
+		}
+		return wdaJSON(t, window).Tree
+	}
+	refs := &screen.References{}
+	text := func(tree *screen.Tree) string {
+		refs.See(tree)
+		return tree.Text(screen.TextOptions{Ref: refs.Ref}).String()
+	}
+	const alone = "- application \"Orders\"\n  - text \"Sign in\" [ref=e1]\n  - textbox [ref=e2]\n  - textbox [ref=e3]"
+	keyboard := `{"type":"Keyboard","rect":{"x":0,"y":553,"width":390,"height":291},"children":[` +
+		fmt.Sprintf(element, "Key", "q") + "," + fmt.Sprintf(element, "Button", "Go") + `]}`
+	for _, c := range []struct {
+		tree *screen.Tree
+		want string
+	}{
+		{app("Sign in", ""), alone},
+		{app("Sign in", keyboard), alone + "\n  - button \"Go\" [ref=e4]"},
+		{app("Sign in", ""), alone},
+		{app("Basket", ""), "- application \"Orders\"\n  - text \"Basket\" [ref=e5]\n  - textbox [ref=e6]\n  - textbox [ref=e7]"},
+	} {
+		if diff := cmp.Diff(c.want, text(c.tree)); diff != "" {
+			t.Error(diff)
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 // other with the same class and id differ by the first text in them, then by all texts in them, then by their order: a
 // row keeps its key while the list scrolls, and a row that takes the place of another one has another key.
 //
+// Windows of an app differ by their order: one that opens above the others, such as that of the keyboard, is the last.
+//
 // An element whose name changes gets another key. That of a field, a switch or a slider does not depend on its value.
 func setKeys(root *screen.Node, prefix string) {
 	k := &keys{texts: map[*screen.Node]texts{}}
@@ -39,6 +41,9 @@ type texts struct {
 
 func (k *keys) collect(n *screen.Node) texts {
 	own := name(n)
+	if n.RoleName() == "application" {
+		own = "" // every screen of the app has it
+	}
 	t := texts{own, own}
 	for _, child := range n.Children {
 		below := k.collect(child)
@@ -87,8 +92,13 @@ func (k *keys) assign(n *screen.Node, path string) {
 // steps returns what distinguishes each of the nodes from the others.
 func (k *keys) steps(nodes []*screen.Node) []string {
 	steps := make([]string, len(nodes))
+	windows := 0
 	for i, n := range nodes {
 		steps[i] = identity(n)
+		if value(n.Class) == "Window" {
+			steps[i] += "\x00" + strconv.Itoa(windows)
+			windows++
+		}
 	}
 	if len(nodes) < 2 {
 		return steps

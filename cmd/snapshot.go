@@ -60,7 +60,7 @@ runs, and its commands take it: trailblaze tool web_click ref=e4 --session s1.`,
 	c.Flags().StringVar(&f.driver, "driver", "", "`KEY` of the driver, such as ios-host (default playwright-native)")
 	c.Flags().StringVar(&f.platform, "platform", "", "`NAME` of the platform, whose default driver is used")
 	c.Flags().StringVar(&f.within, "within", "",
-		"list only the content of the first element that matches the `CSS` selector; waits for it; in a session also a reference")
+		"list only the content of the element that `CSS` selects, on a phone that with this id or whole text; in a session also a reference")
 	c.Flags().StringVar(&f.find, "find", "", "list only lines with this `TEXT`, in any case; only in a session")
 	c.Flags().StringVar(&f.screenshot, "screenshot", "", "also write a screenshot to `FILE`, a PNG; only in a session")
 	c.Flags().IntVar(&f.maxBytes, "max-bytes", 6000, "limit the list to `BYTES`")
@@ -102,7 +102,7 @@ func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) erro
 	if err := errors.Join(asMisuse(err), d.Close(closing)); err != nil {
 		return err
 	}
-	return a.printSnapshot(page)
+	return a.printSnapshot(page, driver)
 }
 
 // snapshotDevice is a device that can list what it shows.
@@ -186,7 +186,7 @@ func folderFor(address, dir, root string) string {
 	return filepath.Dir(path)
 }
 
-func (a *app) printSnapshot(s device.Snapshot) error {
+func (a *app) printSnapshot(s device.Snapshot, driver scope.Driver) error {
 	if a.json {
 		return a.writeJSON(struct {
 			URL      string `json:"url"`
@@ -197,7 +197,11 @@ func (a *app) printSnapshot(s device.Snapshot) error {
 	}
 	text := report.Clean(s.Text)
 	if s.More > 0 {
-		text += "; narrow with --within CSS or raise --max-bytes"
+		within := "CSS"
+		if driver.Platform != scope.Web {
+			within = "ID"
+		}
+		text += "; narrow with --within " + within + " or raise --max-bytes"
 	}
 	fmt.Fprintln(a.Stdout, text)
 	return nil

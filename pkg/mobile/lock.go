@@ -31,7 +31,9 @@ func Lock(folder, id, name, other string) (*LockedDevice, error) {
 	sum := sha256.Sum256([]byte(id))
 	lock, err := files.Lock(filepath.Join(folder, hex.EncodeToString(sum[:8])+".lock"), false)
 	if errors.Is(err, files.ErrLocked) {
-		return nil, fault.New(fault.Misuse, "wait until that has ended, or "+other, "%s is used by another trailblaze", name)
+		return nil, fault.New(fault.Misuse,
+			"wait until that has ended, end the session that uses it (`trailblaze session list`), or "+other,
+			"%s is used by another trailblaze", name)
 	}
 	if err != nil {
 		return nil, failed(err)

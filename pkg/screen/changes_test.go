@@ -153,7 +153,8 @@ func TestChangesToAnotherDocument(t *testing.T) {
 		"blank":      {one, viewOf(refs, "about:blank", "d4", nil), 0, "the page is now \"about:blank\""},
 		"from blank": {screen.View{URL: "about:blank", Tree: screen.NewTree(nil, 0, 0)}, one, 0, "the page is now \"https://shop.example/\"\n- button \"Buy\" [ref=e1]"},
 		"without a URL": {
-			screen.View{Tree: screen.NewTree(nil, 0, 0)}, viewOf(refs, "", "d1", []*screen.Node{keyed("1", "button", "Buy")}), 0,
+			screen.View{Tree: screen.NewTree(nil, 0, 0)},
+			viewOf(refs, "", "d1", []*screen.Node{keyed("1", "button", "Buy")}), 0,
 			"the screen is now another one\n- button \"Buy\" [ref=e1]",
 		},
 		"same document": {

@@ -26,7 +26,7 @@ type authored struct {
 
 // onBothPlatforms runs a test on a simulated Android phone and on a simulated iPhone at once.
 func onBothPlatforms(t *testing.T, run func(t *testing.T, platform string, a *authored)) {
-	t.Parallel()
+	t.Helper()
 	for _, platform := range []string{"android", "ios"} {
 		t.Run(platform, func(t *testing.T) {
 			t.Parallel()
@@ -63,6 +63,7 @@ func reference(t *testing.T, lines, element string) string {
 // A session in the background on a phone: it shows the screen, acts by reference, records selectors that people would
 // write, saves what passes its replay, and goes on after that.
 func TestAuthoringOnPhone(t *testing.T) {
+	t.Parallel()
 	onBothPlatforms(t, func(t *testing.T, platform string, a *authored) {
 		a.endSessions(t)
 		a.app.Show(app.Orders)
@@ -111,9 +112,7 @@ func TestAuthoringOnPhone(t *testing.T) {
 		}
 		a.run("session", "save", "trails/note.trail.yaml", "--title", "Write a note").want(t, 0, "the replay passed in ", "saved trails/note.trail.yaml")
 		a.run("snapshot").want(t, 0, `textbox "Note" [ref=`+field+`]`) // the session uses the phone again
-		if platform == "android" {
-			a.run("run").want(t, 3, "is used by another trailblaze", "trailblaze session list")
-		}
+		a.run("run", "--platform", platform).want(t, 3, "is used by another trailblaze", "trailblaze session list")
 		a.run("session", "end").want(t, 0)
 		a.run("run", "--platform", platform).want(t, 0, "1 passed")
 		if wrong := a.app.WrongTouches(); wrong > 0 || a.app.Screen() != app.Order {
@@ -125,6 +124,7 @@ func TestAuthoringOnPhone(t *testing.T) {
 
 // An agent writes a trail on a phone through the client of the MCP SDK, with a secret.
 func TestAgentOnPhone(t *testing.T) {
+	t.Parallel()
 	onBothPlatforms(t, func(t *testing.T, platform string, a *authored) {
 		a.app.Show(app.SignIn)
 		c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
@@ -185,6 +185,7 @@ func TestAgentOnPhone(t *testing.T) {
 
 // What a run on a phone leaves: evidence, the trace with pictures, the report, and the recording.
 func TestEvidenceOfPhone(t *testing.T) {
+	t.Parallel()
 	onBothPlatforms(t, func(t *testing.T, platform string, a *authored) {
 		a.app.Show(app.Orders)
 		a.write("trails/orders.trail.yaml", phoneTrailOf("assertVisible: { text: 30 orders }", "tap: { text: Order 1149 }",

@@ -21,7 +21,7 @@ type changes struct {
 	original []setting // in the order of the changes
 }
 
-// setting is one line of changesFile: a key of [changes.command] and a value.
+// setting is one line of changesFile: a key that its method command supports, and a value.
 type setting struct{ key, value string }
 
 // Keys of settings that are not in the table global of the phone's settings.
@@ -69,7 +69,7 @@ func (c *changes) putBackEarlier(ctx context.Context) (bool, error) {
 
 var settingValue = regexp.MustCompile(`^[\w.-]+$`)
 
-// parseChanges reads the lines of changesFile that [changes.command] knows.
+// parseChanges reads the lines of changesFile that setting.command supports.
 func parseChanges(text string) []setting {
 	var all []setting
 	for line := range strings.Lines(text) {

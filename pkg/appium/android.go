@@ -110,6 +110,9 @@ func (d *androidDriver) setPermission(ctx context.Context, app, name, state stri
 	if err != nil && undeclared.MatchString(err.Error()) {
 		return nil
 	}
+	if name == "all" {
+		return d.optional(app, err)
+	}
 	return err
 }
 

@@ -380,6 +380,12 @@ func TestWhatAServerRefusesIsNamed(t *testing.T) {
 	if err := d.Clear(ctx, appName); err == nil || !strings.Contains(err.Error(), "refuses mobile: clearApp") {
 		t.Errorf("got %v", err)
 	}
+	s.set("mobile: changePermissions", failure(405, "unknown method", "Method has not yet been implemented"))
+	s.set("mobile: activateApp", reply{})
+	all := mobile.Launch{App: appName, Permissions: map[string]string{"all": "allow"}}
+	if err := d.Launch(ctx, all); err != nil || !strings.Contains(s.logs(), "the permissions of com.example were not set") {
+		t.Errorf("all permissions: %v; logged %s", err, s.logs())
+	}
 	if app, err := d.Foreground(ctx); err != nil || app != "" {
 		t.Errorf("foreground: %q %v", app, err)
 	}

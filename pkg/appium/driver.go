@@ -74,6 +74,21 @@ func isRefused(err error) bool {
 	return ok
 }
 
+// optional returns nil for an error of refusal about all permissions of an app. Those are requested also where no trail
+// names them, and the app asks for what it needs.
+func (d *driver) optional(app string, err error) error {
+	if !isRefused(err) {
+		return err
+	}
+	LogNoPermissions(d.options.Log, app, err.Error())
+	return nil
+}
+
+// LogNoPermissions logs why the permissions of an app were not set.
+func LogNoPermissions(log func(level, message, hint string), app, reason string) {
+	log("warn", "the permissions of "+app+" were not set: "+reason, "tap a button of the dialog when the app asks")
+}
+
 // Clipboard returns the text of the clipboard.
 func (d *driver) Clipboard(ctx context.Context) (string, error) {
 	var encoded string
@@ -100,7 +115,7 @@ func (d *driver) SetClipboard(ctx context.Context, text string) error {
 	return d.refusal("setting the clipboard", err)
 }
 
-// Close implements mobile.Driver. It tells the cloud how the session has ended, and ends it.
+// Close implements mobile.Driver. It sends the cloud how the session has ended, and ends it.
 func (d *driver) Close(ctx context.Context) error {
 	defer d.client.Close()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.options.Limits.Close)

@@ -45,7 +45,7 @@ func (d *iosDriver) readSource(ctx context.Context) (source.Result, error) {
 			return source.Result{}, err
 		}
 		d.source = nil
-		d.options.Log("info", "the screen is read as XML, in which identifiers and labels are not told apart: "+err.Error(), "")
+		d.options.Log("info", "the screen is read as XML, which does not distinguish identifiers from labels: "+err.Error(), "")
 	}
 	var text string
 	err := d.Session.Read(ctx, "read the screen", func(ctx context.Context) (err error) {
@@ -183,7 +183,11 @@ func (d *iosDriver) setPermissions(ctx context.Context, app string, permissions 
 			access[own] = states[state]
 		}
 	}
-	return d.command(ctx, "mobile: setPermission", args{"bundleId": app, "access": access}, nil)
+	err := d.command(ctx, "mobile: setPermission", args{"bundleId": app, "access": access}, nil)
+	if len(permissions) == 1 && permissions["all"] != "" {
+		return d.optional(app, err)
+	}
+	return err
 }
 
 // permissionNames returns the names that Appium has for a permission of simctl.

@@ -175,8 +175,13 @@ func TestWhatAnIPhoneCannotDo(t *testing.T) {
 			t.Errorf("got %v, want %s", tt.err, tt.want)
 		}
 	}
-	if !strings.Contains(l.String(), "warn: the app is not installed") {
-		t.Errorf("log: %s", l)
+	if err := d.Launch(ctx, mobile.Launch{App: app.ShopID, Permissions: map[string]string{"all": "allow"}}); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"warn: the app is not installed", "warn: the permissions of com.example.shop were not set"} {
+		if !strings.Contains(l.String(), want) {
+			t.Errorf("%q is missing in the log: %s", want, l)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 	data, err := driver.Screenshot(ctx)
 	switch {
 	case err != nil:
-		about += fmt.Sprintf("There is no screenshot: %v\n", err)
+		about += fmt.Sprintf("No screenshot: %v\n", err)
 	case isBlack(data):
 		about += "The screenshot is black: " + whyBlack + ".\n"
 	}
@@ -38,7 +38,7 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 			about += "The app shows nothing to accessibility here.\n"
 		}
 	} else {
-		about += fmt.Sprintf("There is no list of elements: %v\n", err)
+		about += fmt.Sprintf("No list of elements: %v\n", err)
 	}
 	parts[0] = device.Artifact{Name: "device.txt", Title: "the device and the app in front", Data: []byte(about), Text: true}
 	return slices.DeleteFunc(parts, func(a device.Artifact) bool { return len(a.Data) == 0 })

@@ -1,5 +1,5 @@
 // Package source reads the screen of a phone as automation servers write it: the XML of the UiAutomator2 server and of
-// uiautomator dump, and the JSON and XML of WebDriverAgent. Data in, data out: it knows no devices.
+// uiautomator dump, and the JSON and XML of WebDriverAgent. It does not depend on devices.
 package source
 
 import (

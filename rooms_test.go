@@ -43,12 +43,12 @@ func mayImport() map[string][]string {
 		mobile, source                 = "pkg/mobile", "pkg/mobile/source"
 		android, ios, appium           = "pkg/android", "pkg/ios", "pkg/appium"
 		adb, webdriver                 = "pkg/adb", "pkg/webdriver"
-		typings                        = "pkg/typings"
+		typings, sdk                   = "pkg/typings", "sdks/typescript"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			mcpserver, report, doctor, background, run, webserver, live, session, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, typings, event, tool, redact, fault, files,
+			mcpserver, report, doctor, background, run, webserver, live, session, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files,
 		},
 		mcpserver:  {live, discover, trail, fault},
 		report:     {event, tool, redact, fault, files},
@@ -93,6 +93,7 @@ func mayImport() map[string][]string {
 		fault:      {},
 		files:      {},
 		typings:    {},
+		sdk:        {},
 	}
 }
 
@@ -251,7 +252,7 @@ func packages(t *testing.T) map[string][]string {
 func outside(dir string) bool {
 	name := filepath.Base(dir)
 	return dir != "." && strings.ContainsAny(name[:1], "._") ||
-		slices.Contains([]string{"testdata", "node_modules", "bin", "dist", "sdks"}, name)
+		slices.Contains([]string{"testdata", "node_modules", "bin", "dist"}, name)
 }
 
 // decidedRoom is the row of a room in the decision.

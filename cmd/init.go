@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,18 +16,24 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/sdks/typescript"
 )
 
 // maxIgnore is the size in bytes of the largest .gitignore that init changes.
 const maxIgnore = 1 << 20
 
-// starter is the project that init writes. Its server needs no npm packages, so its trail passes with any runtime.
+// starters are the projects that init writes. The server of the first needs no npm packages, so its trail passes with
+// any runtime.
 //
-//go:embed starter
-var starter embed.FS
+//go:embed starter all:starter-typescript
+var starters embed.FS
+
+// sdkFolder is the folder of the package @trailblaze/scripting in a project in TypeScript.
+const sdkFolder = "packages/scripting"
 
 func (a *app) newInit() *cobra.Command {
 	var agent string
+	var typeScript bool
 	c := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write a small project whose trail passes",
@@ -34,9 +41,12 @@ func (a *app) newInit() *cobra.Command {
 needs no packages, a trail that calls it, and a .gitignore for logs, packages and .env. To a .gitignore that exists it
 adds those that are missing. init never overwrites: if one of the other files exists, it writes nothing.
 
+With --typescript the server is in TypeScript. The project then also has package.json, tsconfig.json, the package
+@trailblaze/scripting in ` + sdkFolder + `, and the settings with which VS Code checks trails.
+
 With --agent it also adds trailblaze mcp to the configuration of a coding agent, with a short text that tells the agent
 how to write trails. In an existing project it then writes only these, and keeps everything else in their files.`,
-		Example: "  trailblaze init\n  trailblaze run\n  trailblaze init --agent claude",
+		Example: "  trailblaze init\n  trailblaze run\n  trailblaze init --typescript shop-tests\n  trailblaze init --agent claude",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return fault.New(fault.Misuse, "", "%s takes one folder, got %d", c.CommandPath(), len(args))
@@ -46,23 +56,28 @@ how to write trails. In an existing project it then writes only these, and keeps
 				dir = a.abs(args[0])
 			}
 			if c.Flags().Changed("agent") {
-				return a.initAgent(dir, agent)
+				return a.initAgent(dir, agent, typeScript)
 			}
-			written, err := a.writeStarter(dir)
+			written, err := a.writeStarter(dir, typeScript)
 			if err != nil {
 				return err
 			}
-			return a.initDone(written, "trailblaze run")
+			next := "trailblaze run"
+			if typeScript {
+				next = "npm install && npm run types, then trailblaze run"
+			}
+			return a.initDone(written, next)
 		},
 	}
 	c.Flags().StringVar(&agent, "agent", "",
 		"also configure a coding agent: `"+strings.Join(agentNames(), "|")+"`")
+	c.Flags().BoolVar(&typeScript, "typescript", false, "write a project in TypeScript, with the types of its tools")
 	complete(c, "agent", agentNames())
 	return c
 }
 
 // initAgent adds trailblaze to the configuration of a coding agent. Where there is no project, it writes one, too.
-func (a *app) initAgent(dir, agent string) error {
+func (a *app) initAgent(dir, agent string, typeScript bool) error {
 	root, err := config.FindRoot(config.Options{Dir: dir})
 	if err != nil {
 		root = dir
@@ -73,7 +88,7 @@ func (a *app) initAgent(dir, agent string) error {
 	}
 	var written []string
 	if err != nil {
-		if written, err = a.writeStarter(dir); err != nil {
+		if written, err = a.writeStarter(dir, typeScript); err != nil {
 			return err
 		}
 	}
@@ -90,12 +105,13 @@ func (a *app) initAgent(dir, agent string) error {
 	return a.initDone(written, next)
 }
 
-// writeStarter writes the starter project and returns the names of its files.
-func (a *app) writeStarter(dir string) ([]string, error) {
-	names, err := starterFiles()
+// writeStarter writes a starter project and returns the names of its files.
+func (a *app) writeStarter(dir string, typeScript bool) ([]string, error) {
+	content, err := starterFiles(typeScript)
 	if err != nil {
 		return nil, err
 	}
+	names := slices.Sorted(maps.Keys(content))
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return nil, fault.New(fault.Misuse, "choose another folder; init never overwrites",
@@ -103,11 +119,7 @@ func (a *app) writeStarter(dir string) ([]string, error) {
 		}
 	}
 	for _, name := range names {
-		data, err := starter.ReadFile("starter/" + filepath.ToSlash(name))
-		if err == nil {
-			err = writeNew(filepath.Join(dir, name), data)
-		}
-		if err != nil {
+		if err := writeNew(filepath.Join(dir, name), content[name]); err != nil {
 			return nil, fault.Wrap(fault.Misuse, err, "", "write the project")
 		}
 	}
@@ -154,18 +166,32 @@ func writeNew(path string, data []byte) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-// starterFiles returns the paths of the starter's files, relative to the project.
-func starterFiles() ([]string, error) {
-	var files []string
-	err := fs.WalkDir(starter, "starter", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			var rel string
-			rel, err = filepath.Rel("starter", filepath.FromSlash(path))
-			files = append(files, rel)
+// starterFiles returns the content of a starter's files, by their paths relative to the project.
+func starterFiles(typeScript bool) (map[string][]byte, error) {
+	content := map[string][]byte{}
+	if !typeScript {
+		return content, addFiles(content, starters, "starter", "")
+	}
+	return content, errors.Join(
+		addFiles(content, starters, "starter-typescript", ""),
+		addFiles(content, typescript.Files, ".", sdkFolder),
+	)
+}
+
+// addFiles adds the files below root, under names below dir.
+func addFiles(content map[string][]byte, from fs.FS, root, dir string) error {
+	return fs.WalkDir(from, root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
+		rel, err := filepath.Rel(filepath.FromSlash(root), filepath.FromSlash(path))
+		if err != nil {
+			return err
+		}
+		data, err := fs.ReadFile(from, path)
+		content[filepath.Join(filepath.FromSlash(dir), rel)] = data
 		return err
 	})
-	return files, err
 }
 
 // initDone prints the files that were written, and what to do next.

@@ -30,16 +30,7 @@ func project(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{ "type": "module" }`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "node_modules", "@trailblaze"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, target := range map[string]string{
-		"@trailblaze/scripting": installed(t, "."), "zod": installed(t, "node_modules", "zod"),
-	} {
-		if err := os.Symlink(target, filepath.Join(dir, "node_modules", name)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	link(t, dir, map[string]string{"@trailblaze/scripting": installed(t, "."), "zod": installed(t, "node_modules", "zod")})
 	return dir
 }
 

@@ -30,7 +30,7 @@ type Limits struct {
 	Response  time.Duration // for a response that the device is about to send, and for each explanation
 	First     time.Duration // for the first response of the device, however short the other limits are
 	Poll      time.Duration // between two reads of the screen
-	Stable    time.Duration // between the two reads in which an element must have the same bounds
+	Stable    time.Duration // between the starts of two reads in which an element must have the same bounds
 	Settle    time.Duration // for the screen to come to rest before it is looked at once
 	Keyboard  time.Duration // for the keyboard to disappear
 	Entered   time.Duration // for a field to show the text that was entered

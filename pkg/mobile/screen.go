@@ -140,6 +140,7 @@ func (l Limits) within(ready time.Duration) act.Limits {
 
 // Observe implements act.Screen.
 func (s *search) Observe(ctx context.Context, _ time.Duration) (act.Observation[*found], error) {
+	start := time.Now()
 	o, err := s.look(ctx)
 	if err != nil || !s.stable {
 		return o, err
@@ -149,13 +150,13 @@ func (s *search) Observe(ctx context.Context, _ time.Duration) (act.Observation[
 		if err := s.phone.hideKeyboard(ctx); err != nil {
 			return o, err
 		}
-		s.before = nil
+		s.before, start = nil, time.Now()
 		if o, err = s.look(ctx); err != nil {
 			return o, err
 		}
 	}
 	if o.Ready && !s.atRest(o) {
-		if err := pause(ctx, s.phone.limits.Stable); err != nil {
+		if err := pause(ctx, s.phone.limits.Stable-time.Since(start)); err != nil {
 			return o, err
 		}
 		if o, err = s.look(ctx); err != nil {
@@ -375,11 +376,13 @@ func (d *phone) settled(ctx context.Context) (Screen, error) { return d.settledO
 func (d *phone) settledOn(ctx context.Context, driver *serial) (Screen, error) {
 	actions := driver.actions.Load()
 	moving := actions != driver.settled.Load()
+	start := time.Now()
 	now, err := driver.Read(ctx)
 	for end := time.Now().Add(d.limits.Settle); moving && err == nil && time.Now().Before(end); {
-		if err := pause(ctx, d.limits.Stable); err != nil {
+		if err := pause(ctx, d.limits.Stable-time.Since(start)); err != nil {
 			return now, err
 		}
+		start = time.Now()
 		before := signature(now.Tree)
 		if now, err = driver.Read(ctx); err == nil {
 			moving = signature(now.Tree) != before

@@ -178,6 +178,24 @@ func TestSelectorOfAnotherDriverFailsAtOnce(t *testing.T) {
 	})
 }
 
+// A phone that takes long to read its screen is not waited for in addition.
+func TestTimeBetweenReadsBeforeTouch(t *testing.T) {
+	t.Parallel()
+	for read, want := range map[time.Duration]time.Duration{
+		time.Millisecond:       51 * time.Millisecond, // the second read starts 50 ms after the first
+		200 * time.Millisecond: 400 * time.Millisecond,
+	} {
+		f := &fake{nodes: always(node("Button", "Save", rect(100, 400, 300, 500))), slow: read}
+		onPhone(t, f, device.Session{}, func(p *phoneTest) {
+			start := time.Now()
+			p.call("tap", map[string]any{"text": "Save"})
+			if got := time.Since(start); got != want || f.reads != 2 {
+				t.Errorf("reads of %s: a tap took %s with %d reads, want %s", read, got, f.reads, want)
+			}
+		})
+	}
+}
+
 func TestUnconfirmedTouchIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	lost := &act.UnconfirmedError{Cause: fault.New(fault.Crashed, "connect it again", "the connection was closed")}

@@ -1,6 +1,7 @@
 package appium_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -228,7 +229,7 @@ func TestStartFailuresAreNamed(t *testing.T) {
 		},
 		{"gateway", reply{status: 502, body: "<html><title>502 Bad Gateway</title>"}, "URL did not start a session: POST /session: HTTP 502: 502 Bad Gateway", ""},
 		{"another program", reply{status: 404, body: "<h1>Not Found</h1>"}, "URL is not an Appium server: Not Found", "/wd/hub"},
-		{"lost", reply{cut: true}, "URL did not start a session: POST /session: URL: EOF", ""},
+		{"lost", reply{cut: true}, "URL did not start a session: POST /session: URL closed the connection without a complete response", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -345,9 +346,36 @@ func TestErrorsOfCalls(t *testing.T) {
 			if !tt.unconfirmed && (e == nil || e.Kind != tt.kind || tt.want != "" && e.Message != strings.ReplaceAll(tt.want, "URL", s.URL)) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
-			if calls := s.take(); len(calls) != 1 {
-				t.Errorf("%d calls", len(calls))
+			if calls := slices.DeleteFunc(s.take(), func(call string) bool { return call == "GET /status" }); len(calls) != 1 {
+				t.Errorf("%q", calls)
 			}
+		})
+	}
+}
+
+func TestServerThatExitsDuringACall(t *testing.T) {
+	t.Parallel()
+	for name, call := range map[string]func(d mobile.Driver) error{
+		"that reads": func(d mobile.Driver) error { _, err := d.Screenshot(t.Context()); return err },
+		"that acts":  func(d mobile.Driver) error { return d.Touch(t.Context(), tap) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			exit := reply{cut: true, exit: true}
+			s := startServer(t, map[string]reply{"POST /actions": exit, "GET /screenshot": exit})
+			d, err := appium.Open(t.Context(), s.options(mobile.Android))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = call(d)
+			want := "the Appium server at " + s.URL + " cannot be reached any more: "
+			if e := fault.As(err); e == nil || e.Kind != fault.Crashed || !strings.HasPrefix(e.Message, want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+			if _, unconfirmed := errors.AsType[*act.UnconfirmedError](err); unconfirmed != (name == "that acts") {
+				t.Errorf("got %#v", err)
+			}
+			_ = d.Close(context.WithoutCancel(t.Context())) // the server is gone
 		})
 	}
 }

@@ -32,6 +32,7 @@ type reply struct {
 	status int    // 0 for 200
 	body   string // 0 for {"value": null}
 	cut    bool   // close the connection in place of a response
+	exit   bool   // accept no connection any more before that
 }
 
 func value(json string) reply { return reply{body: `{"value": ` + json + `}`} }
@@ -97,6 +98,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	case !ok || !known:
 		answer = failure(http.StatusNotFound, "unknown command", "The requested resource could not be found")
 	case answer.cut:
+		if answer.exit {
+			s.Listener.Close()
+		}
 		if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
 			conn.Close()
 		}

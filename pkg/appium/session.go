@@ -50,19 +50,39 @@ func (s *Session) call(ctx context.Context, what string, call Caller, acts bool)
 	case e == nil:
 		return err
 	case acts && (e.MaybeExecuted() || responseLost(e)):
-		return &act.UnconfirmedError{Cause: fault.Wrap(fault.CallTimeout, err, "", what)}
+		return &act.UnconfirmedError{Cause: s.lost(ctx, what, e)}
 	case cause != nil:
 		return cause
 	case hasEnded(e):
 		return s.explained(s.ended(e, idleSince))
 	case e.Status == 0 && !e.MaybeExecuted():
-		return s.explained(&fault.Error{
-			Kind: fault.Crashed, Cause: err, Hint: s.Hint, Message: fmt.Sprintf("%s cannot be reached any more: %s", s.Server, e.Message),
-		})
+		return s.unreachable(e)
 	case e.MaybeExecuted():
-		return fault.Wrap(fault.CallTimeout, err, "", what)
+		return s.lost(ctx, what, e)
 	}
 	return fault.Wrap(fault.ToolFailed, err, "", what)
+}
+
+// probeLimit is how long a server may take to accept a connection after one was closed.
+const probeLimit = 2 * time.Second
+
+// lost returns the error of a request without a response. It is of kind Crashed if the server does not run any more.
+func (s *Session) lost(ctx context.Context, what string, e *webdriver.Error) error {
+	if e.Status == 0 && !errors.Is(e, context.DeadlineExceeded) && ctx.Err() == nil {
+		asking, cancel := context.WithTimeout(ctx, probeLimit)
+		defer cancel()
+		if !s.Reachable(asking) {
+			return s.unreachable(e)
+		}
+	}
+	return fault.Wrap(fault.CallTimeout, e, "", what)
+}
+
+// unreachable returns the error of a server that does not run any more.
+func (s *Session) unreachable(e *webdriver.Error) *fault.Error {
+	return s.explained(&fault.Error{
+		Kind: fault.Crashed, Cause: e, Hint: s.Hint, Message: fmt.Sprintf("%s cannot be reached any more: %s", s.Server, e.Message),
+	})
 }
 
 func (s *Session) explained(e *fault.Error) *fault.Error {

@@ -50,7 +50,7 @@ func (b *backend) connect(ctx context.Context, s device.Session, release func())
 	d := &driver{
 		Session: &appium.Session{
 			Session: session, Server: "WebDriverAgent at " + b.wda.client.URL(), Explain: b.wda.explain,
-			Hint: "it may have crashed, or another program has started a session: it has one at a time",
+			Hint: "restart WebDriverAgent if it has crashed, or end the other program that has started a session: it has one at a time",
 		},
 		info: mobile.Info{ID: b.options.udid, Product: product(status), Tablet: strings.EqualFold(status.Device, ipad)},
 		app:  b.options.app, limits: b.limits, log: s.Log, release: release,

@@ -187,6 +187,22 @@ func (c *Client) call(parent context.Context, method, path, name string, body an
 	return c.parse(name, res, data)
 }
 
+// reachable sends a request for the status over a new connection. It is false if the server refuses that.
+func (c *Client) reachable(ctx context.Context) bool {
+	var connected atomic.Bool
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	})
+	request, err := c.request(traced, http.MethodGet, "/status", nil)
+	if err != nil {
+		return false
+	}
+	if res, err := c.actions.Do(request); err == nil {
+		_ = res.Body.Close()
+	}
+	return connected.Load() || ctx.Err() != nil
+}
+
 func (c *Client) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
 	var content io.Reader
 	if body == nil && method == http.MethodPost {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -119,6 +120,8 @@ func (c *Client) transportError(ctx context.Context, call string, err error, sen
 		e.Message = what + c.URL() + " within the limit of the call"
 	case cause != nil:
 		e.Message = what + c.URL() + ": " + cause.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		e.Message = c.URL() + " closed the connection without a complete response"
 	default:
 		e.Message = fmt.Sprintf("%s: %v", c.URL(), err)
 	}

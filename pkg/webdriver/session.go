@@ -119,6 +119,9 @@ func (s *Session) Delete(ctx context.Context) error {
 	return err
 }
 
+// Reachable reports whether the server still accepts connections. It is true if that is not known when ctx ends.
+func (s *Session) Reachable(ctx context.Context) bool { return s.client.reachable(ctx) }
+
 // Source returns the screen as XML.
 func (s *Session) Source(ctx context.Context) (string, error) {
 	var text string

@@ -235,8 +235,8 @@ func TestRequestThatWasSentMaybeExecuted(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	for path, want := range map[string]string{
-		"/closed": "POST /closed: " + server.URL + ": EOF",
-		"/cut":    "POST /cut: " + server.URL + ": the response was cut off: unexpected EOF",
+		"/closed": "POST /closed: " + server.URL + " closed the connection without a complete response",
+		"/cut":    "POST /cut: " + server.URL + " closed the connection without a complete response",
 		"/large":  "POST /large: HTTP 200, and the response is larger than 1 MiB",
 	} {
 		received.Store(0)

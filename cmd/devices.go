@@ -196,6 +196,7 @@ func kindName(k device.Kind) string {
 func (a *app) host(values map[string]string) device.Host {
 	return device.Host{
 		Values: values, Env: a.Env, Dir: a.Dir, StateDir: a.stateDir(), Programs: local.Programs(a.supervisor),
+		ExitGrace: a.ExitGrace,
 	}
 }
 

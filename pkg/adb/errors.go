@@ -55,12 +55,13 @@ type refusalCause struct {
 func refusalCauses() []refusalCause {
 	const (
 		list      = "`adb devices -l` lists the devices that are connected"
+		connect   = "connect it again; " + list
 		reconnect = "`adb reconnect offline` or reconnecting the cable may help; over TCP, `adb disconnect` and `adb connect`"
 		udev      = "see the udev rules in Android's documentation, https://developer.android.com/studio/run/device"
 		authorize = "unlock the device and accept the prompt \"Allow USB debugging?\"; if none is shown, reconnect the cable"
 	)
 	return []refusalCause{
-		{"not found", ErrNotFound, list},
+		{"not found", ErrNotFound, connect},
 		{"no devices", ErrNotFound, list},
 		{"unauthorized", ErrUnauthorized, authorize},
 		{"still authorizing", ErrUnauthorized, authorize},

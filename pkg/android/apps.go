@@ -77,9 +77,9 @@ func (d *driver) notInstalled(ctx context.Context, app string) error {
 	if d.app != nil {
 		hint = fmt.Sprintf("device: {app: %s} is the APK of %s", d.app.path, d.app.Package)
 	}
-	if apps, err := d.Apps(ctx, true); err == nil {
+	if apps, err := d.Apps(ctx, false); err == nil {
 		if similar := fault.DidYouMean(app, apps); similar != "" {
-			hint = similar + "; " + hint
+			hint += "; " + similar
 		}
 	}
 	return fault.New(fault.ToolFailed, hint, "the app %s is not installed on %s", app, d.Serial())

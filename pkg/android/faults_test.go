@@ -200,7 +200,7 @@ func TestServerExitsAfterATouch(t *testing.T) {
 	dr, closeAll := d.open()
 	p.App.Show(app.SignIn)
 	p.CrashOnTouch()
-	wantUnconfirmed(t, touch(within(t), dr), "exited during touching the screen", "Process crashed.")
+	wantUnconfirmed(t, touch(within(t), dr), "exited while touching the screen", "Process crashed.")
 	short, cancel := context.WithCancel(within(t))
 	p.SetIntercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		cancel() // during the restart

@@ -44,7 +44,9 @@ func newBackend(host device.Host) (device.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &backend{options: o, limits: defaultLimits(), slot: make(chan struct{}, 1)}, nil
+	b := &backend{options: o, limits: defaultLimits(), slot: make(chan struct{}, 1)}
+	b.limits.exit = cmp.Or(host.ExitGrace, b.limits.exit)
+	return b, nil
 }
 
 // Open implements device.Backend.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,13 +100,15 @@ func (p *phone) startServer(ctx context.Context, apks serverAPKs, earlier bool) 
 	if p.server, err = newServer(p.Device, apks, p.limits, p.log); err != nil {
 		return err
 	}
-	if !earlier {
-		p.server.noteOther(ctx)
-	}
+	others := !earlier && p.server.running(ctx)
 	if err := p.server.install(ctx); err != nil {
 		return err
 	}
-	return p.server.start(ctx)
+	err = p.server.start(ctx)
+	if err == nil && others {
+		p.server.noteStopped()
+	}
+	return err
 }
 
 // readInfo reads what the phone is.
@@ -143,9 +146,23 @@ func (p *phone) close(ctx context.Context) error {
 	if p.lock != nil {
 		_ = p.lock.Close()
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := p.joinDistinct(errs...); err != nil {
 		return fault.Wrap(fault.Server, err, "the next session on this phone does it",
 			"putting back what was changed on "+p.Serial())
 	}
 	return nil
+}
+
+// joinDistinct joins errors, those with the same message once.
+func (p *phone) joinDistinct(errs ...error) error {
+	var distinct []error
+	for _, err := range fault.Split(errors.Join(errs...)) {
+		for _, part := range fault.Split(err) {
+			part = disconnected(p.Serial(), part)
+			if !slices.ContainsFunc(distinct, func(e error) bool { return e.Error() == part.Error() }) {
+				distinct = append(distinct, part)
+			}
+		}
+	}
+	return errors.Join(distinct...)
 }

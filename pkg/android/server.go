@@ -57,13 +57,18 @@ func newServer(phone adb.Device, apks serverAPKs, l limits, log func(level, mess
 	return &server{phone: phone, apks: apks, limits: l, log: log, client: client}, nil
 }
 
-// noteOther says that a server which runs already is going to be stopped: it may be that of an Appium session.
-func (s *server) noteOther(ctx context.Context) {
+// running reports whether a server runs already: it may be that of an Appium session.
+func (s *server) running(ctx context.Context) bool {
 	conn, err := s.phone.Dial(ctx, serverSocket)
 	if err != nil {
-		return
+		return false
 	}
 	_ = conn.Close()
+	return true
+}
+
+// noteStopped says that the server of another program was stopped.
+func (s *server) noteStopped() {
 	s.log("warn", "a UiAutomator2 server was running on "+s.phone.Serial()+" and was stopped",
 		"if an Appium session used it, that has ended; one program at a time can use a phone")
 }
@@ -251,6 +256,20 @@ func (s *server) exited(within time.Duration) bool {
 	}
 }
 
+// exits reports whether the server has exited, or does so soon. It does not wait for one that responds.
+func (s *server) exits(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return s.exited(0)
+	}
+	end := time.Now().Add(s.limits.exit)
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	if _, err := s.client.Status(ctx); err == nil {
+		return false
+	}
+	return s.exited(time.Until(end))
+}
+
 // startFailure returns the error of a server that exited before it had a session.
 func (s *server) startFailure(ctx context.Context) error {
 	if err := s.lost(ctx); err != nil {
@@ -314,11 +333,20 @@ func disconnected(serial string, err error) error {
 	if known == nil || known.Kind != fault.Server {
 		return err
 	}
-	for _, cause := range []error{adb.ErrNotRunning, adb.ErrNotFound, adb.ErrOffline, adb.ErrUnauthorized, adb.ErrMaybeExecuted} {
-		if errors.Is(err, cause) {
+	for _, lost := range []struct {
+		cause  error
+		reason string
+	}{
+		{adb.ErrNotRunning, "the adb server does not run any more"},
+		{adb.ErrNotFound, "it is not connected any more"},
+		{adb.ErrOffline, "it is offline"},
+		{adb.ErrUnauthorized, "it does not authorize this computer any more"},
+		{adb.ErrMaybeExecuted, known.Message},
+	} {
+		if errors.Is(err, lost.cause) {
 			return &fault.Error{
 				Kind: fault.Crashed, Cause: err, Hint: known.Hint,
-				Message: fmt.Sprintf("the connection to %s was lost: %s", serial, known.Message),
+				Message: fmt.Sprintf("the connection to %s was lost: %s", serial, lost.reason),
 			}
 		}
 	}
@@ -383,7 +411,7 @@ func (s *server) call(
 			return err
 		case sent && acts:
 			return &act.UnconfirmedError{Cause: s.noResponse(ctx, what, err)}
-		case (sent || e.Status == 0) && !again && ctx.Err() == nil && s.exited(s.limits.exit):
+		case (sent || e.Status == 0) && !again && ctx.Err() == nil && s.exits(ctx):
 			continue // nothing was changed: it was not sent, or it only reads
 		case sent:
 			return s.noResponse(ctx, what, err)
@@ -394,15 +422,15 @@ func (s *server) call(
 
 // noResponse returns why a call got no response.
 func (s *server) noResponse(ctx context.Context, what string, err error) error {
-	wait := s.limits.exit
-	if ctx.Err() != nil {
-		wait = 0
-	}
-	if s.exited(wait) {
-		return s.crash(context.WithoutCancel(ctx), "the UiAutomator2 server on %s exited during "+what)
+	if s.exits(ctx) {
+		return s.crash(context.WithoutCancel(ctx), "the UiAutomator2 server on %s exited while "+what)
 	}
 	s.unresponsive = true
-	if cause := context.Cause(ctx); cause != nil {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, context.DeadlineExceeded):
+		return fault.New(fault.CallTimeout, "", "%s: the UiAutomator2 server on %s did not respond within the limit of the call",
+			what, s.phone.Serial())
+	case cause != nil:
 		return cause
 	}
 	return fault.Wrap(fault.CallTimeout, err, "", what)

@@ -5,6 +5,7 @@ package device
 
 import (
 	"context"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -55,6 +56,8 @@ type Host struct {
 	Dir      string            // absolute working folder of this process
 	StateDir string            // absolute folder of files that processes of the user share; empty for none
 	Programs Programs          // starts every program of a backend
+	// ExitGrace is how long a server that a backend has started on a device may take to exit; 0 for the default.
+	ExitGrace time.Duration
 }
 
 // Backend serves the devices of one kind in a run: a browser, or a connection to a device farm. It may be used from any

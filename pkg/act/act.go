@@ -31,6 +31,13 @@ type Screen[E any] interface {
 	Location(ctx context.Context) string
 }
 
+// Adviser is implemented by a Screen that knows what can be done about a failure.
+type Adviser interface {
+	// Hint returns what to do about an element that is not ready for a reason, or with an empty reason about one that was
+	// not found. It is called after Location.
+	Hint(reason string) string
+}
+
 // Observation is the result of one try.
 type Observation[E any] struct {
 	Element E        // the element, when it is ready

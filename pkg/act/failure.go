@@ -49,7 +49,11 @@ func (a *Action[E]) failure(ctx context.Context) error {
 		f.Similar = a.Screen.Similar(explain)
 	}
 	f.Location = a.Screen.Location(explain)
-	return &fault.Error{Kind: fault.ToolFailed, Message: f.Error(), Hint: f.hint(), Details: f.details(), Cause: f}
+	hint := f.hint()
+	if adviser, ok := a.Screen.(Adviser); ok && hint == "" {
+		hint = adviser.Hint(f.Reason)
+	}
+	return &fault.Error{Kind: fault.ToolFailed, Message: f.Error(), Hint: hint, Details: f.details(), Cause: f}
 }
 
 // Error returns what was requested and what was wrong, then what was found, the time limit, and the location.

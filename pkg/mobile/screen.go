@@ -39,6 +39,7 @@ type search struct {
 	front  string       // the app of the topmost window, if windows of other apps are behind it
 	before *screen.Rect // the element in the read before
 	hid    bool         // the keyboard was hidden
+	other  string       // the app in front when a failure was explained, if it is not the one under test
 }
 
 // search returns the search for an element that has to be visible, and that conditions have to hold of.
@@ -93,6 +94,9 @@ func coveredBecause(e *found) string {
 
 // underKeyboard is the reason for an element that the keyboard covers.
 const underKeyboard = "the keyboard covers it"
+
+// moving is the reason for an element that is not in the same place in two reads.
+const moving = "it moves"
 
 // noBounds is the reason for an element without bounds.
 const noBounds = "the device does not report where it is"
@@ -168,7 +172,7 @@ func (s *search) Observe(ctx context.Context, _ time.Duration) (act.Observation[
 	s.before = boundsOf(o)
 	switch {
 	case moves:
-		o.Ready, o.Reason = false, "it moves"
+		o.Ready, o.Reason = false, moving
 	case o.Ready:
 		o.Held = append(o.Held, "stable")
 	}
@@ -354,18 +358,35 @@ func (s *search) Similar(context.Context) []string {
 }
 
 // Location implements act.Screen.
-func (s *search) Location(ctx context.Context) string { return s.phone.location(ctx) }
+func (s *search) Location(ctx context.Context) (words string) {
+	words, s.other = s.phone.location(ctx)
+	return words
+}
 
-// location says which app is in front; "" if that is not known.
-func (d *phone) location(ctx context.Context) string {
+// location says which app is in front, "" if that is not known, and returns it if another one is under test.
+func (d *phone) location(ctx context.Context) (words, other string) {
 	front, err := d.driver.Foreground(ctx)
 	switch {
 	case err != nil || front == "":
-		return ""
+		return "", ""
 	case front == d.app:
-		return "app " + front
+		return "app " + front, ""
+	case d.app == "":
+		return front + " is in front", ""
 	}
-	return front + " is in front"
+	return front + " is in front", front
+}
+
+// Hint implements act.Adviser.
+func (s *search) Hint(reason string) string {
+	switch {
+	case s.other != "":
+		return "tap a button of what is in front first, or start the app again; launchApp: {permissions: …} sets permissions " +
+			"before the app asks for them"
+	case reason == moving:
+		return "raise timeoutMs if it comes to rest later; tapOnPoint taps a place without waiting"
+	}
+	return ""
 }
 
 // settled returns what is on the screen. After an action it first waits until the screen has come to rest, but not for

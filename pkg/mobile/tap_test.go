@@ -223,6 +223,40 @@ func TestUnconfirmedTouchIsNotRepeated(t *testing.T) {
 	})
 }
 
+func TestHintsOfTouches(t *testing.T) {
+	t.Parallel()
+	save := node("Button", "Save", rect(100, 400, 300, 500))
+	moves := func(_ *fake, at time.Duration) []*screen.Node {
+		top := int(at / time.Millisecond % 1000)
+		return []*screen.Node{node("Button", "Save", rect(100, top, 300, top+100))}
+	}
+	for name, tt := range map[string]struct {
+		fake *fake
+		text string
+		want string
+	}{
+		"a dialog in front":      {&fake{front: "com.android.permissioncontroller", nodes: always(save)}, "Load", "tap a button of what is in front first"},
+		"nothing special":        {&fake{nodes: always(save)}, "Load", ""},
+		"an element that moves":  {&fake{nodes: moves}, "Save", "tapOnPoint taps a place without waiting"},
+		"no app under test":      {&fake{front: "com.example.other", nodes: always(save)}, "Load", ""},
+		"a disabled element too": {&fake{nodes: always(&screen.Node{Key: "x", Text: new("Save"), Class: save.Class, Bounds: save.Bounds, States: screen.States{Disabled: true}})}, "Save", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := device.Session{}
+			if name == "no app under test" {
+				s.AppIDs = []string{}
+			}
+			onPhone(t, tt.fake, s, func(p *phoneTest) {
+				r := p.call("tap", map[string]any{"text": tt.text})
+				if r.OK || !strings.Contains(r.Hint, tt.want) || tt.want == "" && r.Hint != "" {
+					t.Errorf("%s; hint %q", r.Text, r.Hint)
+				}
+			})
+		})
+	}
+}
+
 func TestEveryWayToNameAnElement(t *testing.T) {
 	t.Parallel()
 	row := node("LinearLayout", "", rect(0, 600, width, 700), node("TextView", "ORD-1150", rect(0, 600, 400, 700)))

@@ -158,7 +158,10 @@ func (*focusSearch) WaitForChange(ctx context.Context, limit time.Duration) { _ 
 func (*focusSearch) Similar(context.Context) []string { return nil }
 
 // Location implements act.Screen.
-func (s *focusSearch) Location(ctx context.Context) string { return s.phone.location(ctx) }
+func (s *focusSearch) Location(ctx context.Context) string {
+	words, _ := s.phone.location(ctx)
+	return words
+}
 
 // focusedNode returns the field that has the focus; nil without one.
 func focusedNode(t *screen.Tree) *screen.Node {

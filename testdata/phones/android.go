@@ -6,6 +6,7 @@ package phones
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -172,6 +173,32 @@ func (p *Android) Setting(namespace, name string) string {
 	return value
 }
 
+// Changed returns what differs from a phone that was just started, in words: settings, what is in the folder for files
+// of adb, and the UiAutomator2 server if it runs. Apps do not count.
+func (p *Android) Changed() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var changed []string
+	before := defaultSettings()
+	for _, name := range slices.Sorted(maps.Keys(p.settings)) {
+		if value, ok := before[name]; !ok || value != p.settings[name] {
+			changed = append(changed, name+"="+p.settings[name])
+		}
+	}
+	for name := range before {
+		if _, ok := p.settings[name]; !ok {
+			changed = append(changed, name+" was deleted")
+		}
+	}
+	for _, file := range p.files.List("/data/local/tmp") {
+		changed = append(changed, file.Path)
+	}
+	if p.server != nil {
+		changed = append(changed, "the UiAutomator2 server runs")
+	}
+	return changed
+}
+
 // Installed reports whether an app is installed.
 func (p *Android) Installed(name string) bool {
 	p.mu.Lock()
@@ -201,11 +228,16 @@ func (p *Android) SetIntercept(i Intercept) {
 
 // LoseNextAnswer makes the running UiAutomator2 server do what the next POST asks, and close the connection without an
 // answer. It runs on.
-func (p *Android) LoseNextAnswer() {
+func (p *Android) LoseNextAnswer() { p.withholdNext(lost) }
+
+// HangAfterNext makes the running UiAutomator2 server do what the next POST asks, and answer nothing.
+func (p *Android) HangAfterNext() { p.withholdNext(hung) }
+
+func (p *Android) withholdNext(n noAnswer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.server != nil {
-		p.server.loseNext()
+		p.server.withholdNext(n)
 	}
 }
 

@@ -60,7 +60,13 @@ func (p *IPhone) Close() {
 func (p *IPhone) SetIntercept(i Intercept) { p.webDriver.setIntercept(i) }
 
 // LoseNextAnswer makes WebDriverAgent do what the next POST asks, and close the connection without an answer.
-func (p *IPhone) LoseNextAnswer() { p.webDriver.loseNext() }
+func (p *IPhone) LoseNextAnswer() { p.webDriver.withholdNext(lost) }
+
+// HangAfterNext makes WebDriverAgent do what the next POST asks, and answer nothing.
+func (p *IPhone) HangAfterNext() { p.webDriver.withholdNext(hung) }
+
+// StartAnotherSession starts a session of WebDriverAgent as another program does, which ends the one before it.
+func (p *IPhone) StartAnotherSession() { p.webDriver.setSession(newID()) }
 
 // Requests returns the method and path of the requests.
 func (p *IPhone) Requests() []string {

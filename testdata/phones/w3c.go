@@ -75,8 +75,7 @@ type webDriver struct {
 	requests  []string
 	unknown   []string
 	intercept Intercept
-	// losing closes the connection of the next POST after doing what it asks, without an answer.
-	losing bool
+	noAnswer  noAnswer // to the next POST, after doing what it asks
 }
 
 func newWebDriver(ctx context.Context, handlers *sync.WaitGroup) *webDriver {
@@ -140,10 +139,7 @@ func (s *webDriver) handle(pattern string, answer func(r *request) (any, error))
 			return
 		}
 		value, err := answer(req)
-		if r.Method == http.MethodPost && s.loses() {
-			if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
-				_ = conn.Close()
-			}
+		if r.Method == http.MethodPost && s.withholds(w, r) {
 			return
 		}
 		s.answer(w, value, err)
@@ -236,19 +232,36 @@ func (s *webDriver) setIntercept(i Intercept) {
 	s.intercept = i
 }
 
-func (s *webDriver) loseNext() {
+// noAnswer is what happens in place of an answer.
+type noAnswer string
+
+const (
+	lost noAnswer = "the connection is closed"
+	hung noAnswer = "nothing"
+)
+
+// withholdNext makes the next POST do what it asks, without an answer.
+func (s *webDriver) withholdNext(n noAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.losing = true
+	s.noAnswer = n
 }
 
-// loses reports whether an answer is to be lost, once.
-func (s *webDriver) loses() bool {
+// withholds reports whether a request gets no answer, once.
+func (s *webDriver) withholds(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	lost := s.losing
-	s.losing = false
-	return lost
+	n := s.noAnswer
+	s.noAnswer = ""
+	s.mu.Unlock()
+	switch n {
+	case lost:
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_ = conn.Close()
+		}
+	case hung:
+		<-r.Context().Done()
+	}
+	return n != ""
 }
 
 func (s *webDriver) requestLog() (requests, unknown []string) {

@@ -76,11 +76,14 @@ func selectorProperties(p Platform) string {
 		timeoutProperty
 }
 
-// elementProperties are the arguments of a command that names an element in any way.
-func elementProperties(p Platform) string {
+// nameProperties are the arguments that name an element in any way.
+func nameProperties(p Platform) string {
 	return textProperty + ", " + idProperty + ", " + indexProperty + ", " + refProperty +
-		`, "nodeSelector": ` + screen.SelectorSchema(p.dialects()...) + ", " + timeoutProperty
+		`, "nodeSelector": ` + screen.SelectorSchema(p.dialects()...)
 }
+
+// elementProperties are the arguments of a command for one element.
+func elementProperties(p Platform) string { return nameProperties(p) + ", " + timeoutProperty }
 
 // coreProperties are the arguments of a query for an element.
 func coreProperties() string { return textProperty + ", " + idProperty }

@@ -25,21 +25,31 @@ const longestMove = 20 * time.Second
 // scrollLimit is how long scrollUntilTextIsVisible scrolls when the call does not say.
 const scrollLimit = 20 * time.Second
 
+// durationProperty returns how long a finger moves when the call does not say, in an input schema.
+func durationProperty(absent time.Duration) string {
+	return fmt.Sprintf(`"durationMs": {"type": "integer", "minimum": 1, "maximum": %d,
+		"description": "How long the finger moves", "default": %d}`, longestMove.Milliseconds(), absent.Milliseconds())
+}
+
+// durationOf returns how long the finger of a call moves.
+func durationOf(a device.Arguments, absent time.Duration) time.Duration {
+	return time.Duration(a.Number("durationMs", float64(absent.Milliseconds()))) * time.Millisecond
+}
+
 // scrollCommands are the commands that move fingers over the screen.
 func scrollCommands(p Platform) []command {
-	duration := fmt.Sprintf(`"durationMs": {"type": "integer", "minimum": 1, "maximum": %d, "description": "How long the finger moves", "default": `,
-		longestMove.Milliseconds())
 	return []command{
 		newCommand("swipe", "Moves a finger over the screen.",
-			device.Enum("direction", "Where the finger moves", "DOWN", "UP", "LEFT", "RIGHT")+", "+duration+`400},
+			device.Enum("direction", "Where the finger moves", "DOWN", "UP", "LEFT", "RIGHT")+", "+durationProperty(swipeTime)+`,
 			"swipeOnElementText": {"type": "string", "description": "A text of an element over which the finger moves"}, `+
 				timeoutProperty, swipe).checkedBy(checkSwipe),
 		newCommand("swipeWithRelativeCoordinates", "Moves a finger from one place of the screen to another one.",
-			placeProperty("startRelative")+", "+placeProperty("endRelative")+", "+duration+"400}",
+			placeProperty("startRelative")+", "+placeProperty("endRelative")+", "+durationProperty(swipeTime),
 			swipeBetween, "startRelative", "endRelative").checkedBy(checkPlaces),
 		newCommand("dragByPoints", "Moves a finger slowly between two points, in pixels on Android and in points on iOS.",
 			pointProperty("startX")+", "+pointProperty("startY")+", "+pointProperty("endX")+", "+pointProperty("endY")+", "+
-				duration+"1000}", dragByPoints, "startX", "startY", "endX", "endY"),
+				durationProperty(dragTime), dragByPoints, "startX", "startY", "endX", "endY"),
+		dragCommand(p),
 		newCommand("scroll", "Scrolls the screen.",
 			device.Enum("direction", "What is brought into view", "DOWN", "UP", "LEFT", "RIGHT")+
 				`, "amount": {"type": "number", "minimum": 0, "description": "Pixels on Android, points on iOS; half of the screen when absent"}`,
@@ -88,7 +98,7 @@ func swipe(ctx context.Context, d *phone, a device.Arguments) (tool.Result, erro
 		return tool.Result{}, err
 	}
 	from, to := swipePath(d.options.Platform, direction)
-	move := time.Duration(a.Number("durationMs", float64(swipeTime.Milliseconds()))) * time.Millisecond
+	move := durationOf(a, swipeTime)
 	text := a.Text("swipeOnElementText")
 	if text == "" {
 		return success("swiped %s", strings.ToLower(direction)), d.swipe(ctx, from, to, move)
@@ -143,7 +153,7 @@ func swipeBetween(ctx context.Context, d *phone, a device.Arguments) (tool.Resul
 	}
 	from, _ := relativePoint(a, "startRelative") // checked
 	to, _ := relativePoint(a, "endRelative")
-	move := time.Duration(a.Number("durationMs", float64(swipeTime.Milliseconds()))) * time.Millisecond
+	move := durationOf(a, swipeTime)
 	return success("swiped from %s to %s", a.Text("startRelative"), a.Text("endRelative")), d.swipe(ctx, *from, *to, move)
 }
 
@@ -156,7 +166,7 @@ func dragByPoints(ctx context.Context, d *phone, a device.Arguments) (tool.Resul
 	if err != nil {
 		return tool.Result{}, err
 	}
-	move := time.Duration(a.Number("durationMs", float64(dragTime.Milliseconds()))) * time.Millisecond
+	move := durationOf(a, dragTime)
 	done := success("dragged from %d,%d to %d,%d", from.X, from.Y, to.X, to.Y)
 	return done, d.driver.Touch(ctx, Finger{Path: []screen.Point{from, to}, Move: move})
 }

@@ -1,0 +1,127 @@
+package mobile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// dragCommand describes dragTo.
+func dragCommand(p Platform) command {
+	end := func(name, description string) string {
+		return `"` + name + `": {"type": "object", "additionalProperties": false, "minProperties": 1, "description": "` +
+			description + `", "properties": {` + nameProperties(p) + `}}`
+	}
+	c := newCommand("dragTo", "Holds an element, moves it onto another one, and drops it there.",
+		end("from", "The element to drag")+", "+end("to", "The element to drop it on")+", "+
+			durationProperty(dragTime)+", "+timeoutProperty, dragTo, "from", "to")
+	return c.checkedBy(func(a device.Arguments) error {
+		_, from := readDragEnd(elements{platform: p}, a, "from")
+		_, to := readDragEnd(elements{platform: p}, a, "to")
+		return errors.Join(from, to)
+	})
+}
+
+// dragEnd is one end of a drag.
+type dragEnd struct {
+	target  target
+	args    map[string]any
+	located *located // how a recording names the element; nil without a reference of a live session
+}
+
+// readDragEnd reads the argument name.
+func readDragEnd(e elements, a device.Arguments, name string) (*dragEnd, error) {
+	args, _ := a[name].(map[string]any)
+	t, err := e.any(args)
+	if known := fault.As(err); known != nil {
+		return nil, fault.New(known.Kind, known.Hint, "%s: %s", name, known.Message)
+	}
+	return &dragEnd{target: t, args: args}, err
+}
+
+// recorded returns the argument of the end as a recording has it.
+func (e *dragEnd) recorded() map[string]any {
+	if e.located == nil {
+		return e.args
+	}
+	args := maps.Clone(e.args)
+	delete(args, "ref")
+	maps.Copy(args, e.located.Args)
+	return args
+}
+
+// locatedDrag returns how a recording names the elements of a drag; nil if neither is a reference of a live session.
+func locatedDrag(from, to *dragEnd) *located {
+	if from.located == nil && to.located == nil {
+		return nil
+	}
+	l := &located{tool.Located{Args: map[string]any{"from": from.recorded(), "to": to.recorded()}}}
+	for _, end := range []*dragEnd{from, to} {
+		if end.located != nil {
+			l.Warnings = append(l.Warnings, end.located.Warnings...)
+			l.Again = cmp.Or(l.Again, end.located.Again)
+		}
+	}
+	return l
+}
+
+func dragTo(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
+	from, err := readDragEnd(d.elements(), a, "from")
+	if err != nil {
+		return tool.Result{}, err
+	}
+	to, err := readDragEnd(d.elements(), a, "to")
+	if err != nil {
+		return tool.Result{}, err
+	}
+	limit, move := waitLimit(ctx, a, d.limits.Action), durationOf(a, dragTime)
+	const ready = "ready to be dropped on"
+	onto := d.search(to.target, d.touchable(centre)...)
+	onto.stable = true
+	target, err := onto.action(ready, limit, nil).Do(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	to.located, d.located = d.located, nil
+	seen, err := d.withElement(ctx, from.target, "ready to be dragged", limit, centre, func(ctx context.Context, e *found) error {
+		from.located = d.located
+		end, err := onto.on(ctx, e.screen)
+		if err != nil {
+			return err
+		}
+		return d.driver.Touch(ctx, Finger{Path: []screen.Point{e.point, end}, Hold: longHold, Move: move})
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	d.located = locatedDrag(from, to)
+	return success("dragged %s to %s", seen, target.Found), nil
+}
+
+// on returns where the element of the search is touched on a screen that was read for another one. The error is an
+// *act.NotReceivedError, after a pause, if it is not ready there.
+func (s *search) on(ctx context.Context, now Screen) (screen.Point, error) {
+	s.last, s.front = now, s.phone.covering(ctx, now.Tree)
+	list, err := s.resolve(ctx)
+	if err != nil {
+		return screen.Point{}, err
+	}
+	o := act.Choose(s.target.words, s.target.unique, list, describe, s.conditions...)
+	if !o.Ready {
+		if err := pause(ctx, s.phone.limits.Poll); err != nil {
+			return screen.Point{}, err
+		}
+		return screen.Point{}, &act.NotReceivedError{
+			Reason: fmt.Sprintf("%s, on which it is to be dropped, %s", s.target.words, cmp.Or(o.Reason, "was not found")),
+		}
+	}
+	return o.Element.point, nil
+}

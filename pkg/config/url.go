@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -187,14 +188,24 @@ func (e *entry) maskLong(name, value string) {
 
 // warnUnencrypted warns of credentials that are sent over http:// to another machine.
 func (e *entry) warnUnencrypted() {
-	headers, has := e.at["headers"]
-	if !has || !strings.HasPrefix(strings.ToLower(e.URL), "http://") || !e.IsRemote() {
+	u, err := url.Parse(e.URL)
+	if err != nil || u.Scheme != "http" || !e.IsRemote() {
 		return
 	}
-	for _, v := range headers.Entries() {
-		if authorizes.MatchString(v.Key) {
-			v.At.Warnf("write https:// in url:, unless you trust the network",
-				"header %s is sent unencrypted to another machine", v.Key)
+	const hint = "write https:// in url:, unless you trust the network"
+	if u.User != nil {
+		e.at["url"].Warnf(hint, "the user and password in url are sent unencrypted to another machine")
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
+		if authorizes.MatchString(name) {
+			e.at["url"].Warnf(hint, "%s in url is sent unencrypted to another machine", name)
+		}
+	}
+	if headers, has := e.at["headers"]; has {
+		for _, v := range headers.Entries() {
+			if authorizes.MatchString(v.Key) {
+				v.At.Warnf(hint, "header %s is sent unencrypted to another machine", v.Key)
+			}
 		}
 	}
 }

@@ -17,7 +17,7 @@ HOST := pkg/engine/host
 APPIUM := testdata/phones/appium
 NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/pyright testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST))
 # Programs that "./..." does not reach.
-PROGRAMS := ./.ci/check-release ./.ci/docs ./testdata/bench/... ./testdata/fakeserver/... ./testdata/phones/... ./$(SHOP)/tools/ledger
+PROGRAMS := ./.ci/check-release ./.ci/docs ./.ci/npm-packages ./.ci/sbom ./testdata/bench/... ./testdata/fakeserver/... ./testdata/phones/... ./$(SHOP)/tools/ledger
 # What is tested: "./..." leaves testdata out.
 TESTED := ./... ./testdata/phones/...
 
@@ -146,13 +146,22 @@ release-check: $(GORELEASER) ## check the release configuration and build all it
 	$(GORELEASER) check
 	go run ./.ci/check-release
 
+# The container image is made only if IMAGE has its name, because it needs a Docker daemon.
 .PHONY: dist
-dist: $(GORELEASER) ## make the release's archives in dist, publish nothing
+dist: $(GORELEASER) ## make the files of a release in dist, with the npm packages in dist/npm, publish nothing
 	$(GORELEASER) release --snapshot --clean
+	go run ./.ci/npm-packages
 
 .PHONY: release
 release: $(GORELEASER)
 	$(GORELEASER) release --clean
+	go run ./.ci/npm-packages
+
+.PHONY: image
+image: ## build the container image trailblaze from this checkout (needs Docker)
+	@docker info >/dev/null 2>&1 || { echo 'no Docker daemon responds: install and start Docker' >&2; exit 1; }
+	CGO_ENABLED=0 GOOS=linux go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/image/linux/$$(go env GOARCH)/trailblaze .
+	docker build --build-arg TARGETPLATFORM=linux/$$(go env GOARCH) --tag trailblaze --file Dockerfile bin/image
 
 $(GORELEASER):
 	$(GO_INSTALL) github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION)

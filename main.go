@@ -7,9 +7,13 @@ import (
 	"github.com/trailblaze/trailblaze/cmd"
 )
 
-// version is set by the linker in a release build.
-var version string
+// The linker sets these in a release build. In others, version is empty and the Go toolchain records the commit.
+var version, commit, date string
 
 func main() {
-	os.Exit(cmd.Main(cmd.NewSystem(version)))
+	sys := cmd.NewSystem(version)
+	if commit != "" {
+		sys.Build.Commit, sys.Build.Date = commit, date
+	}
+	os.Exit(cmd.Main(sys))
 }

@@ -1,9 +1,10 @@
 // Command check-release tries .goreleaser.yaml without GoReleaser and without a network: it runs the hooks, looks for
-// every file that the archives carry, builds every target with the flags written there, and asks the binary of this
-// machine for its version. Run it at the root of the repository.
+// every file that the archives and packages carry, builds every target with the flags written there, checks their size,
+// asks the binary of this machine for its version, and lists what that consists of. Run it at the root of the repository.
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,14 +17,25 @@ import (
 	yaml "github.com/goccy/go-yaml"
 )
 
-// version is what the built binary must answer: a linker flag for a variable that does not exist is ignored in silence.
-const version = "9.8.7-check"
+// What the built binary must print: a linker flag for a variable that does not exist is ignored without an error.
+const (
+	version = "9.8.7-check"
+	commit  = "0123456789abcdef0123456789abcdef01234567"
+	date    = "2026-11-22T10:40:36Z"
+)
+
+// maxSize is the most that a binary may have, in bytes.
+const maxSize = 45 << 20
 
 type config struct {
 	Version  int
 	Before   struct{ Hooks []string }
 	Builds   []build
 	Archives []archive
+	Nfpms    []struct{ Contents []file }
+	Checksum struct {
+		ExtraFiles []struct{ Glob string } `yaml:"extra_files"`
+	}
 }
 
 type build struct {
@@ -80,16 +92,33 @@ func check() error {
 			return err
 		}
 	}
-	return errors.Join(c.Archives[0].check(), c.Builds[0].check())
+	return errors.Join(c.Archives[0].check(), c.checkFiles(), c.Builds[0].check())
+}
+
+// checkFiles looks for the files of Linux packages, and for those that are published beside the archives.
+func (c config) checkFiles() error {
+	var errs []error
+	for _, packages := range c.Nfpms {
+		errs = append(errs, checkFiles("nfpms", packages.Contents))
+	}
+	for _, extra := range c.Checksum.ExtraFiles {
+		errs = append(errs, checkFiles("checksum", []file{{extra.Glob}}))
+	}
+	return errors.Join(errs...)
+}
+
+func checkFiles(section string, files []file) error {
+	var errs []error
+	for _, f := range files {
+		if found, err := filepath.Glob(f.Src); err != nil || len(found) == 0 {
+			errs = append(errs, fmt.Errorf("%s: no file is %q", section, f.Src))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (a archive) check() error {
-	var errs []error
-	for _, f := range a.Files {
-		if found, err := filepath.Glob(f.Src); err != nil || len(found) == 0 {
-			errs = append(errs, fmt.Errorf("archives: no file is %q", f.Src))
-		}
-	}
+	errs := []error{checkFiles("archives", a.Files)}
 	if !slices.ContainsFunc(a.FormatOverrides, func(o override) bool {
 		return o.Goos == "windows" && slices.Equal(o.Formats, []string{"zip"})
 	}) {
@@ -119,25 +148,59 @@ func (b build) check() error {
 			}
 		}
 	}
-	return checkVersion(filepath.Join(dir, runtime.GOOS+"_"+runtime.GOARCH))
+	binary := filepath.Join(dir, runtime.GOOS+"_"+runtime.GOARCH)
+	return errors.Join(checkVersion(binary), checkSBOM(binary))
 }
 
 func (b build) buildFor(goos, goarch, binary string) error {
-	ldflags := strings.ReplaceAll(strings.Join(b.Ldflags, " "), "{{.Version}}", version)
+	ldflags := strings.NewReplacer("{{.Version}}", version, "{{.FullCommit}}", commit, "{{.CommitDate}}", date).
+		Replace(strings.Join(b.Ldflags, " "))
 	args := slices.Concat([]string{"env", "GOOS=" + goos, "GOARCH=" + goarch}, b.Env,
 		[]string{"go", "build"}, b.Flags, []string{"-ldflags", ldflags, "-o", binary, b.Main})
-	return run(args...)
+	if err := run(args...); err != nil {
+		return err
+	}
+	info, err := os.Stat(binary)
+	if err == nil && info.Size() > maxSize {
+		err = fmt.Errorf("builds: the binary for %s/%s has %.1f MB; at most %d are allowed",
+			goos, goarch, float64(info.Size())/(1<<20), maxSize>>20)
+	}
+	return err
 }
 
 func checkVersion(binary string) error {
-	out, err := exec.Command(binary, "version").Output()
+	out, err := exec.Command(binary, "version", "--json").Output()
 	if err != nil {
 		return fmt.Errorf("%s version: %w", binary, err)
 	}
-	if !strings.Contains(string(out), version) {
-		return fmt.Errorf("builds: the binary answers %q; -X in ldflags names no variable that it prints", out)
+	var got struct{ Version, Commit, Date string }
+	if err := json.Unmarshal(out, &got); err != nil {
+		return fmt.Errorf("%s version --json: %w", binary, err)
+	}
+	if got.Version != version || got.Commit != commit || got.Date != date {
+		return fmt.Errorf("builds: version --json prints %s; expected %s, %s and %s", out, version, commit, date)
 	}
 	return nil
+}
+
+// checkSBOM expects a module of Go and a package of npm in the list of what a binary consists of.
+func checkSBOM(binary string) error {
+	file := binary + ".cdx.json"
+	err := run("go", "run", "./.ci/sbom", "-npm", "pkg/engine/host/package.json", "-version", version,
+		"-binary", binary, "-out", file)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	for _, part := range []string{"pkg:golang/github.com/spf13/cobra@v", "pkg:npm/%40frida/assert@"} {
+		if !strings.Contains(string(text), part) {
+			err = errors.Join(err, fmt.Errorf("sboms: %s is missing in %s", part, text))
+		}
+	}
+	return err
 }
 
 func run(args ...string) error {

@@ -1,0 +1,5 @@
+package npm_test
+
+import "syscall"
+
+func withoutTerminal() *syscall.SysProcAttr { return nil }

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestLinksOfPages checks that the files and headings exist to which README.md and the pages in docs link.
+// TestLinksOfPages checks that the files and headings exist to which the pages at the root and in docs link.
 func TestLinksOfPages(t *testing.T) {
 	t.Parallel()
-	pages := []string{"README.md"}
+	pages := []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
 	err := filepath.WalkDir("docs", func(path string, _ fs.DirEntry, err error) error {
 		if filepath.Ext(path) == ".md" {
 			pages = append(pages, path)

@@ -20,6 +20,30 @@ func helpTopics(options []device.Option) []*cobra.Command {
 	}
 }
 
+// rootHelp returns the help of the program, which fits a terminal of 24 lines and 80 columns.
+func rootHelp(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("trailblaze records UI tests as trails and replays them, with tools of your own.\n\n")
+	b.WriteString("To begin: trailblaze init && trailblaze run\n\nCommands:\n")
+	var more, topics []string
+	for _, c := range root.Commands() {
+		switch {
+		case c.GroupID == "main":
+			fmt.Fprintf(&b, "  %-10s  %s\n", c.Name(), c.Short)
+		case c.IsAdditionalHelpTopicCommand():
+			topics = append(topics, c.Name())
+		case c.GroupID == "more":
+			more = append(more, c.Name())
+		}
+	}
+	fmt.Fprintf(&b, "\nMore commands: %s\n\n", strings.Join(more, ", "))
+	b.WriteString(`Flags of every command: --help, --project DIR, --runtime bun|node|embedded,
+  --json, --no-color, --quiet, --verbose
+`)
+	fmt.Fprintf(&b, "`trailblaze help NAME` describes a command or a topic: %s\n", strings.Join(topics, ", "))
+	return b.String()
+}
+
 const exitCodesHelp = `Exit codes
 
   0    all trails passed or were skipped

@@ -286,6 +286,14 @@ failures.`,
 	root.SetHelpCommandGroupID("more")
 	root.SetCompletionCommandGroupID("more")
 	root.SetHelpCommand(a.newHelp())
+	helpOfCommands := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c == root {
+			fmt.Fprint(c.OutOrStdout(), rootHelp(root))
+			return
+		}
+		helpOfCommands(c, args)
+	})
 	root.AddCommand(helpTopics(a.options())...)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {

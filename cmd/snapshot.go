@@ -37,7 +37,7 @@ func (a *app) newSnapshot() *cobra.Command {
 	var f snapshotFlags
 	c := &cobra.Command{
 		Use:   "snapshot [URL]",
-		Short: "List the elements of a web page, of the screen of a phone, or of the screen of a session",
+		Short: "List the elements of a web page or of a phone's screen",
 		Long: `Open a web page in a fresh session and list its elements: their role and name, by which trails can find them, and
 a reference that is valid until the page changes. A URL without a scheme is a file. With --json, "snapshot" is the list as
 text, and "more" is the number of elements left out because of --max-bytes.

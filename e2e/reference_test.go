@@ -41,6 +41,9 @@ func TestReferenceHasEveryFlagAndCommand(t *testing.T) {
 		help := p.run(append(words[1:], "--help")...)
 		help.want(t, 0)
 		printed, documented := matches(flag, help.stdout), matches(flag, string(text))
+		if len(words) == 1 { // the help of the program has several flags in a line
+			printed = matches(regexp.MustCompile(`(--[a-z][a-z-]*)`), help.stdout)
+		}
 		documented = slices.DeleteFunc(documented, func(name string) bool { return name == "--version" })
 		printed = slices.DeleteFunc(printed, func(name string) bool { return name == "--version" })
 		if diff := gocmp.Diff(printed, documented); diff != "" {
@@ -56,6 +59,21 @@ func TestReferenceHasEveryFlagAndCommand(t *testing.T) {
 			if sub := strings.Join(append(words, name), "_") + ".md"; !slices.Contains(pages, "../docs/commands/"+sub) {
 				t.Errorf("docs/commands/%s is missing", sub)
 			}
+		}
+	}
+}
+
+func TestHelpFitsTerminal(t *testing.T) {
+	t.Parallel()
+	help := newProject(t, nil).run("--help")
+	help.want(t, 0, "trailblaze init", "\n  session ", "schema")
+	lines := strings.Split(strings.TrimSuffix(help.stdout, "\n"), "\n")
+	if len(lines) > 23 { // and the line of the prompt
+		t.Errorf("%d lines:\n%s", len(lines), help.stdout)
+	}
+	for _, line := range lines {
+		if len(line) > 80 {
+			t.Errorf("more than 80 columns: %s", line)
 		}
 	}
 }

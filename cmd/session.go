@@ -245,7 +245,7 @@ func (a *app) listSessions(ctx context.Context) error {
 	rows := [][]string{{"NAME", "PROJECT", "SCOPE", "IDLE", "STEPS", "URL"}}
 	for _, v := range views {
 		rows = append(rows, []string{
-			v.Session, a.relative([]string{v.Project})[0], v.scope(), v.idle(), strconv.Itoa(v.Steps), cmp.Or(v.URL, v.reason()),
+			v.Session, a.relative([]string{v.Project})[0], v.scope(), v.idle(), strconv.Itoa(v.Steps), cmp.Or(v.URL, v.Title, v.reason()),
 		})
 	}
 	for _, row := range rows {

@@ -81,6 +81,7 @@ func TestAuthoringOnPhone(t *testing.T) {
 		shown := a.run("snapshot")
 		shown.want(t, 0, `- text "30 orders" [ref=e`, `- button "Help" [ref=e`) // also behind a long list
 		a.run("snapshot", "--find", "order 1148").want(t, 0, `text "Order 1148" [ref=e`, `button "Delete order 1148"`)
+		a.run("session", "list").want(t, 0, "com.example.shop") // the app in front, in place of a URL
 		a.run("snapshot", "--screenshot", "shot.png").wantErr(t, 0, "wrote shot.png")
 		row, remove := reference(t, shown.stdout, `text "Order 1148"`), reference(t, shown.stdout, `button "Delete order 1147"`)
 		call("tap", "ref="+row, "--step", "Open an order").wantErr(t, 0, `"Order 1148" contains digits and may change`)

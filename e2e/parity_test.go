@@ -57,7 +57,7 @@ var devicesOfBehaviours = map[string]string{
 }
 
 // Playwright Test and trails do the same on the same pages. A short run leaves out Playwright Test, which does not change
-// with this project.
+// with this project, and traces.
 func TestBehavesLikePlaywrightTest(t *testing.T) {
 	t.Parallel()
 	all := behaviours(t)
@@ -212,7 +212,11 @@ func trailOutcomes(t *testing.T, site string, all []behaviour) []outcome {
 				p.write(fmt.Sprintf("trails/%d.trail.yaml", i), b.trail(t, site, i))
 			}
 		}
-		r := p.run("run", "--json", "--workers", "2")
+		args := []string{"run", "--json", "--workers", "2"}
+		if testing.Short() {
+			args = append(args, "--trace", "off")
+		}
+		r := p.run(args...)
 		for _, e := range ofType(r.events(t), "trail.finished") {
 			file := filepath.Base(fmt.Sprint(e["file"]))
 			i, err := strconv.Atoi(strings.TrimSuffix(file, ".trail.yaml"))

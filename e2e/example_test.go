@@ -35,7 +35,8 @@ func exampleProject(t *testing.T, programs ...string) *project {
 	return p
 }
 
-// TestDemoNeedsNoRuntime runs every trail on the embedded engine, and those of the storefront on two devices.
+// TestDemoNeedsNoRuntime runs every trail on the embedded engine, and those of the storefront on two devices. A short run
+// replays few here.
 func TestExamplePassesOnEveryRuntime(t *testing.T) {
 	t.Parallel()
 	two := []string{"trails/shop/checkout.trail.yaml", "trails/backoffice/catalogue.trail.yaml"}
@@ -49,8 +50,12 @@ func TestExamplePassesOnEveryRuntime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() { // TestDemoNeedsNoRuntime replays all
+			switch {
+			case !testing.Short():
+			case name == "bun":
 				tc.trails, tc.passed, tc.skipped = two, 2, 0
+			default:
+				tc.trails, tc.passed = two[:1], 1
 			}
 			p := exampleProject(t, tc.programs...)
 			if name == "node+bundle" {
@@ -58,12 +63,11 @@ func TestExamplePassesOnEveryRuntime(t *testing.T) {
 			}
 			p.env = append(p.env, "HTTP_PROXY=http://127.0.0.1:9", "http_proxy=http://127.0.0.1:9") // not used for this machine
 			r := p.run(append([]string{"run", "--json"}, tc.trails...)...)
-			r.want(t, 0)
+			r.want(t, 0, "runs on "+name+":")
 			done := ofType(r.events(t), "run.finished")
 			if len(done) != 1 || done[0]["passed"] != tc.passed || done[0]["skipped"] != tc.skipped {
 				t.Errorf("run.finished: %v", done)
 			}
-			p.runsOn(t, name)
 			spawntest.NoSurvivors(t, p.marker)
 		})
 	}
@@ -109,7 +113,7 @@ func (p *project) withoutLoader() {
 	}
 }
 
-// The whole demo, by the script that make demo-no-runtime runs.
+// The whole demo, by the script that make demo-no-runtime runs. A short run replays one trail on two devices.
 func TestDemoNeedsNoRuntime(t *testing.T) {
 	t.Parallel()
 	p := exampleProject(t) // what the script needs is there
@@ -121,7 +125,11 @@ func TestDemoNeedsNoRuntime(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nE2E_MAIN=1 "+p.marker+" exec '"+self+"' \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("../.ci/no-runtime", program).CombinedOutput()
+	args := []string{program}
+	if testing.Short() {
+		args = append(args, "trails/storefront/buy-a-mug.trail.yaml")
+	}
+	out, err := exec.Command("../.ci/no-runtime", args...).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -129,24 +137,30 @@ func TestDemoNeedsNoRuntime(t *testing.T) {
 }
 
 // TestExampleOnOtherDevices uses the embedded engine, which takes half the time of a process for each server. Its cases
-// are replayed one after another, because the first one bundles the scripts for all.
+// are replayed one after another, because the first one bundles the scripts for all. A short run replays only trails that
+// do other things there than on Android.
 func TestExampleOnOtherDevices(t *testing.T) { //nolint:tparallel // see above
 	t.Parallel()
-	for name, args := range map[string][]string{
-		"ios":           {"trails/shop", "--platform", "ios"},
-		"android-phone": {"trails/shop", "--classifier", "android-phone"},
-		"web":           {"trails/shop", "--platform", "web"},
-		"phone":         {"trails/storefront/any-screen.trail.yaml", "--device", "phone"},
+	const trails = "trails/shop/"
+	for name, tc := range map[string]struct{ device, trails, short []string }{
+		"ios": {
+			[]string{"--platform", "ios"},
+			[]string{trails},
+			[]string{trails + "apple-pay.trail.yaml", trails + "delivery-day.trail.yaml", trails + "reorder-recorded.trail.yaml"},
+		},
+		"android-phone": {[]string{"--classifier", "android-phone"}, []string{trails}, []string{trails + "sign-in"}},
+		"web":           {[]string{"--platform", "web"}, []string{trails}, []string{trails + "reorder-recorded.trail.yaml"}},
+		"phone":         {[]string{"--device", "phone"}, []string{"trails/storefront/any-screen.trail.yaml"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name == "web" { // make test-race replays these
-				t.Skip("a short run")
+			if testing.Short() && tc.short != nil {
+				tc.trails = tc.short
 			}
 			p := exampleProject(t)
-			p.run(append([]string{"run"}, args...)...).want(t, 0)
-			p.run("check").want(t, 0, "0 problems, 0 warnings")
+			p.run(slices.Concat([]string{"run"}, tc.device, tc.trails)...).want(t, 0)
 		})
 	}
+	exampleProject(t).run("check").want(t, 0, "0 problems, 0 warnings")
 }
 
 func TestExampleListsItsTools(t *testing.T) {
@@ -164,10 +178,11 @@ func TestExampleListsItsTools(t *testing.T) {
 	}
 }
 
+// A short run makes one of the calls on node.
 func TestSingleCallsOfExample(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "", func(t *testing.T, runtime string) {
-		for _, tc := range []struct {
+		for i, tc := range []struct {
 			args []string
 			code int
 			want string
@@ -176,6 +191,9 @@ func TestSingleCallsOfExample(t *testing.T) {
 			{[]string{"addToCart", "sku=mug"}, 1, "the shop is closed; call openShop first"},
 			{[]string{"vatReport", "percent=19", "--target", "backoffice", "--platform", "web"}, 1, "call seedCatalog first"},
 		} {
+			if testing.Short() && runtime == "node" && i > 0 {
+				break
+			}
 			p := exampleProject(t, runtime)
 			p.run(append([]string{"tool"}, tc.args...)...).wantOutput(t, tc.code, tc.want)
 			spawntest.NoSurvivors(t, p.marker)

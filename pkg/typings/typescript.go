@@ -87,8 +87,8 @@ func (w *tsWriter) shared() {
 
 func (w *tsWriter) doc(text, indent string) {
 	lines := docLines(text)
-	for i, line := range lines {
-		lines[i] = strings.ReplaceAll(line, "*/", `*\/`)
+	for i, line := range lines { // TypeScript obeys directives such as @ts-ignore in any comment
+		lines[i] = strings.NewReplacer("*/", `*\/`, "@ts-", `\@ts-`).Replace(line)
 	}
 	switch len(lines) {
 	case 0:

@@ -45,6 +45,19 @@ declare module "@trailblaze/scripting" {
     };
 
     /**
+     * \@ts-expect-error
+     *
+     * Only in: shop on web
+     */
+    directive: {
+      args: {
+        /** \@ts-expect-error */
+        a?: string;
+      };
+      result: unknown;
+    };
+
+    /**
      * *\/ export const a: never = 1; /* """ + exec(1) + """ \
      *   interface Evil {}
      *  end   reversed   "

@@ -20,6 +20,10 @@ class CombinedArgs(TypedDict):
     a: str
     b: bool
 
+class DirectiveArgs(TypedDict):
+    a: NotRequired[str]
+    """@ts-expect-error"""
+
 HostileArgs = TypedDict(
     "HostileArgs",
     {
@@ -108,6 +112,12 @@ class Tools:
 
     def combined(self, **args: Unpack[CombinedArgs]) -> Result[Any]:
         """allOf.
+
+        Only in: shop on web
+        """
+
+    def directive(self, **args: Unpack[DirectiveArgs]) -> Result[Any]:
+        """@ts-expect-error
 
         Only in: shop on web
         """
@@ -211,6 +221,12 @@ class AsyncTools:
 
     def combined(self, **args: Unpack[CombinedArgs]) -> Awaitable[Result[Any]]:
         """allOf.
+
+        Only in: shop on web
+        """
+
+    def directive(self, **args: Unpack[DirectiveArgs]) -> Awaitable[Result[Any]]:
+        """@ts-expect-error
 
         Only in: shop on web
         """
@@ -319,6 +335,8 @@ class Client(TrailblazeClient):
     @overload
     def call_tool(self, name: Literal["combined"], args: CombinedArgs) -> Result[Any]: ...
     @overload
+    def call_tool(self, name: Literal["directive"], args: DirectiveArgs | None = ...) -> Result[Any]: ...
+    @overload
     def call_tool(self, name: Literal["hostile"], args: HostileArgs | None = ...) -> Result[Any]: ...
     @overload
     def call_tool(self, name: Literal["import"], args: ImportArgs | None = ...) -> Result[Any]: ...
@@ -356,6 +374,8 @@ class Client(TrailblazeClient):
     async def call_tool_async(self, name: Literal["cart.add-item"], args: CartAddItemArgs) -> Result[Any]: ...
     @overload
     async def call_tool_async(self, name: Literal["combined"], args: CombinedArgs) -> Result[Any]: ...
+    @overload
+    async def call_tool_async(self, name: Literal["directive"], args: DirectiveArgs | None = ...) -> Result[Any]: ...
     @overload
     async def call_tool_async(self, name: Literal["hostile"], args: HostileArgs | None = ...) -> Result[Any]: ...
     @overload

@@ -317,7 +317,12 @@ func TestResponseIsLost(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	p := d.phone(phones.AndroidOptions{Server: serverVersion})
-	dr, closeAll := d.open()
+	b := d.backend()
+	b.limits.exit = time.Hour // a server that responds is not waited for
+	dr, err := b.open(within(t), d.session())
+	if err != nil {
+		t.Fatal(err)
+	}
 	p.App.Show(app.SignIn)
 	p.SetIntercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "/actions") {
@@ -330,7 +335,9 @@ func TestResponseIsLost(t *testing.T) {
 	if _, err := dr.Read(within(t)); err != nil {
 		t.Error(err)
 	}
-	closeAll()
+	if err := errors.Join(dr.Close(within(t)), b.Close(within(t))); err != nil {
+		t.Error(err)
+	}
 	wantRestored(t, d, p)
 }
 

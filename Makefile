@@ -57,9 +57,13 @@ python3: ; $(call installed,python3,python3,Python 3.9 or later)
 chromium: ; $(call installed,chromium chromium-browser google-chrome,chromium,Chromium (package chromium) or Google Chrome)
 adb: ; $(call installed,adb,adb,adb (package adb of Debian and Ubuntu) or the platform-tools of Android)
 
+# Only make deps installs packages of the system. The demos say what is missing.
+MAY_INSTALL := true
+demo demo-mobile demo-no-runtime: MAY_INSTALL := false
+
 # installed makes sure that one of some programs is there: $(1) are their names, $(2) is the Debian package, $(3) what to say.
 installed = @for name in $(1); do command -v $$name >/dev/null && exit; done; \
-	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	{ $(MAY_INSTALL) && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2); } || \
 		echo '$(firstword $(1)) is missing: install $(3)' >&2
 

@@ -400,6 +400,13 @@ func (b *bench) version() error {
 	}
 	more := m[0].took - m[1].took
 	b.row("`version`, more than a Go program that prints a line", round(more).String(), "≤ 5 ms", more <= 5*time.Millisecond)
+	b.row("`version`", round(m[0].took).String(), "≤ 8 ms", m[0].took <= 8*time.Millisecond)
+	info, err := os.Stat(b.trailblaze)
+	if err != nil {
+		return err
+	}
+	size := float64(info.Size()) / (1 << 20)
+	b.row("size of the program", fmt.Sprintf("%.1f MB", size), "≤ 45 MB", size <= 45)
 	return nil
 }
 

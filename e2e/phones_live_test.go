@@ -157,6 +157,9 @@ func TestAgentOnPhone(t *testing.T) {
 		type m = map[string]any
 		step("step", "Open the shop", m{"launchApp": m{"appId": "com.example.shop", "launchMode": "FORCE_RESTART"}})
 		shown := call("snapshot", false, nil)
+		if !strings.Contains(shown, "app: com.example.shop\n") || strings.Contains(shown, "url:") {
+			t.Error(shown)
+		}
 		tap := func(element string) m { return m{"tap": m{"ref": reference(t, shown, element)}} }
 		signIn := step("step", "Sign in", tap(`textbox "Email"`), m{"inputText": m{"text": app.Email}},
 			tap(`textbox "Password"`), m{"inputText": m{"text": "{{PASSWORD}}"}}, tap(`button "Sign in"`))

@@ -138,6 +138,17 @@ func lineFeeds(text string) string {
 	}, strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
+// place adds where the device is: a page with its title, or an app of a phone, which has no URL.
+func (p *page) place(url, title string) {
+	switch {
+	case url != "":
+		p.line("url: " + url)
+		p.line("title: " + title)
+	case title != "":
+		p.line("app: " + title)
+	}
+}
+
 // lines adds lines that cannot be forged, such as those of a snapshot.
 func (p *page) lines(text string) {
 	if text = strings.TrimRight(text, "\n"); text != "" {

@@ -130,10 +130,7 @@ func (s *server) describe(ctx context.Context, open Session) (answer, error) {
 		fmt.Fprintf(&b, "\nwarning: %s", cut(warning, 200))
 	}
 	var p page
-	if st.URL != "" {
-		p.line("url: " + cut(st.URL, 300))
-		p.line("title: " + cut(st.Title, 100))
-	}
+	p.place(cut(st.URL, 300), cut(st.Title, 100))
 	return answer{text: cut(b.String(), 1200) + below(p.String())}, nil
 }
 
@@ -174,14 +171,16 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 		return s.failedSnapshot(ctx, open, err)
 	}
 	var p page
-	p.line("url: " + cut(shot.URL, 500))
-	p.line("title: " + cut(shot.Title, 200))
+	p.place(cut(shot.URL, 500), cut(shot.Title, 200))
 	p.lines(shot.Text)
 	if in.Find != "" && shot.Text == "" {
 		p.line("nothing on the screen contains " + strconv.Quote(cut(in.Find, 100)))
 	}
 	for _, e := range shot.Events {
 		p.line("event: " + cut(e, 200))
+	}
+	if p.text == "" {
+		p.line("the screen shows nothing")
 	}
 	a := answer{text: p.String(), image: shot.Screenshot, limit: in.MaxBytes + maxAnswer}
 	if shot.More > 0 {

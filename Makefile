@@ -35,7 +35,7 @@ build: ## build bin/trailblaze
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/trailblaze .
 
 .PHONY: deps
-deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 chromium adb ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python, Chromium, adb
+deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 pip chromium adb ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python, Chromium, adb
 
 # 300 MB that only test-race needs. Scripts would download a browser's driver.
 .PHONY: deps-appium
@@ -51,9 +51,10 @@ $(SHOP)/bin/ledger: $(wildcard $(SHOP)/tools/ledger/*.go) go.mod go.sum
 	go build -o $@ ./$(SHOP)/tools/ledger
 
 # Without one of these only the tests that need it fail, so a machine that refuses to install it goes on.
-.PHONY: xmllint python3 chromium adb
+.PHONY: xmllint python3 pip chromium adb
 xmllint: ; $(call installed,xmllint,libxml2-utils,libxml2-utils (Debian and Ubuntu) or libxml2 (Fedora and Homebrew))
 python3: ; $(call installed,python3,python3,Python 3.9 or later)
+pip: ; $(call installed,pip3 pip,python3-pip,pip for Python 3 (package python3-pip of Debian and Ubuntu))
 chromium: ; $(call installed,chromium chromium-browser google-chrome,chromium,Chromium (package chromium) or Google Chrome)
 adb: ; $(call installed,adb,adb,adb (package adb of Debian and Ubuntu) or the platform-tools of Android)
 

@@ -8,7 +8,7 @@ import (
 )
 
 // The linker sets these in a release build. In others, version is empty and the Go toolchain records the commit.
-var version, commit, date string
+var version, commit, date string //nolint:gochecknoglobals // the linker can set nothing else
 
 func main() {
 	sys := cmd.NewSystem(version)

@@ -185,9 +185,13 @@ func TestDeviceCommandsInToolboxListAndTool(t *testing.T) {
 func TestUnknownDeviceCommandListsTheOthers(t *testing.T) {
 	t.Parallel()
 	var p phones
-	r, project := withPhones(t, &p, phoneTrail("pressBack: {}"), "run")
-	r.want(t, 1, `device phones has no command "pressBack"; it has tap, isVisible, assertVisible`)
-	project.runWith(nil, "run").want(t, 1, `"pressBack" is a device command, and this version does not support the device of ios-host`)
+	others := p.kind()
+	others.Name, others.Drivers, others.Options = "others", []string{"playwright-native"}, nil
+	others.Commands = []tool.Advertised{{Name: "pressBack", Description: "Goes back."}}
+	project := newProject(t, phoneTrail("pressBack: {}"))
+	project.runWith([]device.Kind{p.kind(), others}, "run").
+		want(t, 1, `device phones has no command "pressBack"; it has tap, isVisible, assertVisible`)
+	project.runWith([]device.Kind{others}, "run").want(t, 1, `"pressBack" is a device command, and this version does not support the device of ios-host`)
 }
 
 func TestFailureKeepsDeviceEvidence(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
@@ -115,7 +117,16 @@ func TestInterruptEndsTheWaitForASecret(t *testing.T) {
 	defer write.Close()
 	c := p.command("run", "--secret", "TOKEN=@/dev/fd/3")
 	c.ExtraFiles = []*os.File{read}
-	reading := func() { _, _ = write.Write(make([]byte, 256<<10)) } // a pipe takes less, so that this waits for the reader
+	reading := func() { // returns when the program has read what the pipe has
+		_, _ = write.WriteString("s")
+		rest := []unix.PollFd{{Fd: int32(read.Fd()), Events: unix.POLLIN}}
+		for {
+			if n, _ := unix.Poll(rest, 0); n == 0 {
+				return
+			}
+			<-time.After(time.Millisecond)
+		}
+	}
 	if code, output := signalled(t, c, reading, syscall.SIGINT, false); code != 130 {
 		t.Errorf("exit code %d\n%s", code, output)
 	}

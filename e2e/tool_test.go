@@ -283,7 +283,7 @@ trail:
       web-phone:
         - rememberValue:
             name: found
-            value: "\\{{x}} {{TOKEN}}"
+            value: '\{{x}} {{TOKEN}}'
         - echo:
             text: "{{found}}"
         - take:

@@ -244,22 +244,20 @@ func TestCallIsAnsweredWhenUserEndsSession(t *testing.T) {
 
 func TestPendingCallIsNotIdle(t *testing.T) {
 	t.Parallel()
-	// On a busy machine, the first request may come too late.
+	// On a busy machine, the first request may come too late. It is then cancelled or does not reach the session at all.
 	for idle := 20 * time.Millisecond; idle < 10*time.Second; idle *= 4 {
 		if pendingCallIsNotIdle(t, idle) {
 			return
 		}
 	}
-	t.Error("every session ended before its first call")
+	t.Error("every session ended during its first call")
 }
 
-// pendingCallIsNotIdle returns false if the session ended before a call reached it.
+// pendingCallIsNotIdle returns false if the session ended without a result of the call.
 func pendingCallIsNotIdle(t *testing.T, idle time.Duration) bool {
 	t.Helper()
 	s := newSession()
-	var began atomic.Bool
 	s.step = func(ctx context.Context, _ live.StepRequest) (live.StepReport, error) {
-		began.Store(true)
 		select {
 		case <-time.After(5 * idle):
 			return live.StepReport{Step: 1}, nil
@@ -269,11 +267,11 @@ func pendingCallIsNotIdle(t *testing.T, idle time.Duration) bool {
 	}
 	c := serve(t, s, idle)
 	report, err := c.Step(t.Context(), live.StepRequest{})
-	if err != nil && !began.Load() {
+	if err != nil {
 		return false
 	}
-	if err != nil || report.Step != 1 {
-		t.Fatalf("the call during which nothing else was requested: %+v, %v", report, err)
+	if report.Step != 1 {
+		t.Fatalf("the call during which nothing else was requested: %+v", report)
 	}
 	want := "no request for " + idle.String()
 	if err := <-c.ended; err == nil || !strings.Contains(err.Error(), want) {

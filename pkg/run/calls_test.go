@@ -490,7 +490,7 @@ trail:
         - echo:
             text: "one {{who}}"
         - echo:
-            text: "two \\{{ literal"
+            text: 'two \{{ literal'
         - echo:
             text: three
           saveAs: last
@@ -600,7 +600,7 @@ trail:
       web:
         - rememberValue:
             name: found
-            value: "\\{{x}} {{KEY}}"
+            value: '\{{x}} {{KEY}}'
         - echo: {}
   - step: is never recorded
   - step: does nothing
@@ -665,7 +665,7 @@ func TestSavedResultIsRecordedWithoutItsCall(t *testing.T) {
               id: 7
         - rememberValue:
             name: second
-            value: "\\{{braces}}"
+            value: '\{{braces}}'
 `
 	if got := readRecording(t, dir); !strings.HasSuffix(got, want) {
 		t.Errorf("recording\n%s", got)

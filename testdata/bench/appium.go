@@ -6,13 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
 
-	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 	simulated "github.com/trailblaze/trailblaze/testdata/phones"
 	"github.com/trailblaze/trailblaze/testdata/phones/adbserver"
@@ -23,7 +21,7 @@ import (
 // own, on which everything is installed after the first round, which does not count. The start of the session is in a row
 // of its own.
 func (b *bench) phoneAppium() error {
-	const figure = "twenty calls on a simulated Android phone ÷ Appium that also sees elements stand still"
+	const figure = "twenty calls on a simulated Android phone ÷ Appium, which waits until the phone is idle"
 	home := filepath.Join(b.root, "testdata/phones/appium")
 	if _, err := os.Stat(filepath.Join(home, "node_modules/appium/index.js")); err != nil {
 		b.add(figure, "not measured: Appium is not installed (make deps-appium)", "", "")
@@ -45,7 +43,7 @@ func (b *bench) phoneAppium() error {
 		return err
 	}
 	defer server.stop()
-	var ours, checking, plain replays
+	var ours, idle, hasty replays
 	for round := range max(3, b.runs/3) + 1 {
 		for _, side := range []struct {
 			phone  *simulated.Android
@@ -53,8 +51,10 @@ func (b *bench) phoneAppium() error {
 			all    *replays
 		}{
 			{p.all[0], func() (replayed, error) { return p.replay(dir) }, &ours},
-			{p.all[1], func() (replayed, error) { return server.replay(ctx, p.all[1], true) }, &checking},
-			{p.all[1], func() (replayed, error) { return server.replay(ctx, p.all[1], false) }, &plain},
+			{p.all[1], func() (replayed, error) { return server.replay(ctx, p.all[1], nil) }, &idle},
+			{p.all[1], func() (replayed, error) {
+				return server.replay(ctx, p.all[1], map[string]any{"waitForIdleTimeout": 0})
+			}, &hasty},
 		} {
 			r, err := side.replay()
 			if err == nil {
@@ -68,10 +68,10 @@ func (b *bench) phoneAppium() error {
 			}
 		}
 	}
-	b.ratio(figure, median(ours.calls), median(checking.calls), 0.35)
-	b.add("the same ÷ Appium that does not", division(median(ours.calls), median(plain.calls)), "", "")
-	b.add("the same with the start and the end of the session", division(median(ours.whole), median(plain.whole)), "", "")
-	b.ratio("start of `run` until its first call has ended ÷ start of a session in Appium", median(ours.start), median(plain.start), 0.5)
+	b.ratio(figure, median(ours.calls), median(idle.calls), 0.35)
+	b.add("the same ÷ Appium with `waitForIdleTimeout: 0`, which waits for nothing", division(median(ours.calls), median(hasty.calls)), "", "")
+	b.add("the same with the start and the end of the session", division(median(ours.whole), median(hasty.whole)), "", "")
+	b.ratio("start of `run` until its first call has ended ÷ start of a session in Appium", median(ours.start), median(hasty.start), 0.5)
 	return nil
 }
 
@@ -180,9 +180,8 @@ func (p *phones) startAppium(ctx context.Context, home string) (*appium, error) 
 	return a, nil
 }
 
-// replay does what a trail of [orderCalls] does in a session of its own. With stillness, it also checks that elements
-// stand still.
-func (a *appium) replay(ctx context.Context, phone *simulated.Android, stillness bool) (r replayed, err error) {
+// replay does what a trail of [orderCalls] does in a session of its own, with changed settings of the UiAutomator2 server.
+func (a *appium) replay(ctx context.Context, phone *simulated.Android, settings map[string]any) (r replayed, err error) {
 	begun := time.Now()
 	session, err := a.client.NewSession(ctx, webdriver.Capabilities{AlwaysMatch: map[string]any{
 		"platformName": "Android", "appium:automationName": "UiAutomator2", "appium:udid": phone.Addr(),
@@ -192,7 +191,10 @@ func (a *appium) replay(ctx context.Context, phone *simulated.Android, stillness
 		return r, err
 	}
 	r.start = time.Since(begun)
-	user := &appiumPhone{ctx: ctx, session: session, stillness: stillness}
+	user := &appiumPhone{ctx: ctx, session: session}
+	if settings != nil {
+		user.post("/appium/settings", map[string]any{"settings": settings}, nil)
+	}
 	user.order()
 	r.calls = time.Since(begun) - r.start
 	err = errors.Join(user.err, session.Delete(ctx))
@@ -202,11 +204,10 @@ func (a *appium) replay(ctx context.Context, phone *simulated.Android, stillness
 
 // appiumPhone makes calls in a session of Appium, until one fails.
 type appiumPhone struct {
-	ctx       context.Context
-	session   *webdriver.Session
-	stillness bool   // is checked, as a trail does
-	element   string // the one that was used last
-	err       error
+	ctx     context.Context
+	session *webdriver.Session
+	element string // the one that was used last
+	err     error
 }
 
 // order does what the calls of [orderCalls] do.
@@ -279,20 +280,7 @@ func (a *appiumPhone) tap(using, value string) {
 	a.find(using, value)
 	a.is("displayed")
 	a.is("enabled")
-	if a.stillness {
-		a.standsStill()
-	}
 	a.post(a.element+"/click", nil, nil)
-}
-
-// standsStill fails unless the element has the same bounds in two reads.
-func (a *appiumPhone) standsStill() {
-	var before, now map[string]int
-	a.get(a.element+"/rect", &before)
-	time.Sleep(mobile.DefaultLimits("").Stable)
-	if a.get(a.element+"/rect", &now); a.err == nil && !maps.Equal(before, now) {
-		a.err = fmt.Errorf("the element moves from %v to %v", before, now)
-	}
 }
 
 // enter enters text into the element that was tapped, and hides the keyboard.

@@ -137,6 +137,17 @@ func tap(p screen.Point) map[string]any {
 // tap taps in the middle of the screen.
 func (s *webDriver) tap(y int) { s.call("POST", s.session+"/actions", tap(screen.Point{X: 540, Y: y})) }
 
+func TestServerWaitsUntilIdle(t *testing.T) {
+	t.Parallel()
+	p := startAndroid(t, phones.AndroidOptions{Server: "10.6.6"})
+	s := startServer(t, p)
+	s.tap(1200)
+	s.call("GET", s.session+"/source", nil)
+	if since := time.Since(p.App.LastEvent()); since < 500*time.Millisecond {
+		t.Errorf("the screen was read %s after a touch", since)
+	}
+}
+
 func TestSignInThroughTheServer(t *testing.T) {
 	t.Parallel()
 	p := startAndroid(t, phones.AndroidOptions{Server: "10.6.6"})

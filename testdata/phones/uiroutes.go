@@ -110,7 +110,20 @@ func (s *uiServer) newSession(r *request) (any, error) {
 	return map[string]any{"sessionId": id, "capabilities": map[string]any{"deviceInfo": info}}, err
 }
 
-func (s *uiServer) source(*request) (any, error) {
+// quiet is for how long nothing must have happened on a phone that is idle. It is a constant of Android's UiDevice.
+const quiet = 500 * time.Millisecond
+
+// waitForIdle waits before a read of the screen, as the server does with its default settings, until the phone is idle.
+func (s *uiServer) waitForIdle(r *request) {
+	limit := time.Duration(s.number("waitForIdleTimeout")) * time.Millisecond
+	select {
+	case <-time.After(min(limit, quiet-time.Since(s.phone.App.LastEvent()))):
+	case <-r.Context().Done():
+	}
+}
+
+func (s *uiServer) source(r *request) (any, error) {
+	s.waitForIdle(r)
 	device := s.phone.App
 	width, height := device.Size()
 	shown := androidScreen(device.Read(), width, height)
@@ -373,6 +386,7 @@ func (s *uiServer) find(r *request) ([]map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.waitForIdle(r)
 	found := []map[string]string{}
 	seen := map[string]int{}
 	for _, n := range s.nodes() {

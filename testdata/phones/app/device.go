@@ -85,6 +85,7 @@ type Device struct {
 	unit          int // pixels or points of a unit of the layout
 
 	mu          sync.Mutex
+	lastEvent   time.Time
 	onRead      func(read int)
 	reads       int
 	touches     []Touch
@@ -155,6 +156,13 @@ func (d *Device) Look() []Window {
 	return d.windows()
 }
 
+// LastEvent returns when the last touch, text, key or start of an app was; zero before the first.
+func (d *Device) LastEvent() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.lastEvent
+}
+
 // Touches returns the sequences of touch events that the device received.
 func (d *Device) Touches() []Touch {
 	d.mu.Lock()
@@ -222,6 +230,7 @@ func (d *Device) KeyboardArea() (screen.Rect, bool) {
 func (d *Device) Touch(fingers ...Finger) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.lastEvent = time.Now()
 	t := Touch{Fingers: fingers, Kind: d.kindOf(fingers)}
 	t.Target = d.touch(t)
 	if t.Target == "" {
@@ -307,6 +316,7 @@ var ErrNoFocus = errors.New("no field has the focus")
 func (d *Device) Type(text string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.lastEvent = time.Now()
 	f := d.focused()
 	if f == nil {
 		return ErrNoFocus
@@ -338,6 +348,7 @@ func (d *Device) typeRune(r rune) {
 func (d *Device) SetText(text string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.lastEvent = time.Now()
 	f := d.focused()
 	if f == nil {
 		return ErrNoFocus
@@ -371,6 +382,7 @@ const (
 func (d *Device) Press(key string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.lastEvent = time.Now()
 	d.keys = append(d.keys, key)
 	switch key {
 	case KeyBack, KeyEscape:
@@ -390,6 +402,7 @@ func (d *Device) Press(key string) {
 func (d *Device) HideKeyboard() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.lastEvent = time.Now()
 	shown := d.keyboardShown()
 	d.keyboard = false
 	return shown
@@ -440,6 +453,7 @@ func (d *Device) Start(app, url string, arguments ...string) {
 }
 
 func (d *Device) start(app, url string, arguments []string) {
+	d.lastEvent = time.Now()
 	cold := !d.running[app]
 	d.launches = append(d.launches, Launch{app, url, cold, arguments})
 	d.foreground, d.running[app], d.keyboard = app, true, false
@@ -581,6 +595,7 @@ func (d *Device) Alert() (message string, buttons []string, ok bool) {
 func (d *Device) AnswerAlert(button string, accept bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.lastEvent = time.Now()
 	dialog := d.frontDialog()
 	if dialog == nil {
 		return false

@@ -239,7 +239,7 @@ func openServer(ctx context.Context, device adb.Device) (*webdriver.Session, err
 	}
 	return session, session.Settings(ctx, map[string]any{
 		"allowInvisibleElements": true, "simpleBoundsCalculation": true, "enableMultiWindows": true,
-		"includeA11yActionsInPageSource": true, "includeExtrasInPageSource": true, "snapshotMaxDepth": 200,
+		"includeA11yActionsInPageSource": true, "includeExtrasInPageSource": true, "snapshotMaxDepth": 200, "waitForIdleTimeout": 0,
 	})
 }
 

@@ -30,8 +30,8 @@ type phone struct {
 
 	// These belong to the call that runs.
 	driver  *serial
-	located *located // how a recording names the element of the call; nil without one
-	app     string   // under test: what was launched last, else that of the session; may be empty
+	located *tool.Located // how a recording names the element of the call; nil without one
+	app     string        // under test: what was launched last, else that of the session; may be empty
 
 	closing  sync.Once
 	closeErr error

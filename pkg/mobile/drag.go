@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -30,47 +29,20 @@ func dragCommand(p Platform) command {
 	})
 }
 
-// dragEnd is one end of a drag.
-type dragEnd struct {
-	target  target
-	args    map[string]any
-	located *located // how a recording names the element; nil without a reference of a live session
-}
-
 // readDragEnd reads the argument name.
-func readDragEnd(e elements, a device.Arguments, name string) (*dragEnd, error) {
+func readDragEnd(e elements, a device.Arguments, name string) (target, error) {
 	args, _ := a[name].(map[string]any)
 	t, err := e.any(args)
 	if known := fault.As(err); known != nil {
-		return nil, fault.New(known.Kind, known.Hint, "%s: %s", name, known.Message)
+		return t, fault.New(known.Kind, known.Hint, "%s: %s", name, known.Message)
 	}
-	return &dragEnd{target: t, args: args}, err
+	return t, err
 }
 
-// recorded returns the argument of the end as a recording has it.
-func (e *dragEnd) recorded() map[string]any {
-	if e.located == nil {
-		return e.args
-	}
-	args := maps.Clone(e.args)
-	delete(args, "ref")
-	maps.Copy(args, e.located.Args)
-	return args
-}
-
-// locatedDrag returns how a recording names the elements of a drag; nil if neither is a reference of a live session.
-func locatedDrag(from, to *dragEnd) *located {
-	if from.located == nil && to.located == nil {
-		return nil
-	}
-	l := &located{tool.Located{Args: map[string]any{"from": from.recorded(), "to": to.recorded()}}}
-	for _, end := range []*dragEnd{from, to} {
-		if end.located != nil {
-			l.Warnings = append(l.Warnings, end.located.Warnings...)
-			l.Again = cmp.Or(l.Again, end.located.Again)
-		}
-	}
-	return l
+// dragEnd returns the end of a drag that the argument name describes.
+func dragEnd(a device.Arguments, name string) tool.DragEnd {
+	args, _ := a[name].(map[string]any)
+	return tool.DragEnd{Args: args}
 }
 
 func dragTo(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
@@ -84,16 +56,18 @@ func dragTo(ctx context.Context, d *phone, a device.Arguments) (tool.Result, err
 	}
 	limit, move := waitLimit(ctx, a, d.limits.Action), durationOf(a, dragTime)
 	const ready = "ready to be dropped on"
-	onto := d.search(to.target, d.touchable(centre)...)
+	onto := d.search(to, d.touchable(centre)...)
 	onto.stable = true
 	target, err := onto.action(ready, limit, nil).Do(ctx)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	to.located, d.located = d.located, nil
-	seen, err := d.withElement(ctx, from.target, "ready to be dragged", limit, centre, func(ctx context.Context, e *found) error {
-		from.located = d.located
+	fromEnd, toEnd := dragEnd(a, "from"), dragEnd(a, "to")
+	toEnd.Located, d.located = d.located, nil
+	seen, err := d.withElement(ctx, from, "ready to be dragged", limit, centre, func(ctx context.Context, e *found) error {
+		fromEnd.Located = d.located
 		end, err := onto.on(ctx, e.screen)
+		d.located = nil // of the other end, if that was named by a reference
 		if err != nil {
 			return err
 		}
@@ -102,7 +76,7 @@ func dragTo(ctx context.Context, d *phone, a device.Arguments) (tool.Result, err
 	if err != nil {
 		return tool.Result{}, err
 	}
-	d.located = locatedDrag(from, to)
+	d.located = tool.LocatedDrag(fromEnd, toEnd)
 	return success("dragged %s to %s", seen, target.Found), nil
 }
 

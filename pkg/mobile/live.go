@@ -123,15 +123,12 @@ func (s *search) lookup(ctx context.Context) ([]*found, error) {
 	return []*found{e}, nil
 }
 
-// located is how a recording names the element of a call.
-type located struct{ tool.Located }
-
 // takeLocated adds to a result how a recording names the element of the call.
 func (d *phone) takeLocated(r tool.Result) tool.Result {
 	if d.located == nil {
 		return r
 	}
-	l := d.located.Located
+	l := *d.located
 	if redact := d.session.Redact; redact != nil {
 		l.Again = redact(l.Again)
 		for i, warning := range l.Warnings {

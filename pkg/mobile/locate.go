@@ -35,15 +35,15 @@ type property struct {
 
 // locate returns how a recording names the element: by what is unique of its id, texts and labels, else by one of them
 // or its class with a text in it or beside it, else with an index.
-func (l locator) locate() (*located, error) {
+func (l locator) locate() (*tool.Located, error) {
 	properties := l.properties(l.node)
 	for _, candidate := range []func(property) (map[string]any, []string){l.alone, l.containing, l.beside, l.indexed} {
 		for _, p := range properties {
 			selector, warnings := candidate(p)
 			if selector != nil {
-				return &located{tool.Located{
+				return &tool.Located{
 					Args: map[string]any{"nodeSelector": selector}, Warnings: append(p.warnings(), warnings...),
-				}}, nil
+				}, nil
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (l locator) properties(n *screen.Node) []property {
 		}
 	}
 	add("resourceIdRegex", n.ID, false)
-	if !n.Password && !n.Editable { // what a field holds is no name of it
+	if !n.Password && !n.Editable { // the text in a field does not name it
 		add("textRegex", n.Text, true)
 	}
 	label := "accessibilityTextRegex"

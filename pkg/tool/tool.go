@@ -3,8 +3,10 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -128,6 +130,39 @@ type Located struct {
 	// Again says that the element of the reference was gone, and that the call was for the only element with its role and
 	// name. Else it is empty.
 	Again string
+}
+
+// replaceRef returns args with what the recording has in place of the argument ref; args themselves if l is nil.
+func (l *Located) replaceRef(args map[string]any) map[string]any {
+	if l == nil {
+		return args
+	}
+	args = maps.Clone(args)
+	delete(args, "ref")
+	maps.Copy(args, l.Args)
+	return args
+}
+
+// DragEnd is an element of a drag: the value of the argument from or to, and how a recording names the element, nil if
+// Args name it without a reference of a live session.
+type DragEnd struct {
+	Args    map[string]any
+	Located *Located
+}
+
+// LocatedDrag returns how a recording names the elements of a drag; nil if neither was named by a reference.
+func LocatedDrag(from, to DragEnd) *Located {
+	if from.Located == nil && to.Located == nil {
+		return nil
+	}
+	l := &Located{Args: map[string]any{"from": from.Located.replaceRef(from.Args), "to": to.Located.replaceRef(to.Args)}}
+	for _, end := range []*Located{from.Located, to.Located} {
+		if end != nil {
+			l.Warnings = append(l.Warnings, end.Warnings...)
+			l.Again = cmp.Or(l.Again, end.Again)
+		}
+	}
+	return l
 }
 
 // MissingFile is the key in Result.Details of a file that a call needs and that does not exist.

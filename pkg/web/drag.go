@@ -1,12 +1,10 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
@@ -27,9 +25,8 @@ func dragCommand() command {
 
 // dragEnd is one end of a drag.
 type dragEnd struct {
-	search  *search
-	args    arguments
-	located *tool.Located // how a recording names the element; nil without a reference of a live session
+	tool.DragEnd
+	search *search
 }
 
 // checkDrag checks the arguments of web_dragTo.
@@ -59,7 +56,7 @@ func (p *page) dragEndOf(args arguments, name, want string) (*dragEnd, error) {
 		name: "drag", want: want, unique: p.strict(args), pointer: true,
 		options: map[string]any{"position": given["position"], "drop": name == "to"},
 	}
-	return &dragEnd{search: p.search(t, check), args: given}, nil
+	return &dragEnd{DragEnd: tool.DragEnd{Args: given}, search: p.search(t, check)}, nil
 }
 
 // do waits until the element is ready and performs the action.
@@ -77,35 +74,9 @@ func (e *dragEnd) do(
 		return perform(ctx, o)
 	})
 	if located != nil {
-		e.located = &located.Located
+		e.Located = &located.Located
 	}
 	return o, err
-}
-
-// recorded returns the argument of the end as a recording has it.
-func (e *dragEnd) recorded() map[string]any {
-	if e.located == nil {
-		return e.args
-	}
-	args := maps.Clone(e.args)
-	delete(args, "ref")
-	maps.Copy(args, e.located.Args)
-	return args
-}
-
-// locatedDrag returns how a recording names the elements of a drag, nil if neither end is a reference of a live session.
-func (d *webDevice) locatedDrag(from, to *dragEnd) *locatedElement {
-	l := &locatedElement{Located: tool.Located{Args: map[string]any{"from": from.recorded(), "to": to.recorded()}}}
-	for _, end := range []*dragEnd{from, to} {
-		if end.located != nil {
-			l.Warnings = append(l.Warnings, end.located.Warnings...)
-			l.Again = cmp.Or(l.Again, end.located.Again)
-		}
-	}
-	if from.located == nil && to.located == nil {
-		return nil
-	}
-	return l
 }
 
 func webDragTo(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -133,7 +104,9 @@ func webDragTo(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 	if err != nil {
 		return tool.Result{}, err
 	}
-	p.device.located = p.device.locatedDrag(from, to)
+	if l := tool.LocatedDrag(from.DragEnd, to.DragEnd); l != nil {
+		p.device.located = &locatedElement{Located: *l}
+	}
 	return success("dragged %s to %s", source, target), nil
 }
 

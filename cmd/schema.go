@@ -54,11 +54,7 @@ func (a *app) newSchema() *cobra.Command {
 
 // trailSchema prints the schema of trails with the tools of the project.
 func (a *app) trailSchema(ctx context.Context) error {
-	project, err := a.loadProject()
-	if err != nil {
-		return err
-	}
-	listed, err := a.listScopes(ctx, project)
+	listed, err := a.listScopes(ctx)
 	if err != nil {
 		return err
 	}

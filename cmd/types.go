@@ -62,15 +62,11 @@ type typesFlags struct {
 
 // types writes the files of the project once.
 func (a *app) types(ctx context.Context, f typesFlags) error {
-	project, err := a.loadProject()
+	listed, err := a.listScopes(ctx)
 	if err != nil {
 		return err
 	}
-	listed, err := a.listScopes(ctx, project)
-	if err != nil {
-		return err
-	}
-	dir := project.Root
+	dir := listed.root
 	if f.out != "" {
 		dir = a.abs(f.out)
 	}
@@ -138,6 +134,7 @@ func (a *app) printTypes(v typesView) error {
 
 // scopeTools are the tools of every scope of a project.
 type scopeTools struct {
+	root             string // of the project
 	tools            []typings.Tool
 	scopes, warnings []string // scopes in words
 }
@@ -151,13 +148,17 @@ func (s scopeTools) names() int {
 	return len(names)
 }
 
-// listScopes starts the servers of each scope of a project, one scope after another, and returns their tools.
-func (a *app) listScopes(ctx context.Context, project *config.Project) (scopeTools, error) {
+// listScopes starts the servers of each scope of the project, one scope after another, and returns their tools.
+func (a *app) listScopes(ctx context.Context) (scopeTools, error) {
+	project, err := a.loadProject()
+	if err != nil {
+		return scopeTools{}, err
+	}
 	setup, err := a.newSetup(project, scopeFlags{}, a.redactor)
 	if err != nil {
 		return scopeTools{}, err
 	}
-	var listed scopeTools
+	listed := scopeTools{root: project.Root}
 	warn := func(text string) {
 		if text = a.redactor.Text(text); !slices.Contains(listed.warnings, text) {
 			listed.warnings = append(listed.warnings, text)

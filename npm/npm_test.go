@@ -41,7 +41,7 @@ func TestInstalledPackage(t *testing.T) {
 	packed := pack(t)
 	folder := t.TempDir()
 	writeFile(t, filepath.Join(folder, "package.json"), "{}")
-	// The packages of other platforms are not found, which is no error for an optional dependency.
+	// The packages of other platforms are not found, which is not an error for an optional dependency.
 	command(t, folder, "npm", append([]string{"install", "--offline", "--no-audit", "--no-fund"}, packed...)...).mustPass()
 
 	if out := command(t, folder, "npx", "trailblaze", "version").mustPass(); !strings.Contains(out, "trailblaze 1.2.3 (") {
@@ -57,7 +57,7 @@ func TestInstalledPackage(t *testing.T) {
 	unsupported := filepath.Join(folder, "unsupported.js")
 	writeFile(t, unsupported, `Object.defineProperty(process, "platform", { value: "freebsd" })`)
 	command(t, folder, "node", "--require", unsupported, launcher, "version").
-		mustFail(2, "there is no binary for freebsd-", "linux-arm64, linux-x64", "hint: build it")
+		mustFail(2, "trailblaze has no binary for freebsd-", "linux-arm64, linux-x64", "hint: build it")
 	if err := os.RemoveAll(filepath.Join(folder, "node_modules", "@trailblaze")); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ function findBinary() {
   if (!packages.includes(wanted)) {
     const platforms = packages.map((name) => name.replace("@trailblaze/cli-", "")).join(", ");
     fail(
-      `there is no binary for ${platform}; there are binaries for ${platforms}`,
+      `trailblaze has no binary for ${platform}, only for ${platforms}`,
       "build it from its sources: go install github.com/trailblaze/trailblaze@latest",
     );
   }

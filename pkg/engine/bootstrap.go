@@ -146,7 +146,7 @@ func (e *Engine) runScript(key, file string, code []byte) (value, error) {
 	return e.vm.runProgram(program, code)
 }
 
-// loadChunk returns the function that defines a module of the engine's own; undefined when there is no such module.
+// loadChunk returns the function that defines a module of the engine's own; undefined if it has no such module.
 func (e *Engine) loadChunk(name string) (value, error) {
 	text, ok := host.Chunk(name)
 	if !ok {

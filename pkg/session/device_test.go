@@ -100,7 +100,7 @@ func TestRecordsElementOfReference(t *testing.T) {
 
 	p.located = nil
 	if done = s.Call(t.Context(), trail.Call{Tool: "click", Args: map[string]any{"ref": "Save"}}); done.Recorded[0].Args["ref"] != "Save" {
-		t.Errorf("a reference that is no reference of a view was recorded as %v", done.Recorded)
+		t.Errorf("a reference that no view has shown was recorded as %v", done.Recorded)
 	}
 }
 

@@ -47,9 +47,9 @@ export async function right(client: TrailblazeClient) {
 
 export function wrong(client: TrailblazeClient, anyName: string) {
   const { tools } = client;
-  // @ts-expect-error a name that there is not
+  // @ts-expect-error an unknown name
   tools.tip({ text: "OK" });
-  // @ts-expect-error a name that there is not
+  // @ts-expect-error an unknown name
   client.callTool("tip", { text: "OK" });
   // @ts-expect-error a name that is not known before the program runs
   client.callTool(anyName, {});

@@ -109,7 +109,7 @@ func upToDate(list string) bool {
 
 func isCurrent(line string) bool {
 	key, want, ok := strings.Cut(line, "\t")
-	return ok && len(key) > 2 && state(key[0], key[2:]) == want
+	return ok && len(key) > 2 && key[1] == ' ' && state(key[0], key[2:]) == want
 }
 
 // metafile is the part of esbuild's metafile that lists the inputs and where their imports lead.

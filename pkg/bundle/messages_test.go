@@ -162,7 +162,7 @@ func FuzzScript(f *testing.F) {
 }
 
 func FuzzDependencies(f *testing.F) {
-	for _, list := range []string{"", "c", "c /\t-", "p /\t/", "n /nowhere\t-", "c \t", "\t\t\n\n", "x y\tz"} {
+	for _, list := range []string{"", "n\x1a/\th", "c", "c /\t-", "p /\t/", "n /nowhere\t-", "c \t", "\t\t\n\n", "x y\tz"} {
 		f.Add(list)
 	}
 	f.Fuzz(func(_ *testing.T, list string) {

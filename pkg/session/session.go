@@ -20,7 +20,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
-	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/scope"
@@ -230,12 +229,8 @@ func (s *Session) Close(ctx context.Context) {
 	interruptible := ctx
 	ctx = context.WithoutCancel(ctx)
 	warn := func(source, action string, err error) {
-		hint := ""
-		if known := fault.As(err); known != nil {
-			hint = known.Hint
-		}
 		if err != nil {
-			s.opts.Emit.Log("warn", source, "could not be "+action+" cleanly: "+err.Error(), hint)
+			s.opts.Emit.Log("warn", source, "could not be "+action+" cleanly: "+err.Error(), Hint(err))
 		}
 	}
 	var wg sync.WaitGroup

@@ -24,12 +24,13 @@ const maxDepth = 16
 
 // level is a pending call, or the session itself, with the calls that are made within it.
 type level struct {
-	id       string // of the call: 3, or 3.1 for the first one made within 3; empty for the session
-	depth    int    // of the call: 0 for a recorded one, -1 for the session
-	callback bool   // the call, or an outer one, was requested by a callback
-	recorded bool   // the call, or an outer one, comes from a trail file
-	sandbox  bool   // a script in the sandbox requested the call, or an outer one; after it was sent, also: executes it
-	calls    atomic.Int32
+	id          string // of the call: 3, or 3.1 for the first one made within 3; empty for the session
+	depth       int    // of the call: 0 for a recorded one, -1 for the session
+	callback    bool   // the call, or an outer one, was requested by a callback
+	recorded    bool   // the call, or an outer one, comes from a trail file
+	fromSandbox bool   // a script in the sandbox requested the call, or an outer one
+	inSandbox   bool   // a script in the sandbox executes the call
+	calls       atomic.Int32
 
 	ancestors []string // see tool.Call
 
@@ -84,7 +85,10 @@ func (l *level) next(callback bool) *level {
 	if callback {
 		ancestors = l.chain()
 	}
-	return &level{id: id, depth: l.depth + 1, callback: callback || l.callback, recorded: l.recorded, sandbox: l.sandbox, ancestors: ancestors}
+	return &level{
+		id: id, depth: l.depth + 1, callback: callback || l.callback, recorded: l.recorded,
+		fromSandbox: l.fromSandbox || l.inSandbox, ancestors: ancestors,
+	}
 }
 
 func checkDepth(l *level) error {
@@ -257,12 +261,13 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 // for the response might treat it as an ordinary failure.
 func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map[string]any, timeout time.Duration) callEnd {
 	call := tool.Call{
-		ID: l.id, Tool: t.Name, Args: args, Timeout: timeout, Ancestors: l.ancestors, WithoutTrail: s.opts.WithoutTrail, FromTrail: l.recorded, FromSandbox: l.sandbox, Context: s.toolContext(t),
+		ID: l.id, Tool: t.Name, Args: args, Timeout: timeout, Ancestors: l.ancestors,
+		WithoutTrail: s.opts.WithoutTrail, FromTrail: l.recorded, FromSandbox: l.fromSandbox, Context: s.toolContext(t),
 		Progress: func(message string) {
 			s.opts.Emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message})
 		},
 	}
-	l.sandbox = l.sandbox || s.isSandboxed(t.Source)
+	l.inSandbox = s.isSandboxed(t.Source)
 	var end func()
 	call.InvocationID, end = s.beginInvocation(ctx, l, t)
 	l.setInvocation(call.InvocationID)

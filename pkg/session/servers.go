@@ -234,22 +234,29 @@ func (s *Session) atEntry(err error, entry config.Server) error {
 // callbacksFor returns the callback server of the tools of a source, nil when they cannot call back, and the entry of
 // their server.
 func (s *Session) callbacksFor(source tool.Source) (*callback.Server, config.Server) {
-	i := slices.IndexFunc(s.entries, func(e config.Server) bool { return e.Name == source.Name })
+	entry, ok := s.entryOf(source)
 	switch {
-	case source.Kind != tool.FromServer || i < 0:
-		return nil, config.Server{}
-	case s.entries[i].IsRemote(): // callback servers are open to this machine only
-		return nil, s.entries[i]
-	case s.shares(s.entries[i]):
-		return s.opts.Shared.callbackServer(), s.entries[i]
+	case !ok, entry.IsRemote(): // callback servers are open to this machine only
+		return nil, entry
+	case s.shares(entry):
+		return s.opts.Shared.callbackServer(), entry
 	}
-	return s.callbacks, s.entries[i]
+	return s.callbacks, entry
 }
 
 // isSandboxed reports whether a source is a script in the sandbox.
 func (s *Session) isSandboxed(source tool.Source) bool {
+	entry, ok := s.entryOf(source)
+	return ok && s.opts.sandboxes(entry)
+}
+
+// entryOf returns the entry of a source that is a server.
+func (s *Session) entryOf(source tool.Source) (config.Server, bool) {
 	i := slices.IndexFunc(s.entries, func(e config.Server) bool { return e.Name == source.Name })
-	return source.Kind == tool.FromServer && i >= 0 && s.opts.sandboxes(s.entries[i])
+	if source.Kind != tool.FromServer || i < 0 {
+		return config.Server{}, false
+	}
+	return s.entries[i], true
 }
 
 // callbackLimit returns how long each callback of a server's tools may take.

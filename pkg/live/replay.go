@@ -83,12 +83,11 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 func (s *Session) replay(
 	ctx context.Context, path string, content []byte, args map[string]string,
 ) (r Replayed, note []string, err error) {
-	used := s.inner.UsedDevice()
 	released, err := s.inner.ReleaseDevice(ctx)
 	if err != nil {
 		return r, nil, err
 	}
-	if used && released {
+	if released {
 		note = []string{"the replay used the device of this session, which shows what the replay left"}
 	}
 	r, err = s.opts.Replay(ctx, path, content, args)

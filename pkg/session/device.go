@@ -141,8 +141,8 @@ func (s *Session) View(ctx context.Context, o device.ViewOptions) (device.View, 
 	return v, err
 }
 
-// ReleaseDevice lets another session use the device until this one uses it again. released is false if the device does
-// not keep other sessions out.
+// ReleaseDevice lets another session use the device until this one uses it again. released is false if nothing has used
+// the device, or if it does not keep other sessions out.
 func (s *Session) ReleaseDevice(ctx context.Context) (released bool, err error) {
 	if s.device == nil {
 		return false, nil
@@ -151,7 +151,7 @@ func (s *Session) ReleaseDevice(ctx context.Context) (released bool, err error) 
 	if !ok {
 		return false, nil
 	}
-	return true, releaser.Release(ctx)
+	return s.UsedDevice(), releaser.Release(ctx)
 }
 
 // SetOutcome says how the session has ended, for the device. It is called before Close.

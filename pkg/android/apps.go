@@ -87,11 +87,11 @@ func (d *driver) notInstalled(ctx context.Context, app string) error {
 
 // start runs `am start`, which acts.
 func (d *driver) start(ctx context.Context, what string, words ...string) error {
-	output, err := d.Device.Shell(ctx, adb.Quote(words...))
+	out, err := d.actAny(ctx, words...)
 	if err != nil {
-		return d.unconfirmed(err)
+		return err
 	}
-	if problem := parseStart(string(output.Stdout) + "\n" + string(output.Stderr)); problem != "" {
+	if problem := parseStart(out); problem != "" {
 		return fault.New(fault.ToolFailed, "", "%s on %s: %s", what, d.Serial(), problem)
 	}
 	return nil

@@ -81,7 +81,7 @@ func (b *backend) open(ctx context.Context, s device.Session) (mobile.Driver, er
 		if b.phone.reachable(ctx) {
 			return nil
 		}
-		return b.closePhone(ctx) // so that the next session chooses and connects again
+		return b.Close(ctx) // so that the next session chooses and connects again
 	}}, nil
 }
 
@@ -212,9 +212,7 @@ func (o options) describeServer(ctx context.Context, phone adb.Device) (string, 
 }
 
 // Close implements device.Backend.
-func (b *backend) Close(ctx context.Context) error { return b.closePhone(ctx) }
-
-func (b *backend) closePhone(ctx context.Context) error {
+func (b *backend) Close(ctx context.Context) error {
 	if b.phone == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/adb"
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -44,10 +45,15 @@ func connect(
 
 // reachable reports whether the phone still runs commands.
 func (p *phone) reachable(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.limits.exit)
+	return probe(context.WithoutCancel(ctx), p.Device, p.limits.exit) == nil
+}
+
+// probe returns an error if a phone runs no command within a limit.
+func probe(ctx context.Context, phone adb.Device, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	_, _, err := runAny(ctx, p.Device, "true")
-	return err == nil
+	_, _, err := runAny(ctx, phone, "true")
+	return err
 }
 
 // next prepares the phone for another session.
@@ -157,11 +163,9 @@ func (p *phone) close(ctx context.Context) error {
 func (p *phone) joinDistinct(errs ...error) error {
 	var distinct []error
 	for _, err := range fault.Split(errors.Join(errs...)) {
-		for _, part := range fault.Split(err) {
-			part = disconnected(p.Serial(), part)
-			if !slices.ContainsFunc(distinct, func(e error) bool { return e.Error() == part.Error() }) {
-				distinct = append(distinct, part)
-			}
+		err = disconnected(p.Serial(), err)
+		if !slices.ContainsFunc(distinct, func(e error) bool { return e.Error() == err.Error() }) {
+			distinct = append(distinct, err)
 		}
 	}
 	return errors.Join(distinct...)

@@ -317,13 +317,7 @@ func programName(app string) string {
 
 // lost returns an error of kind Crashed if the phone cannot be reached any more.
 func (s *server) lost(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.limits.exit)
-	defer cancel()
-	_, _, err := runAny(ctx, s.phone, "true")
-	if err == nil {
-		return nil
-	}
-	return disconnected(s.phone.Serial(), err)
+	return disconnected(s.phone.Serial(), probe(ctx, s.phone, s.limits.exit))
 }
 
 // disconnected returns an error of kind Crashed, which ends the session, for one of adb that says that the phone cannot

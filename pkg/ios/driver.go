@@ -237,11 +237,11 @@ func (d *driver) setPermission(ctx context.Context, app, name, state string) err
 	switch {
 	case d.simulator != nil && slices.Contains(services(), name):
 		return d.simulator.setPermission(ctx, app, name, state)
-	case name == "all" && d.simulator == nil:
-		appium.LogNoPermissions(d.log, app, "that is possible only on a simulator of this machine")
-		return nil
 	case d.simulator != nil:
 		d.log("warn", "simctl cannot set the permission "+name+" of "+app, "tap a button of the dialog when the app asks")
+		return nil
+	case name == "all":
+		appium.LogNoPermissions(d.log, app, "that is possible only on a simulator of this machine")
 		return nil
 	case state == "unset" && known: // of the app in front, which this ends
 		if err := d.post(ctx, "start "+app, "/wda/apps/activate", map[string]any{"bundleId": app}); err != nil {

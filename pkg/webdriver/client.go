@@ -153,10 +153,7 @@ func (c *Client) call(parent context.Context, method, path, name string, body an
 	}
 	limited, cancel := context.WithTimeoutCause(parent, limit, limitError(limit))
 	defer cancel()
-	var connected atomic.Bool
-	ctx := httptrace.WithClientTrace(limited, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
-	})
+	ctx, connected := traceConnection(limited)
 	request, err := c.request(ctx, method, path, body)
 	if err != nil {
 		return nil, &Error{Call: name, Message: c.Redact(err.Error()), Cause: err}
@@ -187,20 +184,12 @@ func (c *Client) call(parent context.Context, method, path, name string, body an
 	return c.parse(name, res, data)
 }
 
-// reachable sends a request for the status over a new connection. It is false if the server refuses that.
-func (c *Client) reachable(ctx context.Context) bool {
-	var connected atomic.Bool
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+// traceConnection returns a context for a request, and whether the request has got a connection.
+func traceConnection(ctx context.Context) (context.Context, *atomic.Bool) {
+	connected := new(atomic.Bool)
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
-	})
-	request, err := c.request(traced, http.MethodGet, "/status", nil)
-	if err != nil {
-		return false
-	}
-	if res, err := c.actions.Do(request); err == nil {
-		_ = res.Body.Close()
-	}
-	return connected.Load() || ctx.Err() != nil
+	}), connected
 }
 
 func (c *Client) request(ctx context.Context, method, path string, body any) (*http.Request, error) {

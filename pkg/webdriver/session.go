@@ -119,8 +119,19 @@ func (s *Session) Delete(ctx context.Context) error {
 	return err
 }
 
-// Reachable reports whether the server still accepts connections. It is true if that is not known when ctx ends.
-func (s *Session) Reachable(ctx context.Context) bool { return s.client.reachable(ctx) }
+// Reachable reports whether the server still accepts connections: it sends a request for the status over a new one. It is
+// true if that is not known when ctx ends.
+func (s *Session) Reachable(ctx context.Context) bool {
+	traced, connected := traceConnection(ctx)
+	request, err := s.client.request(traced, http.MethodGet, "/status", nil)
+	if err != nil {
+		return false
+	}
+	if res, err := s.client.actions.Do(request); err == nil {
+		_ = res.Body.Close()
+	}
+	return connected.Load() || ctx.Err() != nil
+}
 
 // Source returns the screen as XML.
 func (s *Session) Source(ctx context.Context) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -146,7 +147,7 @@ func firstEvent(dir string) time.Time {
 	var first struct{ Time time.Time }
 	if file, err := files.Open(filepath.Join(dir, report.EventsFile)); err == nil {
 		defer file.Close()
-		_ = json.NewDecoder(file).Decode(&first) // AddSession reports an invalid log
+		_ = json.NewDecoder(io.LimitReader(file, report.MaxLine)).Decode(&first) // AddSession reports an invalid log
 	}
 	return first.Time
 }

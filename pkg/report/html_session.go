@@ -36,7 +36,7 @@ func (h *HTML) AddSession(dir string) error {
 	}
 	defer file.Close()
 	before := len(h.attempts)
-	lost, err := readRecords(file, func(r event.Record) { h.handle(r, dir) })
+	lost, err := readRecords(file, MaxLine, func(r event.Record) { h.handle(r, dir) })
 	if err != nil {
 		return fault.Wrap(fault.Misuse, err, "", "read a session")
 	}

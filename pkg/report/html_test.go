@@ -216,7 +216,7 @@ func TestPageOfKilledSession(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var lines []byte
-	s := event.NewStream(newClock().now, nothingSecret(), event.HandlerFunc(func(r event.Record) { lines = append(lines, recordLine(r)...) }))
+	s := event.NewStream(newClock().now, nothingSecret(), event.HandlerFunc(func(r event.Record) { lines = append(lines, recordLine(r, MaxLine)...) }))
 	e := s.Session("s", "a.trail.yaml", nil)
 	e.Emit(event.TrailStarted{File: "a.trail.yaml", Title: "A"})
 	e.Emit(event.StepStarted{Index: 1, Of: 4, Text: "First"})
@@ -328,7 +328,7 @@ func TestBars(t *testing.T) {
 
 func FuzzAddSession(f *testing.F) {
 	var lines []byte
-	play(newClock(), event.HandlerFunc(func(r event.Record) { lines = append(lines, recordLine(r)...) }))
+	play(newClock(), event.HandlerFunc(func(r event.Record) { lines = append(lines, recordLine(r, MaxLine)...) }))
 	f.Add(lines)
 	f.Add([]byte(`{"v":1,"type":"call.started","time":"0000-01-01T00:00:00Z","call":"...","args":null}`))
 	f.Add([]byte(`{"v":1,"type":"trail.finished","time":"9999-01-01T00:00:00Z","outcome":"new","attempts":-1,"line":-9,"snippet":"-9|"}`))

@@ -14,6 +14,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
+// MaxLine is the size in bytes of the longest line of events. The arguments of a call, which are the longest part of an
+// event, have at most 8 MiB before they are encoded.
+const MaxLine = 64 << 20
+
 // JSONLines writes each record as a line, at once.
 type JSONLines struct {
 	w   io.Writer
@@ -26,7 +30,7 @@ func NewJSONLines(w io.Writer) *JSONLines { return &JSONLines{w: w} }
 // Handle implements event.Handler. It writes nothing after a failed write.
 func (j *JSONLines) Handle(r event.Record) {
 	if j.err == nil {
-		_, j.err = j.w.Write(recordLine(r))
+		_, j.err = j.w.Write(recordLine(r, MaxLine))
 	}
 }
 
@@ -104,7 +108,7 @@ func (l *SessionLog) write(records <-chan event.Record) error {
 				}
 				return failed
 			}
-			lines = append(lines, recordLine(r)...)
+			lines = append(lines, recordLine(r, MaxLine)...)
 			_, callFinished := r.Event.(event.CallFinished)
 			if callFinished && len(records) == 0 || len(lines) >= maxWrite {
 				flush()
@@ -131,11 +135,15 @@ func (l *SessionLog) Close() error {
 	return err
 }
 
-// recordLine returns a record as a line of JSON, or a log record with the error when it cannot be encoded.
-func recordLine(r event.Record) []byte {
+// recordLine returns a record as a line of JSON, or a log record with the error when it cannot be encoded or would have
+// more than limit bytes.
+func recordLine(r event.Record, limit int) []byte {
 	line, err := encode(r)
 	if err == nil {
-		return escapeControls(append(line, '\n'))
+		if line = escapeControls(append(line, '\n')); len(line) <= limit {
+			return line
+		}
+		err = fmt.Errorf("it has %d bytes, more than %d", len(line), limit)
 	}
 	r.Event = event.Log{Level: "error", Source: "events", Message: fmt.Sprintf("a %s record cannot be encoded: %v", r.Event.Type(), err)}
 	line, _ = jsonLine(r) // encoding strings cannot fail

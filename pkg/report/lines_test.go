@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +68,20 @@ func TestRecordThatCannotBeEncodedIsLogged(t *testing.T) {
 		`"message":"a call.started record cannot be encoded: json: `
 	if !strings.HasPrefix(out.String(), want) {
 		t.Errorf("got %s", out.String())
+	}
+}
+
+func TestRecordThatIsTooLongIsLogged(t *testing.T) {
+	t.Parallel()
+	r := event.Record{Seq: 7, Session: "s", Event: event.CallStarted{Call: "1", Args: map[string]any{"text": strings.Repeat("\u0085", 50)}}}
+	whole := recordLine(r, MaxLine)
+	if got := recordLine(r, len(whole)); !bytes.Equal(got, whole) {
+		t.Errorf("a line as long as the limit is %s", got)
+	}
+	got := recordLine(r, len(whole)-1)
+	want := fmt.Sprintf(`"a call.started record cannot be encoded: it has %d bytes, more than %d"}`+"\n", len(whole), len(whole)-1)
+	if !strings.Contains(string(got), `"seq":7,"session":"s","level":"error"`) || !strings.HasSuffix(string(got), want) {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
@@ -148,7 +163,7 @@ func TestSessionLogIsWrittenBeforeClose(t *testing.T) {
 	for i := range 3 {
 		r := event.Record{Seq: int64(i + 1), Event: event.Log{Message: "m"}}
 		log.Handle(r)
-		want := recordLine(r)
+		want := recordLine(r, MaxLine)
 		for deadline := time.Now().Add(10 * time.Second); ; {
 			got, err := os.ReadFile(file)
 			if err != nil {

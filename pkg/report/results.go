@@ -40,7 +40,7 @@ func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
 	defer file.Close()
 	res, read := &Results{}, 0
 	dir := filepath.Dir(path)
-	res.Lost, err = readRecords(file, func(r event.Record) {
+	res.Lost, err = readRecords(file, MaxLine, func(r event.Record) {
 		read++
 		r.Event = withMovedArtifacts(r, dir)
 		res.add(r)
@@ -121,12 +121,14 @@ func (res *Results) finish() {
 }
 
 // readRecords decodes lines of events and counts those that are invalid, such as the last line of a run that was
-// killed.
-func readRecords(r io.Reader, each func(event.Record)) (lost int, err error) {
+// killed, and those of more than limit bytes, which it does not keep in memory.
+func readRecords(r io.Reader, limit int, each func(event.Record)) (lost int, err error) {
 	lines := bufio.NewReaderSize(r, 1<<16)
 	for {
-		line, err := lines.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		line, tooLong, err := readLine(lines, limit)
+		if tooLong {
+			lost++
+		} else if line = bytes.TrimSpace(line); len(line) > 0 {
 			record, bad := event.Decode(line)
 			switch {
 			case bad == nil:
@@ -140,6 +142,19 @@ func readRecords(r io.Reader, each func(event.Record)) (lost int, err error) {
 		}
 		if err != nil {
 			return lost, err
+		}
+	}
+}
+
+// readLine reads a line. It returns no more than the beginning of one of more than limit bytes.
+func readLine(r *bufio.Reader, limit int) (line []byte, tooLong bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if tooLong = tooLong || len(line)+len(part) > limit; !tooLong {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, tooLong, err
 		}
 	}
 }

@@ -75,6 +75,33 @@ func TestReadResults(t *testing.T) {
 	}
 }
 
+func TestLinesThatAreTooLongAreSkipped(t *testing.T) {
+	t.Parallel()
+	whole := resultsText(t)
+	first, rest, _ := strings.Cut(whole, "\n")
+	longest := 0
+	for line := range strings.Lines(whole) {
+		longest = max(longest, len(line))
+	}
+	for name, tt := range map[string]struct {
+		text          string
+		limit         int
+		records, lost int
+	}{
+		"none":                {whole, longest, strings.Count(whole, "\n"), 0},
+		"the longest":         {whole, longest - 1, strings.Count(whole, "\n") - 1, 1},
+		"several buffers":     {first + "\n" + strings.Repeat("x", 1<<18) + "\n" + rest, longest, strings.Count(whole, "\n"), 1},
+		"without an end":      {first + "\n" + strings.Repeat("x", 1<<18), longest, 1, 1},
+		"an event and spaces": {first + strings.Repeat(" ", 1<<18) + "\n", longest, 0, 1},
+	} {
+		records := 0
+		lost, err := readRecords(strings.NewReader(tt.text), tt.limit, func(event.Record) { records++ })
+		if err != nil || records != tt.records || lost != tt.lost {
+			t.Errorf("%s: %d records, %d lost, %v; want %d and %d", name, records, lost, err, tt.records, tt.lost)
+		}
+	}
+}
+
 func TestReportsOfResultsEqualThoseOfRun(t *testing.T) {
 	t.Parallel()
 	logs := t.TempDir()

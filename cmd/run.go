@@ -75,7 +75,7 @@ func (f *runFlags) bind(a *app, c *cobra.Command) {
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first trail that does not pass")
 	flags.IntVar(&f.maxFailures, "max-failures", 0, "stop after `N` trails that do not pass; 0 for no limit")
 	flags.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "exit with code 1 when a trail is flaky")
-	flags.IntVar(&f.repeatEach, "repeat-each", 1, "replay each trail `N` times")
+	flags.IntVar(&f.repeatEach, "repeat-each", 1, "replay each trail `N` times, at most 10,000")
 	flags.IntVar(&f.retries, "retries", 0,
 		"replay a trail that does not pass up to `N` more times, in fresh sessions; one that then passes is flaky")
 	flags.DurationVar(&f.timeout, "timeout", 0, "time limit for the whole run, such as `10m`; exit code 124")

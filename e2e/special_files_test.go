@@ -55,6 +55,8 @@ func TestFlagsDoNotReadPipesAndDevicesToTheirEnd(t *testing.T) {
 		{3, "run --memory TOKEN=x --record zero.trail.yaml", "not a regular file"},
 		{3, "tool echo --save pipe.trail.yaml --step s", "not a regular file"},
 		{3, "tool echo --save zero.trail.yaml --step s", "not a regular file"},
+		{0, "run --memory TOKEN=x --json", `"version":"test"}`},
+		{0, "logs prune --keep 0", "removed 2 sessions"},
 		{3, "run --secret TOKEN=@pipe", "--secret TOKEN is empty"},
 		{3, "run --secret TOKEN=@/dev/zero", "larger than 64 KiB"},
 	} {
@@ -62,7 +64,7 @@ func TestFlagsDoNotReadPipesAndDevicesToTheirEnd(t *testing.T) {
 			t.Parallel()
 			p := specialFiles(t)
 			p.write("results.ndjson", p.run("run", "--json", "--memory", "TOKEN=x").stdout)
-			for _, name := range []string{"page/index.html", "logs/.last-run.json", "logs/latest"} {
+			for _, name := range []string{"page/index.html", "logs/.last-run.json", "logs/latest", ".git/HEAD", "logs/a_20260101T000000Z_0000000a/.in-use"} {
 				path := p.path(name)
 				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.RemoveAll(path), syscall.Mkfifo(path, 0o600)); err != nil {
 					t.Fatal(err)

@@ -29,20 +29,38 @@ func (d *driver) Info() mobile.Info { return d.info }
 
 // Read implements mobile.Driver.
 func (d *driver) Read(ctx context.Context) (mobile.Screen, error) {
-	o := source.Options{Width: d.info.Width, Height: d.info.Height}
 	if d.server == nil {
-		return d.readDump(ctx, o)
+		return d.readDump(ctx, d.sourceOptions())
 	}
+	result, err := d.source(ctx, d.sourceOptions())
+	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+}
+
+// ReadCells implements mobile.CellReader.
+func (d *driver) ReadCells(ctx context.Context) (mobile.Screen, error) {
+	if d.server == nil {
+		return d.Read(ctx)
+	}
+	reader := appium.CellReader{Source: d.source, Call: d.server.read, Strategy: "strategy", Selector: "selector"}
+	result, err := reader.Read(ctx, d.sourceOptions())
+	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+}
+
+func (d *driver) sourceOptions() source.Options {
+	return source.Options{Width: d.info.Width, Height: d.info.Height}
+}
+
+// source returns the screen that the server reads.
+func (d *driver) source(ctx context.Context, o source.Options) (source.Result, error) {
 	var text string
 	err := d.server.read(ctx, "reading the screen", func(ctx context.Context, s *webdriver.Session) (err error) {
 		text, err = s.Source(ctx)
 		return err
 	})
 	if err != nil {
-		return mobile.Screen{}, err
+		return source.Result{}, err
 	}
-	result, err := source.UIAutomator2([]byte(text), o)
-	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+	return source.UIAutomator2([]byte(text), o)
 }
 
 // Screenshot implements mobile.Driver.
@@ -229,4 +247,7 @@ func focusedLength(t *screen.Tree) int {
 	return len([]rune(*t.Nodes()[i].Text))
 }
 
-var _ mobile.Driver = (*driver)(nil)
+var (
+	_ mobile.Driver     = (*driver)(nil)
+	_ mobile.CellReader = (*driver)(nil)
+)

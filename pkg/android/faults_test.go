@@ -93,7 +93,7 @@ func (d *desk) await(serial string, state adb.State) {
 		if slices.ContainsFunc(devices, func(i adb.Info) bool { return i.Serial == serial && i.State == state }) {
 			return
 		}
-		if err := pause(ctx, 5*time.Millisecond); err != nil {
+		if err := act.Pause(ctx, 5*time.Millisecond); err != nil {
 			d.t.Fatal(err)
 		}
 	}
@@ -480,7 +480,7 @@ func TestServerOfAnotherProgramIsStopped(t *testing.T) {
 	}
 	defer process.Close()
 	for !p.ServerRunning() {
-		if err := pause(within(t), time.Millisecond); err != nil {
+		if err := act.Pause(within(t), time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -195,7 +195,7 @@ func (s *server) waitForPort(ctx context.Context) error {
 			return fault.New(fault.Server, "end the app that uses it, or restart the phone",
 				"port 6790 of %s, which the UiAutomator2 server needs, is used by another app", s.phone.Serial())
 		}
-		if err := pause(ctx, s.limits.poll); err != nil {
+		if err := act.Pause(ctx, s.limits.poll); err != nil {
 			return err
 		}
 	}
@@ -220,7 +220,7 @@ func (s *server) newSession(ctx context.Context) error {
 		if err == nil && (status.Ready || status.Message != "") {
 			break
 		}
-		if err := pause(ctx, s.limits.poll); err != nil {
+		if err := act.Pause(ctx, s.limits.poll); err != nil {
 			return err
 		}
 	}
@@ -495,16 +495,4 @@ func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.text)
-}
-
-// pause waits, or returns the cause of ctx if that ends before.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/mobile/source"
+	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
 
 // androidDriver is a phone behind Appium's UiAutomator2 driver.
@@ -27,17 +28,37 @@ type networks struct {
 
 // Read implements mobile.Driver.
 func (d *androidDriver) Read(ctx context.Context) (mobile.Screen, error) {
+	result, err := d.readSource(ctx, d.sourceOptions())
+	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+}
+
+// ReadCells implements mobile.CellReader.
+func (d *androidDriver) ReadCells(ctx context.Context) (mobile.Screen, error) {
+	call := func(ctx context.Context, what string, call func(context.Context, *webdriver.Session) error) error {
+		return d.Session.Read(ctx, what, func(ctx context.Context) error { return call(ctx, d.Session.Session) })
+	}
+	reader := CellReader{Source: d.readSource, Call: call, Strategy: "using", Selector: "value"}
+	result, err := reader.Read(ctx, d.sourceOptions())
+	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+}
+
+func (d *androidDriver) sourceOptions() source.Options {
+	return source.Options{Width: d.info.Width, Height: d.info.Height}
+}
+
+func (d *androidDriver) readSource(ctx context.Context, o source.Options) (source.Result, error) {
 	var text string
 	err := d.Session.Read(ctx, "read the screen", func(ctx context.Context) (err error) {
 		text, err = d.Source(ctx)
 		return err
 	})
 	if err != nil {
-		return mobile.Screen{}, err
+		return source.Result{}, err
 	}
-	result, err := source.UIAutomator2([]byte(text), source.Options{Width: d.info.Width, Height: d.info.Height})
-	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+	return source.UIAutomator2([]byte(text), o)
 }
+
+var _ mobile.CellReader = (*androidDriver)(nil)
 
 // Press implements mobile.Driver.
 func (d *androidDriver) Press(ctx context.Context, key mobile.Key) error {

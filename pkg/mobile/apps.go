@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -111,7 +112,7 @@ func (d *phone) waitForFront(ctx context.Context, before, app string) (string, e
 		if front != before && time.Since(since) >= d.limits.Settle {
 			return front, nil
 		}
-		if err := pause(ctx, 2*d.limits.Poll); err != nil {
+		if err := act.Pause(ctx, 2*d.limits.Poll); err != nil {
 			return front, err
 		}
 	}

@@ -119,15 +119,3 @@ func timeoutOf(a device.Arguments, absent time.Duration) time.Duration {
 func waitLimit(ctx context.Context, a device.Arguments, absent time.Duration) time.Duration {
 	return timeoutOf(a, max(absent, act.CallLimit(ctx)))
 }
-
-// pause waits. The error is the cause of ctx if that ends before.
-func pause(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

@@ -64,6 +64,7 @@ func dragTo(ctx context.Context, d *phone, a device.Arguments) (tool.Result, err
 	}
 	fromEnd, toEnd := dragEnd(a, "from"), dragEnd(a, "to")
 	toEnd.Located, d.located = d.located, nil
+	from.cells = from.cells || to.cells // both are resolved on one screen
 	seen, err := d.withElement(ctx, from, "ready to be dragged", limit, centre, func(ctx context.Context, e *found) error {
 		fromEnd.Located = d.located
 		end, err := onto.on(ctx, e.screen)
@@ -90,7 +91,7 @@ func (s *search) on(ctx context.Context, now Screen) (screen.Point, error) {
 	}
 	o := act.Choose(s.target.words, s.target.unique, list, describe, s.conditions...)
 	if !o.Ready {
-		if err := pause(ctx, s.phone.limits.Poll); err != nil {
+		if err := act.Pause(ctx, s.phone.limits.Poll); err != nil {
 			return screen.Point{}, err
 		}
 		return screen.Point{}, &act.NotReceivedError{

@@ -69,6 +69,13 @@ type Driver interface {
 	Close(ctx context.Context) error
 }
 
+// CellReader is a Driver that can read the rows and columns of elements in lists and grids.
+type CellReader interface {
+	// ReadCells is Read with rows and columns, for each of which it makes a call. The error is act.ErrChanged if the screen
+	// changed meanwhile. A screen without them says why in the tree's Unavailable.
+	ReadCells(ctx context.Context) (Screen, error)
+}
+
 // Info describes a device.
 type Info struct {
 	ID            string // serial or UDID; may be empty behind a cloud

@@ -18,6 +18,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.uber.org/goleak"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -85,7 +86,7 @@ func (f *fake) tree() *screen.Tree {
 }
 
 func (f *fake) Read(ctx context.Context) (Screen, error) {
-	if err := pause(ctx, f.slow); err != nil {
+	if err := act.Pause(ctx, f.slow); err != nil {
 		return Screen{}, err
 	}
 	f.mu.Lock()

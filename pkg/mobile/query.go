@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -113,26 +115,36 @@ func readMatches(e elements, a device.Arguments) (target, error) {
 
 // findMatches returns all elements that match, whether or not they are visible.
 func findMatches(ctx context.Context, d *phone, t target, a device.Arguments) (tool.Result, error) {
-	matches := []map[string]any{}
 	for end := time.Now().Add(timeoutOf(a, 0)); ; {
-		now, err := d.settled(ctx)
-		if err != nil {
+		matches, err := d.matches(ctx, t)
+		switch {
+		case err == nil && (len(matches) > 0 || time.Now().After(end)):
+			return tool.Result{
+				OK: true, Text: string(marshal(matches)), Structured: marshal(map[string]any{"matches": matches}),
+			}, nil
+		case err != nil && !errors.Is(err, act.ErrChanged):
 			return tool.Result{}, err
 		}
-		if err := now.Tree.Check(t.selector); err != nil {
-			return tool.Result{}, err
-		}
-		for _, n := range now.Tree.Resolve(t.selector).Nodes {
-			matches = append(matches, matchOf(now, n))
-		}
-		if len(matches) > 0 || time.Now().After(end) {
-			data := marshal(matches)
-			return tool.Result{OK: true, Text: string(data), Structured: marshal(map[string]any{"matches": matches})}, nil
-		}
-		if err := pause(ctx, d.limits.Poll); err != nil {
+		if err := act.Pause(ctx, d.limits.Poll); err != nil {
 			return tool.Result{}, err
 		}
 	}
+}
+
+// matches returns the elements of a target on a screen that is at rest, for programs.
+func (d *phone) matches(ctx context.Context, t target) ([]map[string]any, error) {
+	now, err := d.read(ctx, true, t.cells)
+	if err == nil {
+		err = now.Tree.Check(t.selector)
+	}
+	if err != nil {
+		return nil, err
+	}
+	list := []map[string]any{}
+	for _, n := range now.Tree.Resolve(t.selector).Nodes {
+		list = append(list, matchOf(now, n))
+	}
+	return list, nil
 }
 
 // matchOf describes an element for programs.
@@ -171,7 +183,7 @@ func waitForChange(ctx context.Context, d *phone, a device.Arguments) (tool.Resu
 			return tool.Result{}, fault.New(fault.ToolFailed, "give requireChange: false if it may have changed before",
 				"the screen did not change within %s", limit)
 		}
-		if err := pause(ctx, d.limits.Poll); err != nil {
+		if err := act.Pause(ctx, d.limits.Poll); err != nil {
 			return tool.Result{}, err
 		}
 		if now, err = d.driver.Read(ctx); err != nil {

@@ -160,7 +160,7 @@ func (s *search) Observe(ctx context.Context, _ time.Duration) (act.Observation[
 		}
 	}
 	if o.Ready && !s.atRest(o) {
-		if err := pause(ctx, s.phone.limits.Stable-time.Since(start)); err != nil {
+		if err := act.Pause(ctx, s.phone.limits.Stable-time.Since(start)); err != nil {
 			return o, err
 		}
 		if o, err = s.look(ctx); err != nil {
@@ -210,18 +210,27 @@ func describe(e *found) string { return e.node.String() }
 
 // find reads the screen and returns the elements that match, best first.
 func (s *search) find(ctx context.Context) (list []*found, err error) {
-	if s.settle || s.target.ref != "" { // a reference is not waited for
-		s.last, err = s.phone.settled(ctx)
-	} else {
-		s.last, err = s.phone.driver.Read(ctx)
-	}
-	if err != nil {
+	settle := s.settle || s.target.ref != "" // a reference is not waited for
+	if s.last, err = s.phone.read(ctx, settle, s.target.cells); err != nil {
 		return nil, err
 	}
 	if s.front = ""; s.stable {
 		s.front = s.phone.covering(ctx, s.last.Tree)
 	}
 	return s.resolve(ctx)
+}
+
+// read returns what is on the screen, when it has come to rest if settle is set, with rows and columns if cells is set.
+func (d *phone) read(ctx context.Context, settle, cells bool) (Screen, error) {
+	if settle {
+		if now, err := d.settled(ctx); err != nil || !cells {
+			return now, err
+		}
+	}
+	if cells {
+		return d.driver.ReadCells(ctx)
+	}
+	return d.driver.Read(ctx)
 }
 
 // covering returns the app in front if windows of other apps are behind its own, "" if not. A dialog of the system, such
@@ -339,7 +348,7 @@ func showsNothing(t *screen.Tree) bool {
 }
 
 // WaitForChange implements act.Screen. A phone does not report changes, so that it is read again after limit.
-func (*search) WaitForChange(ctx context.Context, limit time.Duration) { _ = pause(ctx, limit) }
+func (*search) WaitForChange(ctx context.Context, limit time.Duration) { _ = act.Pause(ctx, limit) }
 
 // Similar implements act.Screen.
 func (s *search) Similar(context.Context) []string {
@@ -400,7 +409,7 @@ func (d *phone) settledOn(ctx context.Context, driver *serial) (Screen, error) {
 	start := time.Now()
 	now, err := driver.Read(ctx)
 	for end := time.Now().Add(d.limits.Settle); moving && err == nil && time.Now().Before(end); {
-		if err := pause(ctx, d.limits.Stable-time.Since(start)); err != nil {
+		if err := act.Pause(ctx, d.limits.Stable-time.Since(start)); err != nil {
 			return now, err
 		}
 		start = time.Now()

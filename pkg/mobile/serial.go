@@ -83,9 +83,21 @@ func explained(err error) error {
 
 func (s *serial) Info() Info { return s.driver.Info() }
 
-func (s *serial) Read(ctx context.Context) (Screen, error) {
+func (s *serial) Read(ctx context.Context) (Screen, error) { return s.read(ctx, Driver.Read) }
+
+// ReadCells is Read for a device that is no CellReader.
+func (s *serial) ReadCells(ctx context.Context) (Screen, error) {
+	return s.read(ctx, func(d Driver, ctx context.Context) (Screen, error) {
+		if reader, ok := d.(CellReader); ok {
+			return reader.ReadCells(ctx)
+		}
+		return d.Read(ctx)
+	})
+}
+
+func (s *serial) read(ctx context.Context, read func(Driver, context.Context) (Screen, error)) (Screen, error) {
 	return exclusive(ctx, s, func(ctx context.Context, d Driver) (Screen, error) {
-		now, err := d.Read(ctx)
+		now, err := read(d, ctx)
 		if err == nil {
 			s.last.Store(now.Tree)
 		}

@@ -16,6 +16,7 @@ type target struct {
 	selector *screen.Selector
 	ref      string // e12
 	unique   bool   // exactly one element must match
+	cells    bool   // rows and columns are needed to find it
 	enabled  *bool  // what the element must be; nil for any
 }
 
@@ -39,7 +40,7 @@ func (p Platform) checked(read func(e elements, a device.Arguments) (target, err
 }
 
 func bySelector(s *screen.Selector) target {
-	return target{selector: s, words: act.Selector{Text: s.String()}}
+	return target{selector: s, words: act.Selector{Text: s.String()}, cells: s.NamesCells()}
 }
 
 // at returns the target with an index, or unchanged if the index is 0, as for the first of several.

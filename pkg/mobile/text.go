@@ -152,7 +152,9 @@ func (s *focusSearch) Observe(ctx context.Context, _ time.Duration) (act.Observa
 }
 
 // WaitForChange implements act.Screen.
-func (*focusSearch) WaitForChange(ctx context.Context, limit time.Duration) { _ = pause(ctx, limit) }
+func (*focusSearch) WaitForChange(ctx context.Context, limit time.Duration) {
+	_ = act.Pause(ctx, limit)
+}
 
 // Similar implements act.Screen.
 func (*focusSearch) Similar(context.Context) []string { return nil }
@@ -230,7 +232,7 @@ func (d *phone) shows(ctx context.Context, f field, text string) (string, error)
 		if shown := current.content(); sameText(f, shown, text) || time.Now().After(end) {
 			return shown, nil
 		}
-		if err := pause(ctx, d.limits.Stable); err != nil {
+		if err := act.Pause(ctx, d.limits.Stable); err != nil {
 			return "", err
 		}
 	}
@@ -344,7 +346,7 @@ func (d *phone) hideKeyboard(ctx context.Context) error {
 		if err != nil || now.Keyboard == nil || time.Now().After(end) {
 			return err
 		}
-		if err := pause(ctx, d.limits.Poll); err != nil {
+		if err := act.Pause(ctx, d.limits.Poll); err != nil {
 			return err
 		}
 	}

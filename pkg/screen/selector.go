@@ -87,6 +87,16 @@ func (s *Selector) Blocks() []*Block {
 	return out
 }
 
+// CellKeys returns the keys of androidAccessibility for rows and columns.
+func CellKeys() []string { return []string{"collectionItemRowIndex", "collectionItemColumnIndex"} }
+
+// NamesCells reports whether s or one of its relations has a condition on a row or a column.
+func (s *Selector) NamesCells() bool {
+	return slices.ContainsFunc(s.Blocks(), func(b *Block) bool {
+		return slices.ContainsFunc(CellKeys(), func(key string) bool { return b.condition(key) != nil })
+	})
+}
+
 // walk calls visit with s and with every selector in it.
 func (s *Selector) walk(visit func(*Selector)) {
 	visit(s)

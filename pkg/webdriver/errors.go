@@ -26,6 +26,7 @@ const (
 	UnknownMethod        = "unknown method"
 	UnsupportedOperation = "unsupported operation"
 	NoSuchElement        = "no such element"
+	StaleElement         = "stale element reference"
 	NoSuchAlert          = "no such alert"
 	timeout              = "timeout"
 )

@@ -165,13 +165,36 @@ func (s *Session) ActiveElement(ctx context.Context) (path string, err error) {
 	if err := s.Get(ctx, "/element/active", &element); err != nil {
 		return "", err
 	}
-	id := cmp.Or(element[elementKey], element["ELEMENT"]) // the second is from before W3C
-	if id == "" {
+	if path = elementPath(element); path == "" {
 		return "", &Error{
 			Call: "GET /element/active", Status: http.StatusNotFound, Code: NoSuchElement, Message: "the response has no element",
 		}
 	}
-	return "/element/" + url.PathEscape(id), nil
+	return path, nil
+}
+
+// Elements returns the paths of the elements that a request describes, such as {"using": "xpath", "value": "//*"}.
+func (s *Session) Elements(ctx context.Context, request map[string]any) ([]string, error) {
+	var elements []map[string]string
+	if err := s.Post(ctx, "/elements", request, &elements); err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(elements))
+	for i, element := range elements {
+		if paths[i] = elementPath(element); paths[i] == "" {
+			return nil, &Error{Call: "POST /elements", Status: http.StatusOK, Message: "an element in the response has no id"}
+		}
+	}
+	return paths, nil
+}
+
+// elementPath returns the path of an element as servers send it, "" if it has no id.
+func elementPath(element map[string]string) string {
+	id := cmp.Or(element[elementKey], element["ELEMENT"]) // the second is from before W3C
+	if id == "" {
+		return ""
+	}
+	return "/element/" + url.PathEscape(id)
 }
 
 // Execute runs a script or an extension command, such as mobile: shell, with one argument.

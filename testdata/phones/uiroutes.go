@@ -417,11 +417,15 @@ func locator(using, selector string) (func(*screen.Node) bool, error) {
 		class, condition, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(selector, "//"), "]"), "[@")
 		name, quoted, _ := strings.Cut(condition, "=")
 		value := strings.Trim(quoted, `"'`)
-		if strings.ContainsAny(class, "/[(") || condition != "" && !slices.Contains([]string{"text", "resource-id", "content-desc"}, name) {
+		known := []string{"text", "resource-id", "content-desc", "is-collection-item"}
+		if strings.ContainsAny(class, "/[(") || condition != "" && !slices.Contains(known, name) {
 			break
 		}
 		return func(n *screen.Node) bool {
-			properties := map[string]string{"text": valueOf(n.Text), "resource-id": valueOf(n.ID), "content-desc": valueOf(n.Label)}
+			properties := map[string]string{
+				"text": valueOf(n.Text), "resource-id": valueOf(n.ID), "content-desc": valueOf(n.Label),
+				"is-collection-item": strconv.FormatBool(n.Row != nil),
+			}
 			return (class == "*" || class == valueOf(n.Class)) && (condition == "" || properties[name] == value)
 		}, nil
 	}
@@ -436,11 +440,18 @@ func shownValue(n *screen.Node) string {
 	return *n.Text
 }
 
-// nodes returns the nodes of the active window.
+// nodes returns the nodes of the active window, or of all windows if that is set.
 func (s *uiServer) nodes() []*screen.Node {
 	width, height := s.phone.App.Size()
-	w := activeWindow(s.phone.App.Look())
-	return screen.NewTree(androidNode(w, w.Root), width, height).Nodes()
+	windows := s.phone.App.Look()
+	if !s.setting("enableMultiWindows") {
+		windows = []app.Window{activeWindow(windows)}
+	}
+	var all []*screen.Node
+	for _, w := range androidScreen(windows, width, height).Windows {
+		all = append(all, screen.NewTree(w.Root, width, height).Nodes()...)
+	}
+	return all
 }
 
 // node returns the element of a reference: its name and which one it is of those with this name.

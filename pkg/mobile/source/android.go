@@ -46,6 +46,9 @@ func android(data []byte, o Options, server androidServer) (Result, error) {
 		windows = root.children
 	}
 	r := &androidReader{server: server, options: o}
+	if o.Items {
+		r.inLists = map[*element]*screen.Node{}
+	}
 	return r.read(root, windows), nil
 }
 
@@ -54,7 +57,9 @@ type androidReader struct {
 	server  androidServer
 	options Options
 	// What some element had an attribute for. Most attributes are written for every element if at all.
-	actions, extras, headings, inputTypes, hints bool
+	actions, extras, headings, inputTypes, hints, items bool
+
+	inLists map[*element]*screen.Node // the elements of lists and grids; nil unless they are requested
 }
 
 func (r *androidReader) read(root *element, windows []*element) Result {
@@ -77,8 +82,25 @@ func (r *androidReader) read(root *element, windows []*element) Result {
 	}
 	out.Tree = screen.NewTree(top, width, height, screen.AndroidAccessibility, screen.AndroidMaestro)
 	out.Tree.Unavailable, out.Tree.Windows = r.unavailable(), named
+	if r.inLists != nil && r.items {
+		out.Items = r.itemsBelow(root, []*screen.Node{})
+	}
 	return out
 }
+
+// itemsBelow appends the elements of lists and grids, e or below it, in the order of the source.
+func (r *androidReader) itemsBelow(e *element, items []*screen.Node) []*screen.Node {
+	if e.isItem() {
+		items = append(items, r.inLists[e])
+	}
+	for _, child := range e.children {
+		items = r.itemsBelow(child, items)
+	}
+	return items
+}
+
+// isItem reports whether e is an element of a list or a grid.
+func (e *element) isItem() bool { return e.value("is-collection-item") == "true" }
 
 // identify sets the keys in each window. Windows of an app count from the lowest, whose keys stay the same when a menu
 // opens above it.
@@ -197,6 +219,9 @@ func (r *androidReader) node(e *element) *screen.Node {
 	if e.name == toast {
 		n.Role = "status"
 	}
+	if r.inLists != nil && e.isItem() {
+		r.inLists[e] = n
+	}
 	if n.Text != nil && n.Hint != nil && *n.Text == *n.Hint && e.value("showing-hint") == "true" {
 		n.Text = nil // the field is empty
 	}
@@ -254,6 +279,7 @@ func (r *androidReader) setState(n *screen.Node, a attribute) {
 		n.Hidden = a.value == "false"
 	case "a11y-important":
 		n.Unimportant = a.value == "false"
+		r.items = true // the versions that write it write is-collection-item, too
 	case "clickable":
 		n.Clickable = on
 	case "long-clickable":
@@ -336,11 +362,11 @@ func (r *androidReader) unavailable() map[string]string {
 	out := map[string]string{}
 	refuse := func(reason string, keys ...string) {
 		for _, key := range keys {
-			out[string(screen.AndroidAccessibility)+"."+key] = reason
+			out[accessibilityKey(key)] = reason
 		}
 	}
-	refuse(r.server.never, "labeledByTextRegex", "stateDescriptionRegex", "uniqueId",
-		"collectionItemRowIndex", "collectionItemColumnIndex")
+	refuse(r.server.never, "labeledByTextRegex", "stateDescriptionRegex", "uniqueId")
+	refuse(r.server.missing, screen.CellKeys()...) // until SetCells
 	refuse(r.server.never+" for every element", "isMultiLine")
 	if !r.actions {
 		refuse(r.server.missing, "isEditable")
@@ -360,6 +386,9 @@ func (r *androidReader) unavailable() map[string]string {
 	}
 	return out
 }
+
+// accessibilityKey returns a key of the block androidAccessibility as Unavailable has it.
+func accessibilityKey(key string) string { return string(screen.AndroidAccessibility) + "." + key }
 
 // bounds reads [left,top][right,bottom]; nil for anything else.
 func bounds(text string) *screen.Rect {

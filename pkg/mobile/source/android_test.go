@@ -107,6 +107,50 @@ func TestEveryAttributeOfUIAutomator2(t *testing.T) {
 	}
 }
 
+func TestItemsOfListsHaveRowsAndColumnsOnRequest(t *testing.T) {
+	t.Parallel()
+	const item = `is-collection-item="true"`
+	keyboard := strings.Replace(with(`resource-id="android:id/inputArea"`, `bounds="[0,1500][1080,2200]"`), " />",
+		">"+with(item)+"</android.view.View>", 1)
+	list := strings.Replace(with(), " />", ">"+with(item, `text="first"`)+with(`text="between"`)+with(item, `text="second"`)+
+		"</android.view.View>", 1)
+	data := hierarchy(keyboard, list)
+	plain, err := source.UIAutomator2(data, source.Options{})
+	if err != nil || plain.Items != nil {
+		t.Errorf("items without a request: %v, %v", plain.Items, err)
+	}
+	got, err := source.UIAutomator2(data, source.Options{Items: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Items) != 3 || got.Items[0] != nil {
+		t.Fatalf("items: %v; the first one is in a window that is not in the tree", got.Items)
+	}
+	selector, err := screen.ParseSelector(map[string]any{"androidAccessibility": map[string]any{
+		"collectionItemRowIndex": 4, "collectionItemColumnIndex": 1,
+	}}, screen.ParseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Tree.Check(selector) == nil {
+		t.Error("the selector was accepted before the rows and columns were set")
+	}
+	got.SetCells([]*source.Cell{{Row: 4, Column: 1}, nil, {Row: 4, Column: 1}})
+	if err := got.Tree.Check(selector); err != nil {
+		t.Error(err)
+	}
+	if found := got.Tree.Resolve(selector).Nodes; len(found) != 1 || *found[0].Text != "second" {
+		t.Errorf("found %v", found)
+	}
+	old, err := source.UIAutomator2(hierarchy(`<android.view.View text="" />`), source.Options{Items: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if old.SetCells(nil); old.Tree.Check(selector) == nil {
+		t.Error("the selector was accepted on a server that does not write which elements are in lists")
+	}
+}
+
 func TestWhatASourceDoesNotReportIsRefused(t *testing.T) {
 	t.Parallel()
 	never := []string{"collectionItemColumnIndex", "collectionItemRowIndex", "isMultiLine", "labeledByTextRegex", "stateDescriptionRegex", "uniqueId"}

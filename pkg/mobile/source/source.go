@@ -23,6 +23,8 @@ type Options struct {
 	// Width and Height are the size of the screen in rotation 0, in the unit of the bounds. The readers use them where
 	// the source does not have the size, as that of uiautomator dump. 0 when unknown.
 	Width, Height int
+	// Items requests Result.Items.
+	Items bool
 }
 
 // Result is a screen.
@@ -31,6 +33,31 @@ type Result struct {
 	// Keyboard is the area of the on-screen keyboard, nil when the source has none. On Android, only a source with
 	// several windows can have one.
 	Keyboard *screen.Rect
+	// Items are the elements of lists and grids in the order of the source, nil for those outside of the tree. It is nil
+	// without Options.Items, and for a source that does not say which elements those are.
+	Items []*screen.Node
+}
+
+// Cell is a place in a list or a grid, counted from 0.
+type Cell struct {
+	Row    int `json:"rowIndex"`
+	Column int `json:"columnIndex"`
+}
+
+// SetCells sets the rows and columns of Items, which a source does not have: cells has one for each, nil for one without.
+// Nothing else must use the tree yet.
+func (r Result) SetCells(cells []*Cell) {
+	if r.Items == nil {
+		return // Unavailable says why
+	}
+	for i, n := range r.Items {
+		if n != nil && cells[i] != nil {
+			n.Row, n.Column = &cells[i].Row, &cells[i].Column
+		}
+	}
+	for _, key := range screen.CellKeys() {
+		delete(r.Tree.Unavailable, accessibilityKey(key))
+	}
 }
 
 // refused returns the error for a source that cannot be read.

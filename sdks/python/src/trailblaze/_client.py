@@ -10,6 +10,7 @@ from typing import Any, Dict, Mapping, Optional, Tuple, Type, TypeVar
 from urllib.parse import urlsplit
 
 from ._errors import TrailblazeCallbackError, TrailblazeToolError
+from ._json import dump, encode
 from ._memory import Memory, split
 from ._result import Result, excerpt
 from ._tools import AsyncTools, Tools
@@ -116,7 +117,7 @@ class TrailblazeClient:
         return {"trailblaze": notes} if notes else {}
 
     def _request(self, name: str, args: Mapping[str, Any], changes: Mapping[str, Optional[str]]) -> bytes:
-        action: CallToolAction = {"type": "call_tool", "tool_name": name, "arguments_json": _dump(dict(args))}
+        action: CallToolAction = {"type": "call_tool", "tool_name": name, "arguments_json": dump(dict(args))}
         delta, deletions = split(changes)
         if delta:
             action["memory_delta"] = delta
@@ -128,12 +129,7 @@ class TrailblazeClient:
             "invocation_id": self._given.get("invocationId"),
             "action": action,
         }
-        # A lone surrogate cannot be encoded in UTF-8, so it becomes a JSON escape.
-        return _dump(request).encode("utf-8", "backslashreplace")
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return encode(dump(request))
 
 
 def _look(place: Any, name: str) -> Any:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-import json
 import threading
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+
+from ._json import text_of
 
 
 class Memory(Mapping[str, Any]):
@@ -37,7 +38,7 @@ class Memory(Mapping[str, Any]):
         """Sets a value. Values are text, and other values become JSON. Raises TypeError for None."""
         if value is None:
             raise TypeError(f"memory.set({name!r}, None): a value is required; memory.delete removes a name")
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = text_of(value)
         with self._lock:
             self._values[name] = self._changes[name] = text
 

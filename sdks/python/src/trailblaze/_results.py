@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-import json
 from typing import Any, Dict, Iterable, Mapping, Optional
+
+from ._json import text_of
 
 
 def success(value: Any = None, meta: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
@@ -9,8 +10,7 @@ def success(value: Any = None, meta: Optional[Mapping[str, Any]] = None) -> Dict
 
     ``meta`` is the ``_meta`` of the result, such as ``client.result_meta()``.
     """
-    text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
-    result = _text(text)
+    result = _text("" if value is None else text_of(value))
     if isinstance(value, dict):
         result["structuredContent"] = value
     if meta:

@@ -70,8 +70,7 @@ def _plain(kind: type, name: str) -> Hint:
             return float(value)
         if kind is int and type(value) is float and value.is_integer():
             return int(value)
-        if type(value) is not kind:
-            raise ArgumentError(f"{path} must be {_NAMES[kind]}, not {_NAMES.get(type(value), type(value).__name__)}")
+        _expect(kind, value, path)
         return value
 
     return Hint({"type": name}, read)

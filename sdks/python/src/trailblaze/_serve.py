@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Sequence
 
+from ._json import encode
+
 Message = Dict[str, Any]
 Handle = Callable[[Message], Optional[Message]]
 # Sends a notification that belongs to the message that is being handled.
@@ -115,17 +117,17 @@ def _answer(receive: Receive, message: Message, connection: str, send: Send) -> 
         answer = receive(message, connection, send)
     except Exception as e:
         print(f"trailblaze: {message.get('method')} failed: {type(e).__name__}: {e}", file=sys.stderr)
-        answer = _wrong(message.get("id"), _INTERNAL_ERROR, f"{type(e).__name__}: {e}")
+        answer = error_response(message.get("id"), _INTERNAL_ERROR, f"{type(e).__name__}: {e}")
     return answer if asks else None
 
 
-def _wrong(id: Any, code: int, why: str) -> Message:
-    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why}}
+def error_response(id: Any, code: int, message: str) -> Message:
+    """Returns a JSON-RPC response with an error."""
+    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
 
 
 def _encode(value: Any) -> bytes:
-    # Half a surrogate pair has no UTF-8, but a JSON escape.
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    return encode(json.dumps(value, ensure_ascii=False))
 
 
 def _serve_stdio(receive: Receive) -> None:
@@ -283,7 +285,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _refuse(self, status: int, why: str, code: int = _INVALID_REQUEST) -> None:
         self.close_connection = True
-        self._send(status, _encode(_wrong(None, code, why)))
+        self._send(status, _encode(error_response(None, code, why)))
         # Many clients send the whole request before they read. If we closed the connection before that, they would lose
         # the response.
         self.connection.settimeout(_CLOSE_GRACE)

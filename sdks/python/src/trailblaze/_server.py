@@ -16,7 +16,7 @@ from ._client import TrailblazeClient
 from ._errors import TrailblazeError
 from ._results import error, success
 from ._schema import ArgumentError, Field, Hint, hint_of, json_default, object_of
-from ._serve import Message, Send, serve_connections
+from ._serve import Message, Send, error_response, serve_connections
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -156,7 +156,7 @@ class Server:
         body: Message = {"jsonrpc": "2.0", "id": id}
         if method == "tools/call":
             if not isinstance(params.get("name"), str) or params["name"] not in self._tools:
-                return {**body, "error": {"code": _INVALID_PARAMS, "message": f"unknown tool {params.get('name')}"}}
+                return error_response(id, _INVALID_PARAMS, f"unknown tool {params.get('name')}")
             result = self._call(params, (connection, id), send)
             return None if result is None else {**body, "result": result}
         if method == "initialize":
@@ -167,7 +167,7 @@ class Server:
             return {**body, "result": {"tools": [tool.listed for tool in self._tools.values()]}}
         if method == "ping":
             return {**body, "result": {}}
-        return {**body, "error": {"code": _METHOD_NOT_FOUND, "message": f"unknown method {method}"}}
+        return error_response(id, _METHOD_NOT_FOUND, f"unknown method {method}")
 
     def _call(self, params: Mapping[str, Any], key: Tuple[str, Any], send: Send) -> Optional[Dict[str, Any]]:
         """Returns the result of a call, None if it was cancelled."""

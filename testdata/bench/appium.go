@@ -95,22 +95,9 @@ func (p *phones) replay(dir string) (replayed, error) {
 	if err != nil {
 		return replayed{}, err
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "logs", "latest", "events.ndjson"))
+	ends, err := eventTimes(filepath.Join(dir, "logs", "latest", "events.ndjson"), "call.finished")
 	if err != nil {
 		return replayed{}, err
-	}
-	var ends []time.Time
-	for line := range bytes.Lines(data) {
-		var e struct {
-			Type string
-			Time time.Time
-		}
-		if err := json.Unmarshal(line, &e); err != nil {
-			return replayed{}, err
-		}
-		if e.Type == "call.finished" {
-			ends = append(ends, e.Time)
-		}
 	}
 	if len(ends) != 21 {
 		return replayed{}, fmt.Errorf("%d of 21 calls ended", len(ends))

@@ -350,22 +350,9 @@ func median(d []time.Duration) time.Duration {
 
 // callPeriod reads from a session's log how long it is from the start of one call to the start of the next.
 func callPeriod(log string) (time.Duration, error) {
-	data, err := os.ReadFile(log)
+	starts, err := eventTimes(log, "call.started")
 	if err != nil {
 		return 0, err
-	}
-	var starts []time.Time
-	for line := range bytes.Lines(data) {
-		var e struct {
-			Type string    `json:"type"`
-			Time time.Time `json:"time"`
-		}
-		if err := json.Unmarshal(line, &e); err != nil {
-			return 0, err
-		}
-		if e.Type == "call.started" {
-			starts = append(starts, e.Time)
-		}
 	}
 	var periods []time.Duration
 	for i := len(starts) / 2; i+1 < len(starts); i++ {
@@ -375,6 +362,28 @@ func callPeriod(log string) (time.Duration, error) {
 		return 0, fmt.Errorf("%s has no calls", log)
 	}
 	return median(periods), nil
+}
+
+// eventTimes reads from a session's log the times of the events of a type.
+func eventTimes(log, kind string) ([]time.Time, error) {
+	data, err := os.ReadFile(log)
+	if err != nil {
+		return nil, err
+	}
+	var times []time.Time
+	for line := range bytes.Lines(data) {
+		var e struct {
+			Type string    `json:"type"`
+			Time time.Time `json:"time"`
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, err
+		}
+		if e.Type == kind {
+			times = append(times, e.Time)
+		}
+	}
+	return times, nil
 }
 
 func (b *bench) oneCallTrail() error {

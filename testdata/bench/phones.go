@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/adb"
+	uiautomator2 "github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 	simulated "github.com/trailblaze/trailblaze/testdata/phones"
@@ -221,8 +222,7 @@ func (p *phones) bareTaps(ctx context.Context, phone *simulated.Android, taps in
 	return median(periods), session.Delete(ctx)
 }
 
-// openServer starts a session of the UiAutomator2 server, as soon as that responds, with the settings that make the
-// source the one that selectors need.
+// openServer starts a session of the UiAutomator2 server, as soon as that responds, with the settings that we give it.
 func openServer(ctx context.Context, device adb.Device) (*webdriver.Session, error) {
 	client, err := webdriver.New("http://127.0.0.1:6790", webdriver.Options{
 		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return device.Dial(ctx, "tcp:6790") },
@@ -237,10 +237,7 @@ func openServer(ctx context.Context, device adb.Device) (*webdriver.Session, err
 	if err != nil {
 		return nil, err
 	}
-	return session, session.Settings(ctx, map[string]any{
-		"allowInvisibleElements": true, "simpleBoundsCalculation": true, "enableMultiWindows": true,
-		"includeA11yActionsInPageSource": true, "includeExtrasInPageSource": true, "snapshotMaxDepth": 200, "waitForIdleTimeout": 0,
-	})
+	return session, session.Settings(ctx, uiautomator2.ServerSettings())
 }
 
 // awaitServer waits until a server responds. It fails when ended is closed before.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,10 +11,13 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/builtin"
 	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -22,9 +26,9 @@ func (a *app) newCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [TRAIL...]",
 		Short: "Check project and trail files without starting anything",
-		Long: `Check the project file, targets, toolsets and trails. Arguments are trail files, folders or globs, as for run. No
-server is started, so it does not check that the recorded tools exist and accept their arguments;
-` + "`trailblaze run --dry-run`" + ` does.`,
+		Long: `Check the project file, targets, toolsets and trails. Arguments are trail files, folders or globs, as for run. The
+arguments of recorded calls of built-in tools and device commands are checked, too. No server is started, so it does not
+check that the tools of servers exist and accept their arguments; ` + "`trailblaze run --dry-run`" + ` does.`,
 		Example: "  trailblaze check\n  trailblaze check trails/new.trail.yaml --secret PASSWORD --json",
 		RunE:    func(_ *cobra.Command, args []string) error { return a.check(f, args) },
 	}
@@ -64,11 +68,14 @@ func (a *app) check(f checkFlags, args []string) error {
 	if err != nil {
 		return errors.Join(problems.Err(), err)
 	}
-	fromServer := a.mayBeFromServer(project)
+	tools, err := a.toolsWithoutServers(project)
+	if err != nil {
+		return err
+	}
 	for _, path := range paths {
 		v.Files++
 		v.addTrail(trail.Loader{Root: project.Root, Cwd: a.Dir}, project, path, a.abs(path), func(file *trail.File) fault.Problems {
-			return file.CheckReplay(slices.Concat(f.names(), project.SecretNames), fromServer)
+			return file.CheckReplay(slices.Concat(f.names(), project.SecretNames), tools)
 		})
 	}
 	v.OK = len(v.Problems) == 0
@@ -81,18 +88,42 @@ func (a *app) check(f checkFlags, args []string) error {
 	return nil
 }
 
-// mayBeFromServer returns a function that reports whether a tool may be that of a server. Nothing is started, so that
-// is every tool but built-in ones and device commands.
-func (a *app) mayBeFromServer(project *config.Project) func(string) bool {
-	known := map[string]bool{session.ReloadTools: true}
-	sources := builtin.Source().Tools
+// toolsWithoutServers returns what is known of tools without starting a server. Any tool but built-in ones and device
+// commands may be that of a server.
+func (a *app) toolsWithoutServers(project *config.Project) (trail.Tools, error) {
+	registries, err := a.ownTools()
+	return trail.Tools{
+		FromServer: func(name string) bool {
+			for _, r := range registries {
+				if _, own := r.Lookup(name); own {
+					return false
+				}
+			}
+			return len(project.AllServers()) > 0 && name != session.ReloadTools
+		},
+		CheckCall: func(platform scope.Platform, call trail.Call) []fault.Problem {
+			if t, ok := cmp.Or(registries[platform], registries[""]).Lookup(call.Tool); ok {
+				return session.CallProblems(t, call)
+			}
+			return nil
+		},
+	}, err
+}
+
+// ownTools returns the built-in tools and device commands of each platform, and under "" the built-in tools alone.
+func (a *app) ownTools() (map[scope.Platform]*discover.Registry, error) {
+	builtins := builtin.Source()
+	onAll, err := discover.Build(discover.Scope{}, []discover.Source{builtins}, nil, discover.Selection{})
+	registries := map[scope.Platform]*discover.Registry{"": onAll}
 	for _, k := range a.Devices {
-		sources = slices.Concat(sources, k.Commands)
+		driver, _ := scope.ParseDriver(k.Drivers[0])
+		commands := discover.Source{Source: tool.Source{Kind: tool.FromDevice, Name: k.Name}, Tools: k.Commands}
+		var failed error
+		registries[driver.Platform], failed = discover.Build(discover.Scope{Driver: driver.Key, Platform: driver.Platform},
+			[]discover.Source{builtins, commands}, nil, discover.Selection{})
+		err = errors.Join(err, failed)
 	}
-	for _, t := range sources {
-		known[t.Name] = true
-	}
-	return func(name string) bool { return len(project.AllServers()) > 0 && !known[name] }
+	return registries, err
 }
 
 // addTrail adds the problems and warnings of a trail. name is its path in messages.

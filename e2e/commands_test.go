@@ -64,6 +64,32 @@ func TestCheckReportsAllProblemsAndStartsNothing(t *testing.T) {
 	p.run("check").wantErr(t, 3, "trailblaze.yaml:2:1", `did you mean "platform"`, "none.ts", `did you mean "trail"`)
 }
 
+func TestCheckFindsWrongArguments(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": okProject,
+		"trails/a.trail.yaml": `trail:
+  - step: do it
+    recording:
+      web:
+        - wait: { seconds: soon }
+        - web_click: { ref: "{{ref}}", button: thumb }
+        - web_type: { txt: "{{ref}}" }
+        - echo: { nothing: known }
+        - pressKey: { key: nothing of web }
+      android: [ pressKey: { code: BACK }, launchApp: { packageId: com.example, fast: true } ]
+`,
+	})
+	r := p.run("check", "--memory", "ref")
+	r.wantErr(t, 3, "a.trail.yaml:5:19: wait: seconds must be a number", "6:40: web_click: button must be", "7:11: web_type: ",
+		"10:30: pressKey: ", "10:81: launchApp: ", "7 problems")
+	for _, valid := range []string{"yaml:8:", "yaml:9:"} { // tools that servers may have
+		if strings.Contains(r.stderr, valid) {
+			t.Errorf("%s is a problem in\n%s", valid, r.stderr)
+		}
+	}
+}
+
 func TestCheckAndDryRunFindUndefinedValues(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{

@@ -30,21 +30,20 @@ func checkCalls(registry *discover.Registry, p *plan, dry bool) (out []callProbl
 	reloaded := false
 	for st := range p.leaves() {
 		for _, call := range st.calls {
-			at := fault.Problem{Kind: fault.Trail, File: st.file.Name, Line: call.Line, Column: call.Column}
 			t, err := registry.Find(call.Tool)
 			if err != nil && reloaded {
 				unknown++
 				continue
 			}
 			if err != nil {
-				at.Message, at.Hint = err.Error(), session.Hint(err)
-				out = append(out, callProblem{at, st, call.Tool})
+				out = append(out, callProblem{fault.Problem{
+					Kind: fault.Trail, File: st.file.Name, Line: call.Line, Column: call.Column, Message: err.Error(), Hint: session.Hint(err),
+				}, st, call.Tool})
 				continue
 			}
-			for _, problem := range session.ArgumentProblems(t, call.Args) {
-				at.Message, at.Hint = fmt.Sprintf("%s: %s", call.Tool, problem.Message), problem.Hint
-				at.Line, at.Column = call.ArgPosition(problem.Path)
-				out = append(out, callProblem{at, st, call.Tool})
+			for _, problem := range session.CallProblems(t, call) {
+				problem.File = st.file.Name
+				out = append(out, callProblem{problem, st, call.Tool})
 			}
 			reloaded = reloaded || call.Tool == session.ReloadTools
 			if reloaded && !dry {

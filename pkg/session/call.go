@@ -332,6 +332,17 @@ func ArgumentProblems(t *discover.Tool, args map[string]any) []discover.ArgProbl
 	return t.CheckArgs(args, trail.HasToken)
 }
 
+// CallProblems returns [ArgumentProblems] of a call in a trail, each at its position in the file.
+func CallProblems(t *discover.Tool, call trail.Call) []fault.Problem {
+	var problems []fault.Problem
+	for _, found := range ArgumentProblems(t, call.Args) {
+		p := fault.Problem{Kind: fault.Trail, Message: call.Tool + ": " + found.Message, Hint: found.Hint}
+		p.Line, p.Column = call.ArgPosition(found.Path)
+		problems = append(problems, p)
+	}
+	return problems
+}
+
 // argumentError joins problems of arguments in one error, nil when there are none.
 func argumentError(t *discover.Tool, problems []discover.ArgProblem) error {
 	if len(problems) == 0 {

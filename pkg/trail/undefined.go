@@ -71,17 +71,29 @@ func (c *ValueChecker) check(call Call, path []string, value any) []fault.Proble
 	return problems
 }
 
+// Tools is what is known of the tools that a trail calls, without a session.
+type Tools struct {
+	// FromServer reports whether a tool may be that of a server, whose tools can define any name.
+	FromServer func(tool string) bool
+	// CheckCall returns the problems of a call's arguments, each at its position, for a device of a platform, which is
+	// empty when it is not known.
+	CheckCall func(platform scope.Platform, call Call) []fault.Problem
+}
+
 // CheckReplay returns the problems that make a replay of the trail fail on every device: it has no steps, or a call
-// uses a value that nothing defines. undetermined are the names of values that --memory and --secret will define.
-// fromServer reports whether a tool may be that of a server, whose tools can define any name.
-func (f *File) CheckReplay(undetermined []string, fromServer func(tool string) bool) fault.Problems {
+// uses a value that nothing defines, or has wrong arguments. undetermined are the names of values that --memory and
+// --secret will define.
+func (f *File) CheckReplay(undetermined []string, tools Tools) fault.Problems {
 	if p, empty := f.CheckSteps(); empty {
 		return fault.Problems{p}
 	}
 	var problems fault.Problems
 	for _, lineage := range f.lineages() {
-		for _, p := range f.checkValues(lineage, undetermined, fromServer) {
-			if !slices.ContainsFunc(problems, func(q fault.Problem) bool { return p.Line == q.Line && p.Column == q.Column }) {
+		for _, p := range f.checkCalls(lineage, undetermined, tools) {
+			same := func(q fault.Problem) bool {
+				return p.Line == q.Line && p.Column == q.Column && p.Message == q.Message
+			}
+			if !slices.ContainsFunc(problems, same) {
 				problems = append(problems, p)
 			}
 		}
@@ -101,8 +113,8 @@ func (f *File) CheckSteps() (problem fault.Problem, empty bool) {
 	}, true
 }
 
-// checkValues returns the undefined values in the calls for one kind of device.
-func (f *File) checkValues(lineage, undetermined []string, fromServer func(tool string) bool) fault.Problems {
+// checkCalls returns the undefined values and wrong arguments in the calls for one kind of device.
+func (f *File) checkCalls(lineage, undetermined []string, tools Tools) fault.Problems {
 	args := map[string]any{}
 	for name := range f.Config.Args {
 		args[name] = Undetermined{}
@@ -111,11 +123,12 @@ func (f *File) checkValues(lineage, undetermined []string, fromServer func(tool 
 	for _, name := range undetermined {
 		c.Define(name)
 	}
-	return f.undefined(c, f.withTeardown(), lineage, fromServer)
+	return f.checkSteps(c, f.withTeardown(), lineage, tools)
 }
 
-// undefined returns the undefined values in the calls of steps of f, and of the trails that they use.
-func (f *File) undefined(c *ValueChecker, steps []*Step, lineage []string, fromServer func(tool string) bool) fault.Problems {
+// checkSteps does what checkCalls does for steps of f, and for the trails that they use.
+func (f *File) checkSteps(c *ValueChecker, steps []*Step, lineage []string, tools Tools) fault.Problems {
+	platform, _ := scope.ParsePlatform(platformOf(strings.Join(lineage[:min(1, len(lineage))], "")))
 	var problems fault.Problems
 	add := func(found fault.Problems) {
 		for _, p := range found {
@@ -128,7 +141,7 @@ func (f *File) undefined(c *ValueChecker, steps []*Step, lineage []string, fromS
 			if s.Use.File != nil {
 				leave, found := c.Enter(s.Use)
 				add(found)
-				problems = append(problems, s.Use.File.undefined(c, s.Use.File.withTeardown(), lineage, fromServer)...)
+				problems = append(problems, s.Use.File.checkSteps(c, s.Use.File.withTeardown(), lineage, tools)...)
 				leave()
 			}
 			continue
@@ -139,7 +152,8 @@ func (f *File) undefined(c *ValueChecker, steps []*Step, lineage []string, fromS
 		}
 		for _, call := range calls {
 			add(c.Check(call))
-			c.DefineByTool(call, fromServer(call.Tool))
+			add(tools.CheckCall(platform, call))
+			c.DefineByTool(call, tools.FromServer(call.Tool))
 		}
 	}
 	return problems

@@ -7,12 +7,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 func TestCheckReplay(t *testing.T) {
 	t.Parallel()
-	fromServer := func(name string) bool { return strings.HasPrefix(name, "server") }
+	tools := trail.Tools{
+		FromServer: func(name string) bool { return strings.HasPrefix(name, "server") },
+		CheckCall: func(platform scope.Platform, call trail.Call) []fault.Problem {
+			if wrong, ok := call.Args["wrong"]; ok {
+				return []fault.Problem{{Line: call.Line, Column: 1, Message: fmt.Sprintf("%s %v", platform, wrong), Hint: "-"}}
+			}
+			return nil
+		},
+	}
 	for _, tt := range []struct {
 		name, src string
 		want      []string // line:column: message
@@ -103,12 +113,29 @@ trail:
   recording: { android: &a [{ tap: { a: "{{x}}" } }], ios: *a }
 `, []string{"4:38: tap: unknown value {{x}} in a"},
 		},
+		{
+			"arguments, by platform", `
+trail:
+- step: a
+  recording:
+    android-phone:
+    - tap: { wrong: x, a: "{{y}}" }
+    android-tablet:
+    - tap: { wrong: x }
+    web: &a
+    - tap: { wrong: z }
+    ios: *a
+`, []string{
+				"6:1: ANDROID x", "6:24: tap: unknown value {{y}} in a", "8:1: ANDROID x", "10:1: WEB z", "10:1: IOS z",
+			},
+		},
+		{"arguments in the list shape", "- tools:\n  - tap: { wrong: x }\n", []string{"2:1:  x"}},
 		{"the list shape", "- tools:\n  - tap: { a: \"{{x}}\" }\n", []string{"2:12: tap: unknown value {{x}} in a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, p := range parse(t, "f.yaml", []byte(tt.src)).CheckReplay([]string{"given"}, fromServer) {
+			for _, p := range parse(t, "f.yaml", []byte(tt.src)).CheckReplay([]string{"given"}, tools) {
 				if p.File != "f.yaml" || p.Hint == "" {
 					t.Errorf("file %q, hint %q", p.File, p.Hint)
 				}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 )
@@ -210,7 +211,7 @@ func (d *driver) Apps(ctx context.Context, system bool) ([]string, error) {
 		words = append(words, "-3")
 	}
 	out, err := d.run(ctx, words...)
-	return parsePackages(out), err
+	return appium.Packages(out), err
 }
 
 // Foreground implements mobile.Driver.

@@ -145,7 +145,7 @@ func (d *driver) Clipboard(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(encoded, "\n", ""))
+	text, err := base64.StdEncoding.DecodeString(encoded) // which ignores line breaks
 	if err != nil {
 		return "", fault.Wrap(fault.ToolFailed, err, "", "reading the clipboard")
 	}

@@ -163,18 +163,6 @@ func parsePackage(out, app string) installedPackage {
 	return p
 }
 
-// parsePackages returns the ids in `pm list packages`, sorted.
-func parsePackages(out string) []string {
-	ids := []string{}
-	for line := range strings.Lines(out) {
-		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "package:"); ok && id != "" {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
 // parseActivity returns the first component of an app in `cmd package resolve-activity --brief` or query-activities. "" if
 // it has none, or if Android would ask which of several to start.
 func parseActivity(out, app string) string {

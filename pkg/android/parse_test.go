@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
@@ -133,7 +134,7 @@ Package [com.shop.app.other] (1):
 
 func TestLists(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"a.b", "c.d"}, parsePackages("package:c.d\r\npackage:a.b\nWARNING: linker\n")); diff != "" {
+	if diff := cmp.Diff([]string{"a.b", "c.d"}, appium.Packages("package:c.d\r\npackage:a.b\nWARNING: linker\n")); diff != "" {
 		t.Error(diff)
 	}
 	if got := parseActivity("priority=0 preferredOrder=0 isDefault=true\ncom.shop.app/.MainActivity\n", "com.shop.app"); got != "com.shop.app/.MainActivity" {

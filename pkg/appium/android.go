@@ -168,13 +168,7 @@ func (d *androidDriver) Apps(ctx context.Context, system bool) ([]string, error)
 	}
 	output, err := d.Shell(ctx, command)
 	if err == nil {
-		var all []string
-		for line := range strings.Lines(output) {
-			if app, ok := strings.CutPrefix(strings.TrimSpace(line), "package:"); ok {
-				all = append(all, app)
-			}
-		}
-		return all, nil
+		return Packages(output), nil
 	}
 	if !isRefused(err) || !system {
 		return nil, err

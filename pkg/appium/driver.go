@@ -2,7 +2,6 @@ package appium
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -91,28 +90,13 @@ func LogNoPermissions(log func(level, message, hint string), app, reason string)
 
 // Clipboard returns the text of the clipboard.
 func (d *driver) Clipboard(ctx context.Context) (string, error) {
-	var encoded string
-	err := d.Read(ctx, "read the clipboard", func(ctx context.Context) error {
-		return d.Post(ctx, "/appium/device/get_clipboard", args{"contentType": "plaintext"}, &encoded)
-	})
-	if err != nil {
-		return "", d.refusal("reading the clipboard", err)
-	}
-	text, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return "", fault.New(fault.ProtocolError, "", "%s: the clipboard is not in base64", d.Server)
-	}
-	return string(text), nil
+	text, err := d.ReadClipboard(ctx, "/appium/device/get_clipboard")
+	return text, d.refusal("reading the clipboard", err)
 }
 
 // SetClipboard replaces the text of the clipboard.
 func (d *driver) SetClipboard(ctx context.Context, text string) error {
-	err := d.Act(ctx, "set the clipboard", func(ctx context.Context) error {
-		return d.Post(ctx, "/appium/device/set_clipboard", args{
-			"contentType": "plaintext", "content": base64.StdEncoding.EncodeToString([]byte(text)),
-		}, nil)
-	})
-	return d.refusal("setting the clipboard", err)
+	return d.refusal("setting the clipboard", d.WriteClipboard(ctx, "/appium/device/set_clipboard", text))
 }
 
 // Close implements mobile.Driver. It sends the cloud how the session has ended, and ends it.

@@ -2,6 +2,7 @@ package appium
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"regexp"
@@ -168,6 +169,30 @@ func (s *Session) Focused(ctx context.Context) (path string, err error) {
 		return "", NoFocus()
 	}
 	return path, err
+}
+
+// ReadClipboard returns the text of the clipboard, for which a server has a path.
+func (s *Session) ReadClipboard(ctx context.Context, path string) (string, error) {
+	var encoded string
+	err := s.Read(ctx, "read the clipboard", func(ctx context.Context) error {
+		return s.Post(ctx, path, map[string]any{"contentType": "plaintext"}, &encoded)
+	})
+	if err != nil {
+		return "", err
+	}
+	text, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "", fault.New(fault.ProtocolError, "", "%s: the clipboard is not in base64", s.Server)
+	}
+	return string(text), nil
+}
+
+// WriteClipboard replaces the text of the clipboard, for which a server has a path.
+func (s *Session) WriteClipboard(ctx context.Context, path, text string) error {
+	return s.Act(ctx, "set the clipboard", func(ctx context.Context) error {
+		content := base64.StdEncoding.EncodeToString([]byte(text))
+		return s.Post(ctx, path, map[string]any{"contentType": "plaintext", "content": content}, nil)
+	})
 }
 
 // TypeText types text into the field that has the focus.

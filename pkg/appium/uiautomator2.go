@@ -1,6 +1,9 @@
 package appium
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
@@ -29,6 +32,18 @@ func KeyCode(key mobile.Key) (int, error) {
 		return 0, mobile.Unsupported("Android has no key "+string(key), "")
 	}
 	return code, nil
+}
+
+// Packages returns the ids of apps in `pm list packages`, sorted.
+func Packages(out string) []string {
+	ids := []string{}
+	for line := range strings.Lines(out) {
+		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "package:"); ok && id != "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // Fingers returns fingers as WebDriver has them.

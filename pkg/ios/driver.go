@@ -2,7 +2,6 @@ package ios
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -294,18 +293,7 @@ func (d *driver) Clipboard(ctx context.Context) (string, error) {
 	if d.simulator != nil {
 		return d.simulator.on(ctx, "pbpaste")
 	}
-	var encoded string
-	err := d.Session.Read(ctx, "read the clipboard", func(ctx context.Context) error {
-		return d.Post(ctx, "/wda/getPasteboard", map[string]any{"contentType": "plaintext"}, &encoded)
-	})
-	if err != nil {
-		return "", err
-	}
-	text, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return "", fault.New(fault.ProtocolError, "", "%s: the clipboard is not in base64", d.Server)
-	}
-	return string(text), nil
+	return d.ReadClipboard(ctx, "/wda/getPasteboard")
 }
 
 // SetClipboard implements mobile.Driver.
@@ -314,9 +302,7 @@ func (d *driver) SetClipboard(ctx context.Context, text string) error {
 		_, err := d.simulator.run(ctx, text, "pbcopy", d.simulator.udid)
 		return err
 	}
-	return d.post(ctx, "set the clipboard", "/wda/setPasteboard", map[string]any{
-		"contentType": "plaintext", "content": base64.StdEncoding.EncodeToString([]byte(text)),
-	})
+	return d.WriteClipboard(ctx, "/wda/setPasteboard", text)
 }
 
 // SetNetwork implements mobile.Driver.

@@ -72,24 +72,9 @@ func (d *phone) touchable(where func(*found) (screen.Point, string)) []condition
 		}},
 	}
 	if d.options.Platform == IOS {
-		// iOS lists elements in another order than it draws them, and reports what is covered as not visible.
-		return conditions
+		return append(conditions, condition{Name: "uncovered", Check: coveredOnIOS})
 	}
 	return append(conditions, condition{Name: "uncovered", Check: coveredBecause})
-}
-
-// coveredBecause returns what would receive the touch of an element in its place, "" if the element would.
-func coveredBecause(e *found) string {
-	if e.behind != "" {
-		return e.behind + " is in front of its app"
-	}
-	if e.screen.Tree.Receives(e.node, e.point) {
-		return ""
-	}
-	if hit := e.screen.Tree.At(e.point); hit != nil {
-		return fmt.Sprintf("%s covers it", hit)
-	}
-	return "nothing on the screen receives a touch there"
 }
 
 // underKeyboard is the reason for an element that the keyboard covers.
@@ -104,8 +89,8 @@ const noBounds = "the device does not report where it is"
 // toast is the class of the short notices of Android, which have no bounds.
 const toast = "android.widget.Toast"
 
-// centre is where an element is touched: in the middle of what is visible of it.
-func centre(e *found) (screen.Point, string) { return e.part.Centre(), "" }
+// centre is where an element is touched: in the middle of what is visible of it, beside the bars of iOS.
+func centre(e *found) (screen.Point, string) { return e.besideBars().Centre(), "" }
 
 // hiddenBecause returns why an element is not visible, "" if it is. It sets the visible part.
 func hiddenBecause(e *found) string {

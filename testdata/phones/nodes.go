@@ -164,6 +164,10 @@ func iosNode(kind string, e *app.Element) *screen.Node {
 // iosType returns the type of an element.
 func iosType(e *app.Element) string {
 	switch e.Kind {
+	case app.NavigationBar:
+		return "NavigationBar"
+	case app.TabBar:
+		return "TabBar"
 	case app.Text:
 		return "StaticText"
 	case app.Button, app.ImageButton:

@@ -12,6 +12,8 @@ type Kind int
 // The kinds of elements.
 const (
 	Group Kind = iota
+	NavigationBar
+	TabBar
 	Text
 	Button
 	ImageButton

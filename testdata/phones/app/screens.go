@@ -96,7 +96,7 @@ func (d *Device) field(kind Kind, id, hint string, bounds screen.Rect) *Element 
 func (d *Device) page(title string) *Element {
 	heading := text("title", title, d.box(72, topInset, -112, barHeight))
 	heading.Heading = true
-	bar := (&Element{ID: "toolbar", Bounds: d.box(0, topInset, 0, barHeight), Unimportant: true}).add(heading)
+	bar := (&Element{Kind: NavigationBar, ID: "toolbar", Bounds: d.box(0, topInset, 0, barHeight), Unimportant: true}).add(heading)
 	if len(d.ui.stack) > 1 {
 		bar.add(imageButton("up", "Navigate up", d.box(4, topInset+4, 48, 48), func() { d.back() }))
 	}
@@ -149,7 +149,7 @@ func (d *Device) ordersScreen() *Element {
 	if d.ui.loading != 0 {
 		return page.add(&Element{Kind: Spinner, ID: "loading", Label: "Loading", Bounds: d.box(160, 380, 48, 48)})
 	}
-	tabs := &Element{ID: "tabs", Bounds: d.box(0, d.height/d.unit-tabsHeight, 0, tabsHeight), Unimportant: true}
+	tabs := &Element{Kind: TabBar, ID: "tabs", Bounds: d.box(0, d.height/d.unit-tabsHeight, 0, tabsHeight), Unimportant: true}
 	top := d.height/d.unit - tabsHeight
 	tabs.add(text("count", countText(len(d.data.orders)), d.box(16, top+16, 200, 28)))
 	// It lies above the list, and covers part of what is there.

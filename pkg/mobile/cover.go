@@ -1,0 +1,80 @@
+package mobile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// coveredBecause returns what would receive the touch of an element in its place, "" if the element would.
+func coveredBecause(e *found) string {
+	if e.behind != "" {
+		return e.behind + " is in front of its app"
+	}
+	if e.screen.Tree.Receives(e.node, e.point) {
+		return ""
+	}
+	if hit := e.screen.Tree.At(e.point); hit != nil {
+		return covers(hit)
+	}
+	return "nothing on the screen receives a touch there"
+}
+
+func covers(n *screen.Node) string { return fmt.Sprintf("%s covers it", n) }
+
+// coveredOnIOS is coveredBecause for iOS, which lists elements in another order than it draws them. Known to be above
+// others are dialogs, which take every touch, and bars. What else is covered, iOS reports as not visible.
+func coveredOnIOS(e *found) string {
+	for _, n := range e.above() {
+		if isDialog(n) || n.Bounds.Contains(e.point) {
+			return covers(n)
+		}
+	}
+	return ""
+}
+
+// above returns the dialogs and bars of iOS that are above the element.
+func (e *found) above() []*screen.Node {
+	var list []*screen.Node
+	for _, n := range e.screen.Tree.Nodes() {
+		switch {
+		case n.Hidden || n.Bounds == nil || !isDialog(n) && !isBar(n):
+		case n == e.node || slices.Contains(e.screen.Tree.Descendants(n), e.node):
+			if isDialog(n) {
+				return nil // it is above all others
+			}
+		case !slices.Contains(e.screen.Tree.Descendants(e.node), n):
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// isDialog reports whether n is a dialog of iOS, beside which no touch reaches anything.
+func isDialog(n *screen.Node) bool {
+	return n.Class != nil && slices.Contains([]string{"Alert", "Sheet"}, *n.Class)
+}
+
+// isBar reports whether n is a bar of iOS, below which the content of the app scrolls.
+func isBar(n *screen.Node) bool {
+	return n.Class != nil && slices.Contains([]string{"NavigationBar", "TabBar", "Toolbar", "StatusBar"}, *n.Class)
+}
+
+// besideBars returns what bars of iOS leave of the visible part; all of it if that is nothing.
+func (e *found) besideBars() screen.Rect {
+	part := e.part
+	for _, n := range e.above() {
+		switch bar := *n.Bounds; {
+		case isDialog(n) || part.Intersect(bar).Empty():
+		case bar.Top <= part.Top:
+			part.Top = bar.Bottom
+		case bar.Bottom >= part.Bottom:
+			part.Bottom = bar.Top
+		}
+	}
+	if part.Empty() {
+		return e.part
+	}
+	return part
+}

@@ -1,0 +1,65 @@
+package mobile
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// TestCoveredElements taps an element that something is above, on both platforms.
+func TestCoveredElements(t *testing.T) {
+	t.Parallel()
+	const refused = `text "Save" is not ready to be tapped: `
+	area := rect(100, 400, 300, 600)
+	save := func(bounds *screen.Rect) *screen.Node { return node("Button", "Save", bounds) }
+	of := func(class, text string, bounds *screen.Rect, children ...*screen.Node) *screen.Node {
+		n := node(class, text, bounds, children...)
+		n.Class, n.Text, n.Label = &class, nil, &text
+		return n
+	}
+	hidden := save(area)
+	hidden.Hidden = true
+	hiddenDialog := of("Alert", "Delete?", rect(0, 800, width, 1200))
+	hiddenDialog.Hidden = true
+	for name, tt := range map[string]struct {
+		platform Platform
+		nodes    []*screen.Node
+		touch    string // where; empty when it is refused
+		why      string
+	}{
+		"Android: nothing":          {Android, []*screen.Node{save(area)}, "200,500", ""},
+		"iOS: nothing":              {IOS, []*screen.Node{save(area)}, "200,500", ""},
+		"Android: a later element":  {Android, []*screen.Node{save(area), node("Button", "Ad", area)}, "", `button "Ad" covers it`},
+		"Android: an earlier one":   {Android, []*screen.Node{node("Button", "Ad", area), save(area)}, "200,500", ""},
+		"iOS: reported as covered":  {IOS, []*screen.Node{hidden, of("Button", "Ad", area)}, "", "it is there, but the device reports that it is not visible"},
+		"iOS: listed before others": {IOS, []*screen.Node{save(area), of("StaticText", "Ad", area)}, "200,500", ""},
+		"iOS: a dialog":             {IOS, []*screen.Node{of("Alert", "Delete?", rect(0, 800, width, 1200)), save(area)}, "", `alertdialog "Delete?" covers it`},
+		"iOS: a sheet":              {IOS, []*screen.Node{save(area), of("Sheet", "Share", rect(0, 800, width, 1200))}, "", `dialog "Share" covers it`},
+		"iOS: in a dialog":          {IOS, []*screen.Node{of("TabBar", "", area), of("Alert", "Delete?", area, save(area)), of("Alert", "Sure?", area)}, "200,500", ""},
+		"iOS: a hidden dialog":      {IOS, []*screen.Node{hiddenDialog, save(area)}, "200,500", ""},
+		"iOS: a bar at its end":     {IOS, []*screen.Node{of("TabBar", "", rect(0, 480, width, height)), save(area)}, "200,440", ""},
+		"iOS: a bar at its start":   {IOS, []*screen.Node{save(area), of("NavigationBar", "", rect(0, 0, width, 500))}, "200,550", ""},
+		"iOS: a bar over all of it": {IOS, []*screen.Node{of("Toolbar", "Tools", rect(0, 300, width, 700)), save(area)}, "", `toolbar "Tools" covers it`},
+		"iOS: a bar beside it":      {IOS, []*screen.Node{of("TabBar", "", rect(0, 900, width, height)), save(area)}, "200,500", ""},
+		"iOS: in a bar":             {IOS, []*screen.Node{of("TabBar", "", rect(0, 300, width, 700), save(area))}, "200,500", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{platform: tt.platform}
+			f.nodes = func(*fake, time.Duration) []*screen.Node { return tt.nodes }
+			onPhone(t, f, device.Session{}, func(p *phoneTest) {
+				args := map[string]any{"text": "Save", "timeoutMs": 0}
+				if tt.touch != "" {
+					p.does("tap", args, `tapped button "Save"`, "touch "+tt.touch+" for 100ms")
+					return
+				}
+				if r := p.call("tap", args); r.OK || !strings.HasPrefix(r.Text, refused+tt.why+" (") || len(f.touched) > 0 {
+					t.Errorf("got %v %q, touched %v\nwant %s", r.OK, r.Text, f.touched, tt.why)
+				}
+			})
+		})
+	}
+}

@@ -3,6 +3,7 @@ package android
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -169,11 +170,46 @@ func TestPhoneIsUsedByOneProcess(t *testing.T) {
 	_, closeAll := d.open()
 	before := len(p.Commands())
 	wantFault(t, d.openFails(), fault.Misuse, p.Addr()+" is used by another trailblaze", "--serial")
-	if after := p.Commands()[before:]; len(after) > 0 {
-		t.Errorf("a phone of another process received %q", after)
+	_, port, _ := net.SplitHostPort(p.Addr())
+	other := "localhost:" + port
+	if err := d.adb.Connect(within(t), other); err != nil {
+		t.Fatal(err)
+	}
+	d.values["serial"] = other
+	wantFault(t, d.openFails(), fault.Misuse, other+" is used by another trailblaze")
+	changes := slices.DeleteFunc(p.Commands()[before:], func(c string) bool {
+		return strings.HasPrefix(c, "getprop ") || strings.HasPrefix(c, "settings get ")
+	})
+	if len(changes) > 0 {
+		t.Errorf("a phone of another process received %q", changes)
+	}
+	if err := d.adb.Disconnect(within(t), other); err != nil {
+		t.Error(err)
 	}
 	closeAll()
 	wantRestored(t, d, p)
+}
+
+func TestIdentityOfAPhone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{})
+	dr, closeAll := d.open()
+	defer closeAll()
+	for _, c := range []struct{ set, want string }{
+		{"setprop ro.serialno R52N5; settings put secure android_id 7e1f", "R52N5 7e1f"},
+		{"setprop ro.serialno ''; setprop ro.boot.serialno R52N6", "R52N6 7e1f"},
+		{"setprop ro.serialno unknown", p.Addr()},
+		{"setprop ro.serialno EMULATOR35X1X14X0; setprop ro.boot.qemu 1", p.Addr()},
+		{"setprop ro.boot.qemu 0; setprop ro.kernel.qemu 1", p.Addr()},
+	} {
+		if _, err := runLine(within(t), dr.Device, c.set); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := dr.identity(within(t)); err != nil || got != c.want {
+			t.Errorf("%s: got %q, %v, want %q", c.set, got, err, c.want)
+		}
+	}
 }
 
 // touch touches the button Sign in.

@@ -1,6 +1,7 @@
 package android
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,11 @@ func (p *phone) prepare(ctx context.Context, o options, root string) error {
 	if err != nil {
 		return err
 	}
-	p.lock, err = mobile.Lock(o.stateDir, p.Serial(), "the Android device "+p.Serial(), "name another device with --serial")
+	id, err := p.identity(ctx)
+	if err != nil {
+		return err
+	}
+	p.lock, err = mobile.Lock(o.stateDir, id, "the Android device "+p.Serial(), "name another device with --serial")
 	if err != nil {
 		return err
 	}
@@ -115,6 +120,24 @@ func (p *phone) startServer(ctx context.Context, apks serverAPKs, earlier bool) 
 		p.server.noteStopped()
 	}
 	return err
+}
+
+// identity returns what is the same for all connections of a phone, such as by cable and by network. Emulators have the
+// serial number of their image in common, so that only their adb serials differ.
+func (p *phone) identity(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.limits.info)
+	defer cancel()
+	const line = "getprop ro.kernel.qemu; getprop ro.boot.qemu; getprop ro.serialno; getprop ro.boot.serialno; settings get secure android_id"
+	output, err := p.Shell(ctx, line)
+	if err != nil {
+		return "", err
+	}
+	lines := append(strings.Split(strings.ReplaceAll(string(output.Stdout), "\r", ""), "\n"), make([]string, 4)...)
+	emulator, number := lines[0] == "1" || lines[1] == "1", cmp.Or(lines[2], lines[3])
+	if emulator || number == "" || number == "unknown" {
+		return p.Serial(), nil
+	}
+	return number + " " + lines[4], nil // phones of some makers have one serial number in common, too
 }
 
 // readInfo reads what the phone is.

@@ -77,6 +77,8 @@ func StartAndroid(ctx context.Context, o AndroidOptions) (*Android, error) {
 		p.packages[serverApp] = manifest{serverApp, o.Server, serverCode(o.Server)}
 		p.packages[serverTestApp] = manifest{app: serverTestApp}
 	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	p.props["ro.serialno"], p.settings["secure android_id"] = "SIMULATED"+port, "00000000000"+port
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	p.adbd = adbd.Serve(p.ctx, l, p, o.Adbd)
 	return p, nil

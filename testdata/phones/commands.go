@@ -111,7 +111,7 @@ func properties(level int) map[string]string {
 		"ro.build.version.sdk": strconv.Itoa(level), "ro.build.version.release": releases[level],
 		"ro.build.version.codename": "REL", "ro.product.model": "Simulated Phone", "ro.product.brand": "example",
 		"ro.product.manufacturer": "Example", "ro.product.name": "simulated", "ro.product.device": "simulated",
-		"ro.product.cpu.abi": "arm64-v8a", "ro.product.cpu.abilist": "arm64-v8a", "ro.serialno": "SIMULATED1",
+		"ro.product.cpu.abi": "arm64-v8a", "ro.product.cpu.abilist": "arm64-v8a",
 		"ro.sf.lcd_density": "480", "ro.build.characteristics": "default", "ro.build.type": "user",
 		"sys.boot_completed": "1", "init.svc.bootanim": "stopped", "persist.sys.locale": "en-US",
 		"persist.sys.timezone": "Etc/UTC", "ro.debuggable": "0", "ro.secure": "1",

@@ -57,7 +57,7 @@ var devicesOfBehaviours = map[string]string{
 }
 
 // Playwright Test and trails do the same on the same pages. A short run leaves out Playwright Test, which does not change
-// with this project, and traces.
+// with this project, and traces, and has several behaviours in one trail.
 func TestBehavesLikePlaywrightTest(t *testing.T) {
 	t.Parallel()
 	all := behaviours(t)
@@ -207,10 +207,9 @@ func trailOutcomes(t *testing.T, site string, all []behaviour) []outcome {
 		p := newProject(t, map[string]string{
 			"trailblaze.yaml": webConfig + "device:\n  web: " + options + "\n", "note.txt": "hello",
 		})
-		for i, b := range all {
-			if b.group() == device {
-				p.write(fmt.Sprintf("trails/%d.trail.yaml", i), b.trail(t, site, i))
-			}
+		trails := trailsOfBehaviours(all, device)
+		for i, trail := range trails {
+			p.write(fmt.Sprintf("trails/%d.trail.yaml", i), trailFile(t, site, all, trail))
 		}
 		args := []string{"run", "--json", "--workers", "2"}
 		if testing.Short() {
@@ -224,14 +223,33 @@ func trailOutcomes(t *testing.T, site string, all []behaviour) []outcome {
 				t.Fatal(err)
 			}
 			reason := fmt.Sprint(e["reason"])
-			if !strings.Contains(reason, all[i].Reason) {
-				t.Errorf("%s: %q is missing in: %s", all[i].Name, all[i].Reason, reason)
+			for _, b := range trails[i] {
+				if !strings.Contains(reason, all[b].Reason) {
+					t.Errorf("%s: %q is missing in: %s", all[b].Name, all[b].Reason, reason)
+				}
+				got = append(got, outcome{all[b].Name, fmt.Sprint(e["outcome"]), reason})
 			}
-			got = append(got, outcome{all[i].Name, fmt.Sprint(e["outcome"]), reason})
 		}
 		spawntest.NoSurvivors(t, p.marker)
 	}
 	return got
+}
+
+// trailsOfBehaviours returns which behaviours of a group are in which trail. In a short run, up to ten that pass and leave
+// nothing but their page are in one trail.
+func trailsOfBehaviours(all []behaviour, group string) [][]int {
+	var trails [][]int
+	var shared []int
+	for i, b := range all {
+		switch {
+		case b.group() != group:
+		case !testing.Short() || b.Outcome == "failed" || b.Chapter == "Network" || b.Chapter == "Pages":
+			trails = append(trails, []int{i})
+		default:
+			shared = append(shared, i)
+		}
+	}
+	return slices.AppendSeq(trails, slices.Chunk(shared, 10))
 }
 
 // group returns the key of the options that a behaviour's trail runs with.
@@ -242,20 +260,23 @@ func (b behaviour) group() string {
 	return b.Device
 }
 
-// trail returns the file of a behaviour's trail.
-func (b behaviour) trail(t *testing.T, site string, i int) string {
+// trailFile returns the file of a trail with a step for each of some behaviours.
+func trailFile(t *testing.T, site string, all []behaviour, behaviours []int) string {
 	t.Helper()
-	open := yaml.MapSlice{{Key: "web_navigate", Value: map[string]string{"url": "PAGE"}}}
-	file, err := yaml.Marshal(map[string]any{
-		"config": map[string]any{"title": b.Name},
-		"trail": []any{map[string]any{
+	var text strings.Builder
+	fmt.Fprintf(&text, "config: { title: %q }\ntrail:\n", all[behaviours[0]].Name)
+	for _, i := range behaviours {
+		b := all[i]
+		open := yaml.MapSlice{{Key: "web_navigate", Value: map[string]string{"url": "PAGE"}}}
+		step, err := yaml.Marshal([]any{map[string]any{
 			"step": b.Name, "recording": map[string]any{"web": append([]yaml.MapSlice{open}, b.Calls...)},
-		}},
-	})
-	if err != nil {
-		t.Fatal(err)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString(b.onSite(site, i, string(step)))
 	}
-	return b.onSite(site, i, string(file))
+	return text.String()
 }
 
 // The documentation lists the behaviours.

@@ -70,7 +70,7 @@ func (u *testSession) isFoundBy(e element, block map[string]any) string {
 	return ""
 }
 
-// TestEveryElementHasSelectorThatFindsIt tries every third element in a short run of the tests.
+// TestEveryElementHasSelectorThatFindsIt tries every eighth element in a short run of the tests.
 func TestEveryElementHasSelectorThatFindsIt(t *testing.T) {
 	t.Parallel()
 	testdata := filepath.Join("..", "..", "testdata")
@@ -113,7 +113,7 @@ func TestEveryElementHasSelectorThatFindsIt(t *testing.T) {
 					if u.device.(*webDevice).references.Ref(n) == "" {
 						continue
 					}
-					if elements++; testing.Short() && elements%3 != 1 {
+					if elements++; testing.Short() && elements%8 != 1 {
 						continue
 					}
 					located, err := u.locate(c, n)

@@ -51,12 +51,12 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 // useServer makes the APKs of a version of the UiAutomator2 server the only ones.
 func (d *phoneDesk) useServer(version string) {
 	d.t.Helper()
-	const server = "io.appium.uiautomator2.server"
 	if err := os.RemoveAll(d.path("apks")); err != nil {
 		d.t.Fatal(err)
 	}
-	d.write("apks/appium-uiautomator2-server-v"+version+".apk", string(simulated.APK(server, 200, version)))
-	d.write("apks/appium-uiautomator2-server-debug-androidTest.apk", string(simulated.APK(server+".test", 1, version)))
+	for name, data := range simulated.ServerAPKs(version) {
+		d.write("apks/"+name, string(data))
+	}
 }
 
 // android starts a simulated phone and connects it.

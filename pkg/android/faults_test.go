@@ -532,8 +532,7 @@ func TestOldServerIsSaid(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.apks = t.TempDir()
-	d.write("appium-uiautomator2-server-v9.11.1.apk", phones.APK(serverPackage, 200, "9.11.1"))
-	d.write(testAPK, phones.APK(testPackage, 1, "9.11.1"))
+	d.writeServer("9.11.1")
 	d.values["uiautomator2"] = d.apks
 	p := d.phone(phones.AndroidOptions{})
 	_, closeAll := d.open()

@@ -56,10 +56,17 @@ func newDesk(t testing.TB) *desk {
 	}
 	t.Cleanup(server.Close)
 	d := &desk{t: t, adb: server, folder: t.TempDir(), apks: t.TempDir(), values: map[string]string{}}
-	d.write("appium-uiautomator2-server-v"+serverVersion+".apk", phones.APK(serverPackage, 278, serverVersion))
-	d.write(testAPK, phones.APK(testPackage, 1, serverVersion))
+	d.writeServer(serverVersion)
 	d.values["uiautomator2"] = d.apks
 	return d
+}
+
+// writeServer writes the APKs of a version of the UiAutomator2 server.
+func (d *desk) writeServer(version string) {
+	d.t.Helper()
+	for name, data := range phones.ServerAPKs(version) {
+		d.write(name, data)
+	}
 }
 
 func (d *desk) write(name string, content []byte) {

@@ -24,7 +24,6 @@ import (
 const (
 	// serverVersion is that of the simulated UiAutomator2 server on a phone that Appium does not use.
 	serverVersion = "10.6.6"
-	serverApp     = "io.appium.uiautomator2.server"
 	note          = "Leave it at the door"
 	laterOrder    = "Order 1135" // which is not on the screen before the list is scrolled
 )
@@ -92,11 +91,8 @@ func (b *bench) startPhones(ctx context.Context, count int) (*phones, error) {
 
 // writeAPKs writes the UiAutomator2 server that the phones have already.
 func (p *phones) writeAPKs() error {
-	for name, id := range map[string]string{
-		"appium-uiautomator2-server-v" + serverVersion + ".apk": serverApp,
-		"appium-uiautomator2-server-debug-androidTest.apk":      serverApp + ".test",
-	} {
-		if err := os.WriteFile(filepath.Join(p.apks, name), simulated.APK(id, 278, serverVersion), 0o600); err != nil {
+	for name, data := range simulated.ServerAPKs(serverVersion) {
+		if err := os.WriteFile(filepath.Join(p.apks, name), data, 0o600); err != nil {
 			return err
 		}
 	}
@@ -191,7 +187,7 @@ func (p *phones) bareTaps(ctx context.Context, phone *simulated.Android, taps in
 		return 0, err
 	}
 	device := server.Device(phone.Addr())
-	process, err := device.Start(ctx, "am instrument -w "+serverApp+".test/androidx.test.runner.AndroidJUnitRunner", io.Discard)
+	process, err := device.Start(ctx, "am instrument -w io.appium.uiautomator2.server.test/androidx.test.runner.AndroidJUnitRunner", io.Discard)
 	if err != nil {
 		return 0, err
 	}

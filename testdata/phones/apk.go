@@ -26,6 +26,14 @@ func APK(app string, code int, version string) []byte {
 	return b.Bytes()
 }
 
+// ServerAPKs returns the APKs of a version of the UiAutomator2 server, by the names of their files.
+func ServerAPKs(version string) map[string][]byte {
+	return map[string][]byte{
+		"appium-uiautomator2-server-v" + version + ".apk":  APK(serverApp, serverCode(version), version),
+		"appium-uiautomator2-server-debug-androidTest.apk": APK(serverTestApp, 1, version),
+	}
+}
+
 var errAPK = errors.New("INSTALL_PARSE_FAILED_NOT_APK: Failed to parse the manifest")
 
 // readManifest reads the manifest of an APK.

@@ -49,8 +49,12 @@ var (
 	blockFile = regexp.MustCompile(`^(?:#|//) ([\w./-]+\.(?:yaml|ts|py))\n`)
 	codeSpan  = regexp.MustCompile("`((?:trailblaze|make) [^`]+)`")
 	// commandLine is a command of trailblaze in a line of a shell, of YAML or of a sentence.
-	commandLine = regexp.MustCompile(`(?:^|[a-z]+: |exec |&& |npx )trailblaze ([^&|;>#]*)`)
-	makeTarget  = regexp.MustCompile(`(?:^|&& )make ([a-z-]+)`)
+	commandLine   = regexp.MustCompile(`(?:^|[a-z]+: |exec |&& |npx )trailblaze ([^&|;>#]*)`)
+	isTrail       = regexp.MustCompile(`(?m)^(trail:|- prompts:)`)
+	isProjectFile = regexp.MustCompile(`^(trailblaze\.yaml|trailblaze-config/.*|.*trail\.yaml)$`)
+	referredFile  = regexp.MustCompile(`(?:script|use): (?:\./)?([\w./-]+)`)
+	variable      = regexp.MustCompile(`[^$]\$\{(\w+)`)
+	makeTarget    = regexp.MustCompile(`(?:^|&& )make ([a-z-]+)`)
 )
 
 // userPages are the pages whose commands are executed.
@@ -368,4 +372,38 @@ func shellWords(t *testing.T, line string) []string {
 		t.Fatal(fmt.Errorf("no words in %q", line))
 	}
 	return words
+}
+
+// TestFilesOfDocsAreValid checks each trail and project file that the docs show, with what the file refers to, if no
+// command of the page uses it.
+func TestFilesOfDocsAreValid(t *testing.T) {
+	t.Parallel()
+	files := 0
+	for _, page := range userPages(t) {
+		_, blocks := docBlocks(t, page)
+		for _, b := range blocks {
+			name := b.file
+			if isTrail.MatchString(b.text) {
+				name = cmp.Or(name, "trails/shown.trail.yaml")
+			}
+			used := slices.Contains(executedPages[strings.TrimPrefix(page, "../")].files, name)
+			if b.lang != "yaml" || used || !isProjectFile.MatchString(name) {
+				continue
+			}
+			files++
+			p := newProject(t, map[string]string{"trailblaze.yaml": "target: app\nplatform: web\n", name: b.text})
+			for _, m := range referredFile.FindAllStringSubmatch(b.text, -1) {
+				p.write(m[1], "config: { args: { user: {} } }\n"+webTrail("wait: {}"))
+			}
+			for _, m := range variable.FindAllStringSubmatch(b.text, -1) {
+				p.env = append(p.env, m[1]+"=https://example.com")
+			}
+			if r := p.run("check", "--memory", "email=ada@example.com", "--secret", "password=apples"); r.code != 0 {
+				t.Errorf("%s:%d: %s\n%s%s", page, b.line, name, r.stdout, r.stderr)
+			}
+		}
+	}
+	if files < 30 {
+		t.Errorf("only %d files are found", files)
+	}
 }

@@ -54,6 +54,7 @@ var (
 	isProjectFile = regexp.MustCompile(`^(trailblaze\.yaml|trailblaze-config/.*|.*trail\.yaml)$`)
 	referredFile  = regexp.MustCompile(`(?:script|use): (?:\./)?([\w./-]+)`)
 	variable      = regexp.MustCompile(`[^$]\$\{(\w+)`)
+	exampleFile   = regexp.MustCompile(`\]\(\.\./(testdata/[\w/.-]+\.(?:ts|py|go))\)`)
 	makeTarget    = regexp.MustCompile(`(?:^|&& )make ([a-z-]+)`)
 )
 
@@ -407,3 +408,32 @@ func TestFilesOfDocsAreValid(t *testing.T) {
 		t.Errorf("only %d files are found", files)
 	}
 }
+
+// TestCodeOfDocsIsThatOfExamples looks for each paragraph of code in the files to which its page links.
+func TestCodeOfDocsIsThatOfExamples(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, page := range userPages(t) {
+		text, blocks := docBlocks(t, page)
+		var linked strings.Builder
+		for _, m := range exampleFile.FindAllStringSubmatch(text, -1) {
+			linked.WriteString(oneLine(read(t, "../"+m[1])))
+		}
+		for _, b := range blocks {
+			if linked.Len() == 0 || !slices.Contains([]string{"ts", "python", "go"}, b.lang) {
+				continue
+			}
+			for _, paragraph := range strings.Split(b.text, "\n\n") {
+				if found++; !strings.Contains(linked.String(), oneLine(paragraph)) {
+					t.Errorf("%s:%d: no file to which the page links has\n%s", page, b.line, paragraph)
+				}
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d paragraphs are found", found)
+	}
+}
+
+// oneLine replaces spaces and line ends by single spaces.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

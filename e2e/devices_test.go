@@ -191,6 +191,9 @@ func TestUnknownDeviceCommandListsTheOthers(t *testing.T) {
 	project := newProject(t, phoneTrail("pressBack: {}"))
 	project.runWith([]device.Kind{p.kind(), others}, "run").
 		want(t, 1, `device phones has no command "pressBack"; it has tap, isVisible, assertVisible`)
+	known := p.kind()
+	known.Instead = map[string]string{"pressBack": "use tap"}
+	project.runWith([]device.Kind{known}, "run").want(t, 1, `device phones has no command "pressBack"`, "use tap")
 	project.runWith([]device.Kind{others}, "run").want(t, 1, `"pressBack" is a device command, and this version does not support the device of ios-host`)
 }
 

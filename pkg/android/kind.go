@@ -22,7 +22,7 @@ func Kind() device.Kind {
 		Name: "android", Drivers: []string{"android-ondevice-accessibility", "android-ondevice-instrumentation"},
 		Check: "android", Commands: mobile.Commands(mobile.Android), Restricted: mobile.Restricted(),
 		Checks: mobile.Checks(), Starts: mobile.Starts(), OneSession: true, IDOption: "serial", New: newBackend,
-		Options: deviceOptions(), Secrets: appium.Secrets,
+		Options: deviceOptions(), Secrets: appium.Secrets, Instead: mobile.Instead(mobile.Android),
 	}
 }
 

@@ -22,7 +22,10 @@ type Kind struct {
 	Restricted []string
 	Checks     []string // the commands that fail unless the screen is as expected
 	Starts     []string // the commands that bring the app into a known state, with which a trail begins
-	Options    []Option
+	// Instead says what to use instead of commands that it does not have and that recordings of other programs may call,
+	// by their names.
+	Instead map[string]string
+	Options []Option
 	// IDOption is the key of the option that names a device by the platform's identifier, such as serial. Empty if a kind
 	// has no such option.
 	IDOption string

@@ -53,6 +53,7 @@ type Source struct {
 	Missing  []string          // names of tools that other sources of its kind have
 	Rename   map[string]string // the names under which its tools are registered, by the names it advertises
 	Exclude  []string          // names and globs of tools that are not registered
+	Instead  map[string]string // what to use instead of tools that it does not have, by their names
 }
 
 // Reason is why a tool is not offered.
@@ -157,6 +158,9 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) 
 		groups = append(groups, about.groups...)
 		for _, name := range src.Missing {
 			r.missing[name] = src.missingError(name)
+		}
+		for name, use := range src.Instead {
+			r.missing[name] = fault.New(fault.UnknownTool, use, "%s has no command %q", src.Source, name)
 		}
 		src.Tools = r.selectTools(src)
 		for _, adv := range src.Tools {

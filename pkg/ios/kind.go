@@ -17,6 +17,7 @@ func Kind() device.Kind {
 		Name: "ios", Drivers: []string{"ios-host", "ios-axe"}, Check: "ios",
 		Commands: mobile.Commands(mobile.IOS), Restricted: mobile.Restricted(), Checks: mobile.Checks(), Starts: mobile.Starts(),
 		OneSession: true, IDOption: "udid", New: newBackend, Options: deviceOptions(), Secrets: appium.Secrets,
+		Instead: mobile.Instead(mobile.IOS),
 	}
 }
 

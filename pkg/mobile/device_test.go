@@ -34,6 +34,13 @@ func TestCommandsOfBothPlatforms(t *testing.T) {
 			t.Errorf("no %s", c.Name)
 		}
 	}
+	for platform, list := range map[Platform][]string{Android: android, IOS: ios} {
+		for name, use := range Instead(platform) {
+			if slices.Contains(list, name) || use == "" {
+				t.Errorf("%s has %s, or it does not say what to use instead: %q", platform, name, use)
+			}
+		}
+	}
 	for _, name := range slices.Concat(Checks(), Starts(), Restricted()) {
 		if !slices.Contains(android, name) {
 			t.Errorf("no %s", name)

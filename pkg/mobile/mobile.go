@@ -112,6 +112,24 @@ func Starts() []string { return append(device.CoreStarts(), "mobile_clearAppData
 // Restricted returns the commands that agents may call only if the user allows them, for device.Kind.
 func Restricted() []string { return []string{"adbShell", "android_adbShell"} }
 
+// Instead returns what to use instead of commands of the JVM Trailblaze that a platform does not have, for device.Kind.
+func Instead(p Platform) map[string]string {
+	if p == IOS {
+		return map[string]string{"mobile_listInstalledAppsDetailed": "mobile_listInstalledApps lists the ids of the apps"}
+	}
+	const file = "`adbShell: {command: echo BASE64 | base64 -d > /sdcard/Download/NAME}` writes a file"
+	return map[string]string{
+		"mobile_listInstalledAppsDetailed": "mobile_listInstalledApps lists the ids of the apps; " +
+			"`android_adbShell: {command: [dumpsys, package, ID]}` shows the rest",
+		"android_systemUiDemoMode": "`adbShell: {command: settings put global sysui_demo_allowed 1}`, then " +
+			"`adbShell: {command: am broadcast -a com.android.systemui.demo -e command enter}`",
+		"android_writeFileToDownloads": "`adbShell: {command: echo TEXT > /sdcard/Download/NAME}` writes a file",
+		"android_writeBytesToFile":     file,
+		"android_writeImageToMediaStore": file + "; `adbShell: {command: am broadcast -a " +
+			"android.intent.action.MEDIA_SCANNER_SCAN_FILE -d file:///sdcard/Download/NAME}` then adds it to the photos",
+	}
+}
+
 // NewDevice returns the device of a session. It starts nothing.
 func NewDevice(o Options, s device.Session) device.Device {
 	d := &phone{

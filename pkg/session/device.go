@@ -78,7 +78,7 @@ func (s *Session) openDevice() discover.Source {
 	}
 	return discover.Source{
 		Source: tool.Source{Kind: tool.FromDevice, Name: b.Name}, Tools: b.Commands, Caller: s.device,
-		Missing: slices.DeleteFunc(slices.Clone(s.opts.DeviceCommands), isCommand),
+		Missing: slices.DeleteFunc(slices.Clone(s.opts.DeviceCommands), isCommand), Instead: b.Instead,
 	}
 }
 

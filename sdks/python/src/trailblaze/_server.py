@@ -227,12 +227,11 @@ def _field(where: str, hint: Any, parameter: inspect.Parameter) -> Field:
 
 def _output_schema(hint: Any) -> Optional[Dict[str, Any]]:
     """Returns the schema of a function's results if they are always objects with known fields."""
-    if hint is None or not (dataclasses.is_dataclass(hint) or hasattr(hint, "__required_keys__")):
-        return None
     try:
-        return hint_of(hint).schema
+        schema = hint_of(hint).schema
     except TypeError:
         return None
+    return schema if "properties" in schema else None
 
 
 def _run(tool: _Tool, params: Mapping[str, Any], call: _Call, send: Send) -> Dict[str, Any]:

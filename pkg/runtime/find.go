@@ -40,19 +40,30 @@ func Executable(file, pathext string) (string, error) {
 	if goruntime.GOOS != "windows" {
 		return file, executableFile(file)
 	}
-	if pathext == "" {
-		pathext = ".com;.exe;.bat;.cmd"
-	}
-	exts := strings.Split(strings.ToLower(pathext), ";")
-	if slices.Contains(exts, strings.ToLower(filepath.Ext(file))) {
-		return file, executableFile(file)
-	}
-	for _, ext := range exts {
-		if executableFile(file+ext) == nil {
-			return file + ext, nil
+	for _, name := range windowsNames(file, pathext) {
+		if executableFile(name) == nil {
+			return name, nil
 		}
 	}
 	return "", fs.ErrNotExist
+}
+
+// windowsNames returns the paths at which Windows looks for an executable file, by the extensions in PATHEXT.
+func windowsNames(file, pathext string) []string {
+	if pathext == "" {
+		pathext = ".com;.exe;.bat;.cmd"
+	}
+	var names []string
+	for ext := range strings.SplitSeq(strings.ToLower(pathext), ";") {
+		if ext = "." + strings.TrimPrefix(ext, "."); ext == "." {
+			continue
+		}
+		if strings.HasSuffix(strings.ToLower(file), ext) {
+			names = slices.Insert(names, 0, file)
+		}
+		names = append(names, file+ext)
+	}
+	return names
 }
 
 func executableFile(file string) error {

@@ -520,6 +520,22 @@ func TestNodeStripsTypesFromTheVersionsThatDo(t *testing.T) {
 	}
 }
 
+func TestWindowsNames(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ file, pathext, want string }{
+		{`bin\node`, "", `bin\node.com bin\node.exe bin\node.bat bin\node.cmd`},
+		{`bin\node.exe`, ".COM;.EXE", `bin\node.exe bin\node.exe.com bin\node.exe.exe`},
+		{"Node.EXE", ".com;.exe", "Node.EXE Node.EXE.com Node.EXE.exe"},
+		{"python3.12", ".exe", "python3.12.exe"},
+		{"tool", ";.EXE;;bat;", "tool.exe tool.bat"},
+		{"tool", ";", ""},
+	} {
+		if got := strings.Join(windowsNames(tc.file, tc.pathext), " "); got != tc.want {
+			t.Errorf("%s with %q: %s, want %s", tc.file, tc.pathext, got, tc.want)
+		}
+	}
+}
+
 func TestLookPathSkipsWhatCannotBeStarted(t *testing.T) {
 	t.Parallel()
 	first, second, last := t.TempDir(), t.TempDir(), t.TempDir()

@@ -2,6 +2,7 @@ package spawn
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -20,12 +21,16 @@ type group struct {
 // setGroup has the process start suspended, until it is in the job. A console group of its own keeps the console's
 // Ctrl-C from it.
 func setGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP,
+		CmdLine:       shellCommandLine(cmd.Args),
+	}
 }
 
-// setDetached has the process start without this one's console.
+// setDetached has the process start with a console of its own that has no window. Without a console, each program that
+// it starts would open a window, and could not receive CTRL_BREAK.
 func setDetached(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NO_WINDOW | windows.CREATE_NEW_PROCESS_GROUP}
 }
 
 // groupOf puts a process in a job. With daemon, what it starts does not belong to the job.
@@ -63,13 +68,14 @@ func (g group) assign(daemon bool) error {
 	return os.NewSyscallError("AssignProcessToJobObject", windows.AssignProcessToJobObject(g.job, process))
 }
 
-// resume resumes the only thread of a suspended process.
+// resume resumes a suspended process, which has one thread.
 func resume(pid int) error {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
 	if err != nil {
 		return os.NewSyscallError("CreateToolhelp32Snapshot", err)
 	}
 	defer func() { _ = windows.CloseHandle(snapshot) }()
+	resumed := false
 	entry := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
 	for err = windows.Thread32First(snapshot, &entry); err == nil; err = windows.Thread32Next(snapshot, &entry) {
 		if entry.OwnerProcessID != uint32(pid) {
@@ -84,6 +90,10 @@ func resume(pid int) error {
 		if err != nil {
 			return os.NewSyscallError("ResumeThread", err)
 		}
+		resumed = true
+	}
+	if !resumed {
+		return fmt.Errorf("no thread of the suspended process was found: %w", err)
 	}
 	return nil
 }

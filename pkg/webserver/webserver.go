@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -65,14 +64,11 @@ func Start(ctx context.Context, supervisor *spawn.Supervisor, spec Spec) (*Serve
 	}
 	spec.Log("info", "starting: "+spec.Command, "")
 	_ = os.Remove(spec.LogPath) // one that cannot be removed is appended to
-	shell, flag := "sh", "-c"
-	if runtime.GOOS == "windows" {
-		shell, flag = "cmd", "/C"
-	}
+	shell, args := spawn.Shell(spec.Command)
 	var err error
 	s.link, err = stdio.Start(ctx, supervisor, stdio.Spec{
 		Spec: spawn.Spec{
-			Name: spec.Name, Command: shell, Args: []string{flag, spec.Command}, Dir: spec.Dir, Env: spec.Env,
+			Name: spec.Name, Command: shell, Args: args, Dir: spec.Dir, Env: spec.Env,
 			Redact: spec.Redact, Log: spec.Log, Terminate: true,
 		},
 		LogPath: spec.LogPath, LogStdout: true,

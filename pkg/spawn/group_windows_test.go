@@ -1,0 +1,44 @@
+package spawn
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+func startInShell(t *testing.T, command string, out *strings.Builder) backend {
+	t.Helper()
+	program, args := Shell(command)
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd.Stdout = out
+	process, err := startOSProcess(cmd, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return process
+}
+
+func TestShellCommandRunsInJob(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	process := startInShell(t, `echo "a b" & exit 3`, &out)
+	process.wait()
+	process.reap()
+	if got := strings.TrimSpace(out.String()); got != `"a b"` || process.exit().code != 3 {
+		t.Errorf("output %q, %s", got, process.exit())
+	}
+}
+
+// TestKillEndsWhatTheProcessStarted waits until ping has closed its copy of stdout.
+func TestKillEndsWhatTheProcessStarted(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	process := startInShell(t, "ping -n 600 127.0.0.1", &out)
+	process.kill()
+	process.wait()
+	process.reap()
+}

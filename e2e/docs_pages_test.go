@@ -32,6 +32,17 @@ var notExecuted = map[string]string{
 	"trailblaze types --watch":                                  "runs until Ctrl-C; types_test.go",
 	"trailblaze run trails/search.trail.yaml --headed":          "needs a screen",
 	"npm install @modelcontextprotocol/sdk zod":                 "needs the registry of npm",
+	"npm ci":                                    "needs the registry of npm; make deps",
+	"npm install --save-dev trailblaze":         "is not published yet",
+	"npm install @trailblaze/scripting zod":     "is not published yet",
+	"npm install ./sdks/typescript zod":         "docs/getting-started.md has it with another path",
+	"npx trailblaze init":                       "npm/npm_test.go",
+	"npx trailblaze run":                        "npm/npm_test.go",
+	"go build -o bin/ledger ./tools/ledger":     "make deps",
+	"make demo":                                 "TestExamplePassesOnEveryRuntime replays the same trails",
+	"make demo-no-runtime":                      "TestDemoNeedsNoRuntime runs its script",
+	"trailblaze run trails/storefront --headed": "needs a screen",
+	"trailblaze run --watch trails/shop":        "runs until Ctrl-C; watch_test.go",
 }
 
 func untilJobEnds(job string) string {
@@ -49,22 +60,23 @@ type executedPage struct {
 }
 
 var executedPages = map[string]executedPage{
-	"README.md":                {setUp: setUpClone},
-	"CONTRIBUTING.md":          {setUp: setUpClone},
-	"docs/ci-sharding.md":      {setUp: setUpShards},
-	"docs/coding-agents.md":    {setUp: setUpStarter},
-	"docs/getting-started.md":  {setUp: setUpPackages},
-	"docs/install.md":          {setUp: setUpPackages},
-	"docs/mobile-testing.md":   {setUp: setUpPhones, files: []string{"trails/see-an-order.trail.yaml"}},
-	"docs/parallel-runs.md":    {setUp: setUpStarter},
-	"docs/recording.md":        {setUp: setUpRecording},
-	"docs/remote-servers.md":   {setUp: setUpRemote, files: []string{"trailblaze.yaml"}},
-	"docs/reports.md":          {setUp: setUpReports},
-	"docs/snapshot.md":         {setUp: setUpSite},
-	"docs/typed-calls.md":      {setUp: setUpStarter},
-	"docs/web-testing.md":      {setUp: setUpSite, files: []string{"trails/search.trail.yaml"}},
-	"docs/write-a-trail.md":    {setUp: setUpAuthoring, files: []string{"trails/broken.trail.yaml"}, short: true},
-	"docs/writing-a-server.md": {setUp: setUpShop},
+	"README.md":                        {setUp: setUpClone},
+	"CONTRIBUTING.md":                  {setUp: setUpClone},
+	"docs/ci-sharding.md":              {setUp: setUpShards},
+	"docs/coding-agents.md":            {setUp: setUpStarter},
+	"docs/getting-started.md":          {setUp: setUpPackages},
+	"docs/install.md":                  {setUp: setUpPackages},
+	"docs/mobile-testing.md":           {setUp: setUpPhones, files: []string{"trails/see-an-order.trail.yaml"}},
+	"docs/parallel-runs.md":            {setUp: setUpStarter},
+	"docs/recording.md":                {setUp: setUpRecording},
+	"docs/remote-servers.md":           {setUp: setUpRemote, files: []string{"trailblaze.yaml"}},
+	"docs/reports.md":                  {setUp: setUpReports},
+	"docs/snapshot.md":                 {setUp: setUpSite},
+	"docs/typed-calls.md":              {setUp: setUpStarter},
+	"docs/web-testing.md":              {setUp: setUpSite, files: []string{"trails/search.trail.yaml"}},
+	"docs/write-a-trail.md":            {setUp: setUpAuthoring, files: []string{"trails/broken.trail.yaml"}, short: true},
+	"docs/writing-a-server.md":         {setUp: setUpShop},
+	"testdata/projects/shop/README.md": {setUp: setUpExample},
 }
 
 // shopCopy is the example in a folder of its own, with the trails that a test names.
@@ -102,6 +114,13 @@ func shopCopy(t *testing.T, trails ...string) *project {
 func setUpShop(t *testing.T) *docShell {
 	t.Helper()
 	return &docShell{project: shopCopy(t, "trails/shop/values.trail.yaml")}
+}
+
+// setUpExample has those trails of the example that its page names, and one for two devices.
+func setUpExample(t *testing.T) *docShell {
+	t.Helper()
+	return &docShell{project: shopCopy(t, "trails/shop/buy-two-mugs.trail.yaml", "trails/shop/express-order.trail.yaml",
+		"trails/shop/reorder.trail.yaml", "trails/shop/reorder-recorded.trail.yaml", "trails/storefront/any-screen.trail.yaml")}
 }
 
 // setUpAuthoring checks the trails that the page saves.

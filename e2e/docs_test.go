@@ -65,7 +65,8 @@ func userPages(t *testing.T) []string {
 	if err != nil || len(pages) < 20 {
 		t.Fatalf("pages: %q, %v", pages, err)
 	}
-	return append(pages, "../README.md", "../CONTRIBUTING.md", "../SECURITY.md")
+	return append(pages, "../README.md", "../CONTRIBUTING.md", "../SECURITY.md", "../npm/README.md",
+		"../sdks/python/README.md", "../sdks/typescript/README.md", "../testdata/projects/shop/README.md")
 }
 
 func read(t *testing.T, path string) string {
@@ -304,7 +305,7 @@ func TestCommandsOfDocs(t *testing.T) {
 		if testing.Short() && !how.short {
 			continue
 		}
-		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
+		t.Run(strings.TrimSuffix(strings.ReplaceAll(page, "/", "_"), ".md"), func(t *testing.T) {
 			t.Parallel()
 			s := how.setUp(t)
 			if err := os.MkdirAll(s.sessionsDir(), 0o700); err != nil {

@@ -30,10 +30,10 @@ func (d *driver) Info() mobile.Info { return d.info }
 // Read implements mobile.Driver.
 func (d *driver) Read(ctx context.Context) (mobile.Screen, error) {
 	if d.server == nil {
-		return d.readDump(ctx, d.sourceOptions())
+		return d.readDump(ctx, appium.SourceOptions(d.info))
 	}
-	result, err := d.source(ctx, d.sourceOptions())
-	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+	result, err := d.source(ctx, appium.SourceOptions(d.info))
+	return appium.ScreenOf(result), err
 }
 
 // ReadCells implements mobile.CellReader.
@@ -42,12 +42,8 @@ func (d *driver) ReadCells(ctx context.Context) (mobile.Screen, error) {
 		return d.Read(ctx)
 	}
 	reader := appium.CellReader{Source: d.source, Call: d.server.read, Strategy: "strategy", Selector: "selector"}
-	result, err := reader.Read(ctx, d.sourceOptions())
-	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
-}
-
-func (d *driver) sourceOptions() source.Options {
-	return source.Options{Width: d.info.Width, Height: d.info.Height}
+	result, err := reader.Read(ctx, appium.SourceOptions(d.info))
+	return appium.ScreenOf(result), err
 }
 
 // source returns the screen that the server reads.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/mobile/source"
@@ -36,7 +37,7 @@ func (d *driver) readDump(ctx context.Context, o source.Options) (mobile.Screen,
 	if err == nil && parseInputShown(out) {
 		result.Keyboard = parseInputArea(out, d.info.Width, d.info.Height)
 	}
-	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+	return appium.ScreenOf(result), err
 }
 
 // dumpFailure returns the error for what uiautomator wrote instead of a screen.

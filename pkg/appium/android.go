@@ -28,8 +28,8 @@ type networks struct {
 
 // Read implements mobile.Driver.
 func (d *androidDriver) Read(ctx context.Context) (mobile.Screen, error) {
-	result, err := d.readSource(ctx, d.sourceOptions())
-	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
+	result, err := d.readSource(ctx, SourceOptions(d.info))
+	return ScreenOf(result), err
 }
 
 // ReadCells implements mobile.CellReader.
@@ -38,12 +38,8 @@ func (d *androidDriver) ReadCells(ctx context.Context) (mobile.Screen, error) {
 		return d.Session.Read(ctx, what, func(ctx context.Context) error { return call(ctx, d.Session.Session) })
 	}
 	reader := CellReader{Source: d.readSource, Call: call, Strategy: "using", Selector: "value"}
-	result, err := reader.Read(ctx, d.sourceOptions())
-	return mobile.Screen{Tree: result.Tree, Keyboard: result.Keyboard}, err
-}
-
-func (d *androidDriver) sourceOptions() source.Options {
-	return source.Options{Width: d.info.Width, Height: d.info.Height}
+	result, err := reader.Read(ctx, SourceOptions(d.info))
+	return ScreenOf(result), err
 }
 
 func (d *androidDriver) readSource(ctx context.Context, o source.Options) (source.Result, error) {

@@ -35,7 +35,7 @@ func (d *iosDriver) Read(ctx context.Context) (mobile.Screen, error) {
 }
 
 func (d *iosDriver) readSource(ctx context.Context) (source.Result, error) {
-	options := source.Options{Width: d.info.Width, Height: d.info.Height}
+	options := SourceOptions(d.info)
 	if d.source != nil {
 		data, err := d.source.Read(ctx)
 		if err == nil {
@@ -104,7 +104,7 @@ func (g *Gestures) Screen(r source.Result) mobile.Screen {
 	if r.Tree != nil {
 		g.width, g.height = r.Tree.Width, r.Tree.Height
 	}
-	return mobile.Screen{Tree: r.Tree, Keyboard: r.Keyboard}
+	return ScreenOf(r)
 }
 
 // Back returns the swipe from the left edge, which goes back.

@@ -3,7 +3,20 @@ package appium
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/mobile/source"
 )
+
+// SourceOptions returns the options with which the source of a device is read.
+func SourceOptions(d mobile.Info) source.Options {
+	return source.Options{Width: d.Width, Height: d.Height}
+}
+
+// ScreenOf returns what a source shows.
+func ScreenOf(r source.Result) mobile.Screen {
+	return mobile.Screen{Tree: r.Tree, Keyboard: r.Keyboard}
+}
 
 // IOSSource reads the screen of iOS as JSON. It raises the setting snapshotMaxDepth once when parts may be missing.
 type IOSSource struct {

@@ -94,7 +94,7 @@ func (d *driver) Read(ctx context.Context) (mobile.Screen, error) {
 	if err != nil {
 		return mobile.Screen{}, err
 	}
-	result, err := source.WDAJSON(data, source.Options{Width: d.info.Width, Height: d.info.Height})
+	result, err := source.WDAJSON(data, appium.SourceOptions(d.info))
 	return d.gestures.Screen(result), err
 }
 

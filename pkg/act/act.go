@@ -31,7 +31,7 @@ type Screen[E any] interface {
 	Location(ctx context.Context) string
 }
 
-// Adviser is implemented by a Screen that knows what can be done about a failure.
+// Adviser is implemented by a Screen that has hints for failures.
 type Adviser interface {
 	// Hint returns what to do about an element that is not ready for a reason, or with an empty reason about one that was
 	// not found. It is called after Location.

@@ -19,7 +19,7 @@ func androidCommands() []command {
 		newCommand("android_grantPermissions", "Gives an app permissions.",
 			appProperty+`, "permissions": {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}}`,
 			grantPermissions, "permissions"),
-		newCommand("android_grantAppOpsPermission", "Allows an app an operation that is no permission, such as SYSTEM_ALERT_WINDOW.",
+		newCommand("android_grantAppOpsPermission", "Allows an app an operation that is not a permission, such as SYSTEM_ALERT_WINDOW.",
 			appProperty+`, "permission": {"type": "string", "minLength": 1}`, grantAppOps, "permission"),
 		newCommand("android_sendBroadcast", "Sends a broadcast to a receiver of an app.",
 			`"action": {"type": "string", "minLength": 1}, "componentPackage": {"type": "string", "minLength": 1},

@@ -72,7 +72,7 @@ func launchApp(ctx context.Context, d *phone, a device.Arguments) (tool.Result, 
 	})
 }
 
-// launch starts an app and waits until it is in front. That it is not is no error: it may be behind a dialog.
+// launch starts an app and waits until it is in front. It is not an error if it is not: it may be behind a dialog.
 func (d *phone) launch(ctx context.Context, l Launch) (tool.Result, error) {
 	if d.options.Platform == IOS && strings.HasPrefix(l.App, "com.apple.") {
 		l.Clear = false // what apps of the system store cannot be removed

@@ -85,7 +85,7 @@ func (s *serial) Info() Info { return s.driver.Info() }
 
 func (s *serial) Read(ctx context.Context) (Screen, error) { return s.read(ctx, Driver.Read) }
 
-// ReadCells is Read for a device that is no CellReader.
+// ReadCells is Read for a device that is not a CellReader.
 func (s *serial) ReadCells(ctx context.Context) (Screen, error) {
 	return s.read(ctx, func(d Driver, ctx context.Context) (Screen, error) {
 		if reader, ok := d.(CellReader); ok {

@@ -259,7 +259,7 @@ def _run(tool: _Tool, params: Mapping[str, Any], call: _Call, send: Send) -> Dic
 
 
 def _progress(token: Any, send: Send) -> Callable[[str], None]:
-    """Returns a function that sends progress messages, none if the client did not ask for them."""
+    """Returns a function that sends progress messages, or does nothing if the client did not request them."""
     lock, count = threading.Lock(), 0
 
     def progress(message: str) -> None:

@@ -225,6 +225,8 @@ func (b *bench) all(only string) error {
 		{"phoneTap", b.phoneTap},
 		{"phoneAppium", b.phoneAppium},
 		{"phoneMemory", b.phoneMemory},
+		{"iphoneTap", b.iphoneTap},
+		{"iphoneMemory", b.iphoneMemory},
 	} {
 		named := slices.Contains(strings.Split(only, ","), figure.name)
 		if !named && (only != "" || figure.name == "threads") { // which has no limits to hold

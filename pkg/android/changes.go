@@ -1,6 +1,7 @@
 package android
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -110,12 +111,9 @@ func (c *changes) setGlobal(ctx context.Context, wanted []setting) error {
 	if err != nil {
 		return err
 	}
-	values := strings.Split(strings.ReplaceAll(out, "\r", ""), "\n")
+	values := linesOf(out, len(wanted))
 	for i, s := range wanted {
-		value := absent
-		if i < len(values) && values[i] != "" {
-			value = values[i]
-		}
+		value := cmp.Or(values[i], absent)
 		if value == s.value || !settingValue.MatchString(value) {
 			continue
 		}

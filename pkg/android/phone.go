@@ -132,7 +132,7 @@ func (p *phone) identity(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	lines := append(strings.Split(strings.ReplaceAll(string(output.Stdout), "\r", ""), "\n"), make([]string, 4)...)
+	lines := linesOf(string(output.Stdout), 5)
 	emulator, number := lines[0] == "1" || lines[1] == "1", cmp.Or(lines[2], lines[3])
 	if emulator || number == "" || number == "unknown" {
 		return p.Serial(), nil
@@ -149,7 +149,7 @@ func (p *phone) readInfo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lines := append(strings.Split(strings.ReplaceAll(out, "\r", ""), "\n"), "", "", "")
+	lines := linesOf(out, 3)
 	width, height, ok := parseSize(out)
 	if !ok {
 		return fault.New(fault.Server, "restart the phone if it happens again", "%s did not report the size of its screen: %s",

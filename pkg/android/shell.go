@@ -40,6 +40,12 @@ func runAny(ctx context.Context, phone adb.Device, words ...string) (string, int
 	return out + string(output.Stderr), output.Exit, nil
 }
 
+// linesOf returns the lines of the output of a command, and empty ones if it has fewer than atLeast.
+func linesOf(out string, atLeast int) []string {
+	lines := strings.Split(strings.ReplaceAll(out, "\r", ""), "\n")
+	return append(lines, make([]string, max(0, atLeast-len(lines)))...)
+}
+
 // said returns the output of a command for a message.
 func said(out string) string {
 	out = strings.TrimSpace(out)

@@ -44,10 +44,13 @@ func callers(t *testing.T, runtime, trail string, more map[string]string) *proje
 	return p
 }
 
-// onBoth runs a test, or a case of one, on both runtimes.
+// onBoth runs a test, or a case of one, on both runtimes. A short run leaves out node for those with a prefix.
 func onBoth(t *testing.T, prefix string, test func(t *testing.T, runtime string)) {
 	t.Helper()
 	for name, path := range map[string]string{"bun": bunPath, "node": "node"} {
+		if testing.Short() && prefix != "" && name == "node" {
+			continue
+		}
 		t.Run(prefix+name, func(t *testing.T) {
 			t.Parallel()
 			test(t, path)

@@ -135,7 +135,7 @@ func (p *project) alike(finished map[string]any) map[string]any {
 }
 
 // A module that cannot be loaded is detected before the engine starts, and in a process after its start. Both errors
-// name it and have a hint.
+// name it and have a hint. A short run leaves out tsx, whose messages pkg/runtime tests.
 func TestScriptThatCannotBeLoadedIsErrorOnEveryRuntime(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -155,6 +155,9 @@ func TestScriptThatCannotBeLoadedIsErrorOnEveryRuntime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, way := range []string{"bun", "node+tsx", "node+bundle", "embedded"} {
+				if testing.Short() && way == "node+tsx" {
+					continue
+				}
 				p := newProject(t, map[string]string{
 					"trailblaze.yaml":           "target: app\nplatform: web\nmcpServers:\n  - { name: wrong, script: ./testdata/servers/wrong.ts, startupTimeout: 20s }\n",
 					"trails/a.trail.yaml":       webTrail("bad: {}"),
@@ -181,10 +184,14 @@ func TestScriptThatCannotBeLoadedIsErrorOnEveryRuntime(t *testing.T) {
 	}
 }
 
-// A server that allocates more and more memory ends at its limit, like node, and does not affect other servers.
+// A server that allocates more and more memory ends at its limit, like node, and does not affect other servers. A short run
+// leaves out node.
 func TestScriptThatExceedsMemoryLimit(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"node+tsx", "embedded"} {
+		if testing.Short() && way != "embedded" {
+			continue
+		}
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			mishap{call: "hoard", limit: "60s", outcome: "error", want: []string{"JavaScript heap out of memory"}}.report(t, way)

@@ -113,7 +113,7 @@ func (p *project) withoutLoader() {
 	}
 }
 
-// The whole demo, by the script that make demo-no-runtime runs. A short run replays one trail on two devices.
+// The whole demo, by the script that make demo-no-runtime runs. A short run replays one of the trails in a browser.
 func TestDemoNeedsNoRuntime(t *testing.T) {
 	t.Parallel()
 	p := exampleProject(t) // what the script needs is there
@@ -178,11 +178,11 @@ func TestExampleListsItsTools(t *testing.T) {
 	}
 }
 
-// A short run makes one of the calls on node.
+// A short run makes them on bun.
 func TestSingleCallsOfExample(t *testing.T) {
 	t.Parallel()
-	onBoth(t, "", func(t *testing.T, runtime string) {
-		for i, tc := range []struct {
+	onBoth(t, "call on ", func(t *testing.T, runtime string) {
+		for _, tc := range []struct {
 			args []string
 			code int
 			want string
@@ -191,9 +191,6 @@ func TestSingleCallsOfExample(t *testing.T) {
 			{[]string{"addToCart", "sku=mug"}, 1, "the shop is closed; call openShop first"},
 			{[]string{"vatReport", "percent=19", "--target", "backoffice", "--platform", "web"}, 1, "call seedCatalog first"},
 		} {
-			if testing.Short() && runtime == "node" && i > 0 {
-				break
-			}
 			p := exampleProject(t, runtime)
 			p.run(append([]string{"tool"}, tc.args...)...).wantOutput(t, tc.code, tc.want)
 			spawntest.NoSurvivors(t, p.marker)

@@ -39,12 +39,12 @@ func ways(script string) []string {
 	if strings.Contains(script, "/bench-") {
 		return []string{"bun"}
 	}
-	switch ext := filepath.Ext(script); {
+	switch {
 	case !testing.Short():
 		return []string{"bun", "node", "node+bundle", "embedded"}
-	case ext == ".mts":
+	case script == servers+"/same2.mts":
 		return []string{"bun", "node", "embedded"}
-	case ext == ".mjs":
+	case script == servers+"/delegate.mjs", script == servers+"/sdk1.ts":
 		return []string{"bun", "node+bundle", "embedded"}
 	}
 	return []string{"bun", "embedded"}

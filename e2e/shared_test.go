@@ -49,15 +49,22 @@ const (
 	longLimits = ", startupTimeout: 3m, callTimeout: 3m, callbackTimeout: 3m"
 )
 
-// sharedServers are servers that support the flags, each in another way.
+// sharedServers are servers that support the flags, each in another way. A short run tries each package and each runtime
+// once.
 func sharedServers() map[string]string {
-	return map[string]string{
+	all := map[string]string{
 		"scripting on bun": scripted + ", runtime: bun", "scripting on node": scripted + ", runtime: node",
 		"MCP SDK on bun":     "script: '{{servers}}/shared-sdk1.ts', runtime: bun",
 		"MCP SDK on node":    "script: '{{servers}}/shared-sdk1.ts', runtime: node",
 		"scripting embedded": scripted + ", runtime: embedded" + longLimits, "MCP SDK embedded": "script: '{{servers}}/shared-sdk1.ts', runtime: embedded" + longLimits,
 		"python": "command: python3, args: ['{{servers}}/shared.py'], env: { PYTHONPATH: '{{sdk}}' }",
 	}
+	if testing.Short() {
+		for _, name := range []string{"scripting on bun", "MCP SDK on node", "MCP SDK embedded"} {
+			delete(all, name)
+		}
+	}
+	return all
 }
 
 // processes are those that the tool meet has named, each once.
@@ -228,6 +235,7 @@ func TestSharedServerWithoutSupportForFlags(t *testing.T) {
 	}
 }
 
+// A short run sends only SIGKILL to runs with node.
 func TestSharedProcessEndsWithRun(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -235,6 +243,9 @@ func TestSharedProcessEndsWithRun(t *testing.T) {
 		code   int
 	}{"SIGINT": {syscall.SIGINT, 130}, "SIGTERM": {syscall.SIGTERM, 143}, "SIGKILL": {syscall.SIGKILL, -1}} {
 		for server, entry := range map[string]string{"bun": scripted + ", runtime: bun", "node": scripted + ", runtime: node"} {
+			if testing.Short() && server == "node" && name != "SIGKILL" {
+				continue
+			}
 			t.Run(name+" on "+server, func(t *testing.T) {
 				t.Parallel()
 				p := sharers(t, entry, webTrail("hang: {}"))

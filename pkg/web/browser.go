@@ -141,7 +141,7 @@ func (o options) lookUp() (string, error) {
 
 // flags are the browser's flags. Most turn off network access of the browser itself, questions to the user, and
 // throttling of pages in the background. The last features prepare address bars and spare processes, which takes a
-// quarter of the start.
+// quarter of the start. The network service needs a process of its own only where browsing has to survive its crash.
 func (o options) flags(folder string) []string {
 	flags := []string{
 		"--user-data-dir=" + folder,
@@ -178,6 +178,7 @@ func (o options) flags(folder string) []string {
 		"--force-color-profile=srgb",
 		"--hide-scrollbars",
 		"--export-tagged-pdf",
+		"--enable-features=NetworkServiceInProcess2",
 		"--disable-features=" + strings.Join([]string{
 			"Translate",
 			"MediaRouter",

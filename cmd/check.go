@@ -117,7 +117,7 @@ func (a *app) ownTools() (map[scope.Platform]*discover.Registry, error) {
 	registries := map[scope.Platform]*discover.Registry{"": onAll}
 	for _, k := range a.Devices {
 		driver, _ := scope.ParseDriver(k.Drivers[0])
-		commands := discover.Source{Source: tool.Source{Kind: tool.FromDevice, Name: k.Name}, Tools: k.Commands}
+		commands := discover.Source{Source: tool.Source{Kind: tool.FromDevice, Name: k.Name}, Tools: k.Commands()}
 		var failed error
 		registries[driver.Platform], failed = discover.Build(discover.Scope{Driver: driver.Key, Platform: driver.Platform},
 			[]discover.Source{builtins, commands}, nil, discover.Selection{})

@@ -38,7 +38,7 @@ func kinds() []device.Kind {
 func (a *app) commandNames() []string {
 	var names []string
 	for _, k := range a.Devices {
-		for _, c := range k.Commands {
+		for _, c := range k.Commands() {
 			names = append(names, c.Name)
 		}
 	}

@@ -49,13 +49,15 @@ func (p *phones) kind() device.Kind {
 	text := schema(`"text": {"type": "string"}`)
 	return device.Kind{
 		Name: "phones", Drivers: []string{"ios-host"}, Check: "phones",
-		Commands: []tool.Advertised{
-			{Name: "tap", Description: "Taps.", InputSchema: text},
-			{Name: "isVisible", Description: "Tells.", InputSchema: text},
-			{Name: "assertVisible", Description: "Asserts.", InputSchema: text},
-			{Name: "typeSecret", Description: "Types.", InputSchema: schema(`"value": {"type": "string", "writeOnly": true}`)},
-			{Name: "captureScreen", Description: "Captures."},
-			{Name: "unplug", Description: "Breaks the device."},
+		Commands: func() []tool.Advertised {
+			return []tool.Advertised{
+				{Name: "tap", Description: "Taps.", InputSchema: text},
+				{Name: "isVisible", Description: "Tells.", InputSchema: text},
+				{Name: "assertVisible", Description: "Asserts.", InputSchema: text},
+				{Name: "typeSecret", Description: "Types.", InputSchema: schema(`"value": {"type": "string", "writeOnly": true}`)},
+				{Name: "captureScreen", Description: "Captures."},
+				{Name: "unplug", Description: "Breaks the device."},
+			}
 		},
 		Options: []device.Option{
 			{Key: "phoneName", Flag: "phone-name", Env: "PHONE_NAME", Usage: "`NAME` of the phone", Default: "any"},
@@ -187,7 +189,7 @@ func TestUnknownDeviceCommandListsTheOthers(t *testing.T) {
 	var p phones
 	others := p.kind()
 	others.Name, others.Drivers, others.Options = "others", []string{"playwright-native"}, nil
-	others.Commands = []tool.Advertised{{Name: "pressBack", Description: "Goes back."}}
+	others.Commands = func() []tool.Advertised { return []tool.Advertised{{Name: "pressBack", Description: "Goes back."}} }
 	project := newProject(t, phoneTrail("pressBack: {}"))
 	project.runWith([]device.Kind{p.kind(), others}, "run").
 		want(t, 1, `device phones has no command "pressBack"; it has tap, isVisible, assertVisible`)

@@ -13,10 +13,10 @@ import (
 
 // Kind describes a kind of device, and creates its backends.
 type Kind struct {
-	Name     string   // the name of its source in listings
-	Drivers  []string // yaml keys of the drivers that it supports
-	Check    string   // the name of its check in doctor, such as browser
-	Commands []tool.Advertised
+	Name     string                   // the name of its source in listings
+	Drivers  []string                 // yaml keys of the drivers that it supports
+	Check    string                   // the name of its check in doctor, such as browser
+	Commands func() []tool.Advertised // the same at each call
 	// Restricted names the commands that agents may call only if the user allows them: those that run any code, and those
 	// that read or write files of this machine.
 	Restricted []string

@@ -29,12 +29,14 @@ func (a *app) kind() device.Kind {
 	text := `"text": {"type": "string"}, "ref": {"type": "string"}`
 	return device.Kind{
 		Name: "app", Drivers: []string{"playwright-native"},
-		Restricted: []string{"web_evaluate"}, Checks: device.CoreChecks(), Starts: device.CoreStarts(), Commands: []tool.Advertised{
-			device.Command("launchApp", "Opens the app.", `"app": {"type": "object"}`),
-			device.Command("tap", "Taps a button.", text),
-			device.Command("assertVisible", "Fails unless a button is shown.", text),
-			device.Command("isVisible", "Returns whether a button is shown.", text),
-			device.Command("web_evaluate", "Runs a script.", ""),
+		Restricted: []string{"web_evaluate"}, Checks: device.CoreChecks(), Starts: device.CoreStarts(), Commands: func() []tool.Advertised {
+			return []tool.Advertised{
+				device.Command("launchApp", "Opens the app.", `"app": {"type": "object"}`),
+				device.Command("tap", "Taps a button.", text),
+				device.Command("assertVisible", "Fails unless a button is shown.", text),
+				device.Command("isVisible", "Returns whether a button is shown.", text),
+				device.Command("web_evaluate", "Runs a script.", ""),
+			}
 		},
 	}
 }

@@ -3,6 +3,7 @@ package mobile
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -92,12 +93,14 @@ func ReadLimits(values map[string]string, driver string) (Limits, error) {
 }
 
 // Commands returns the commands of a platform, for device.Kind.
-func Commands(p Platform) []tool.Advertised {
-	var list []tool.Advertised
-	for _, c := range commands(p) {
-		list = append(list, c.Advertised)
-	}
-	return list
+func Commands(p Platform) func() []tool.Advertised {
+	return sync.OnceValue(func() []tool.Advertised {
+		var list []tool.Advertised
+		for _, c := range commands(p) {
+			list = append(list, c.Advertised)
+		}
+		return list
+	})
 }
 
 // Checks returns the commands that fail unless the screen is as expected, for device.Kind.

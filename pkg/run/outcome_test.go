@@ -53,7 +53,7 @@ func TestDeviceIsToldTitleAndOutcome(t *testing.T) {
 	c := &cloud{phone: &phone{}, fails: "1"}
 	o.Devices = devices(o, "a")
 	o.Devices[0].Backends = []session.Backend{{
-		Kind: device.Kind{Name: "phone", Drivers: []string{"playwright-native"}, Commands: []tool.Advertised{{Name: "tap"}}}, Backend: c,
+		Kind: device.Kind{Name: "phone", Drivers: []string{"playwright-native"}, Commands: func() []tool.Advertised { return []tool.Advertised{{Name: "tap"}} }}, Backend: c,
 	}}
 	if _, err := run.Run(t.Context(), o); err != nil {
 		t.Fatal(err)

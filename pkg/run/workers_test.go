@@ -247,7 +247,7 @@ func TestDeviceWithOneSessionAtATime(t *testing.T) {
 	phones := []*phone{{newBarrier(1)}, {newBarrier(1)}}
 	for i := range o.Devices {
 		o.Devices[i].Backends = []session.Backend{{
-			Kind:    device.Kind{Name: "phone", Drivers: []string{"playwright-native"}, Commands: []tool.Advertised{{Name: "tap"}}, OneSession: true},
+			Kind:    device.Kind{Name: "phone", Drivers: []string{"playwright-native"}, Commands: func() []tool.Advertised { return []tool.Advertised{{Name: "tap"}} }, OneSession: true},
 			Backend: phones[i],
 		}}
 	}

@@ -70,14 +70,14 @@ func (s *Session) openDevice() discover.Source {
 	})}
 	s.device.trace = s.newTrace(s.device.Device)
 	isCommand := func(name string) bool {
-		return slices.ContainsFunc(b.Commands, func(c tool.Advertised) bool { return c.Name == name })
+		return slices.ContainsFunc(b.Commands(), func(c tool.Advertised) bool { return c.Name == name })
 	}
 	s.needed = slices.ContainsFunc(s.opts.Tools, isCommand)
 	if !s.opts.DelayDevice {
 		s.StartDevice()
 	}
 	return discover.Source{
-		Source: tool.Source{Kind: tool.FromDevice, Name: b.Name}, Tools: b.Commands, Caller: s.device,
+		Source: tool.Source{Kind: tool.FromDevice, Name: b.Name}, Tools: b.Commands(), Caller: s.device,
 		Missing: slices.DeleteFunc(slices.Clone(s.opts.DeviceCommands), isCommand), Instead: b.Instead,
 	}
 }

@@ -62,8 +62,9 @@ func (v viewer) View(_ context.Context, o device.ViewOptions) (device.View, erro
 func withDevice(t *testing.T, b device.Backend) session.Options {
 	t.Helper()
 	o := options(t, &fakes{})
-	commands := []tool.Advertised{
-		device.Command("click", "", `"ref": {"type": "string"}, "nodeSelector": {"type": "object"}, "text": {"type": "string"}`),
+	commands := func() []tool.Advertised {
+		schema := `"ref": {"type": "string"}, "nodeSelector": {"type": "object"}, "text": {"type": "string"}`
+		return []tool.Advertised{device.Command("click", "", schema)}
 	}
 	o.Device.Backends = []session.Backend{{Kind: device.Kind{Name: "web", Drivers: []string{o.Scope.Driver.Key}, Commands: commands}, Backend: b}}
 	return o

@@ -124,7 +124,7 @@ func TestOnlySecretArgumentIsHidden(t *testing.T) {
 func TestHasTheCommandsOfEveryDevice(t *testing.T) {
 	t.Parallel()
 	for _, c := range device.Core() {
-		if !slices.ContainsFunc(Kind().Commands, func(own tool.Advertised) bool { return own.Name == c.Name }) {
+		if !slices.ContainsFunc(Kind().Commands(), func(own tool.Advertised) bool { return own.Name == c.Name }) {
 			t.Errorf("%s is a command of every device, and the kind does not have it", c.Name)
 		}
 	}

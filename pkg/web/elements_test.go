@@ -337,7 +337,7 @@ func TestActionsOnElements(t *testing.T) {
 func TestChecksStartsAndRestricted(t *testing.T) {
 	t.Parallel()
 	k := Kind()
-	for _, c := range k.Commands {
+	for _, c := range k.Commands() {
 		if strings.HasPrefix(c.Name, "web_verify") && !slices.Contains(k.Checks, c.Name) {
 			t.Errorf("%s is not one of Checks", c.Name)
 		}
@@ -471,8 +471,8 @@ func TestArgumentsAreCheckedWithoutPage(t *testing.T) {
 		{"web_verifyState", m{"ref": "Save", "state": "chekced"}, "state must be one of", true, ""},
 		{"web_uploadFile", m{"files": []any{}}, "files must not be empty", true, ""},
 	} {
-		i := slices.IndexFunc(Kind().Commands, func(a tool.Advertised) bool { return a.Name == c.tool })
-		a := Kind().Commands[i]
+		i := slices.IndexFunc(Kind().Commands(), func(a tool.Advertised) bool { return a.Name == c.tool })
+		a := Kind().Commands()[i]
 		problems := (&discover.Tool{Name: a.Name, InputSchema: a.InputSchema, Check: a.Check}).CheckArgs(c.args, nil)
 		if len(problems) == 0 || !strings.Contains(problems[0].Message, c.says) {
 			t.Errorf("%s %v: %v", c.tool, c.args, problems)

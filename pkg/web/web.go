@@ -24,12 +24,8 @@ import (
 
 // Kind returns the kind of device for the driver playwright-native.
 func Kind() device.Kind {
-	var advertised []tool.Advertised
-	for _, c := range commands() {
-		advertised = append(advertised, c.Advertised)
-	}
 	return device.Kind{
-		Name: "web", Drivers: []string{"playwright-native"}, Check: "browser", Commands: advertised, New: newBackend,
+		Name: "web", Drivers: []string{"playwright-native"}, Check: "browser", Commands: sync.OnceValue(advertised), New: newBackend,
 		Restricted: []string{"evaluateJs", "web_evaluate", "web_uploadFile", "web_route", "web_applyStorageState"},
 		Checks: append(device.CoreChecks(), "waitForSelector", "web_waitForUrl", "web_verifyTextVisible",
 			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible", "web_verifyTextNotVisible",
@@ -69,6 +65,15 @@ func Kind() device.Kind {
 			},
 		}, emulationOptions()...),
 	}
+}
+
+// advertised returns the commands as sessions list them.
+func advertised() []tool.Advertised {
+	var list []tool.Advertised
+	for _, c := range commands() {
+		list = append(list, c.Advertised)
+	}
+	return list
 }
 
 // handler runs a command on a page. An error becomes a failed result, except one of kind Crashed or Cancelled, which

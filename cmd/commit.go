@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // commitID matches the id of a commit in git.
-var commitID = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+var commitID = lazyregexp.New(`^[0-9a-f]{40,64}$`)
 
 // commit returns the id of the commit that a folder is at in git, empty when it is not known. It only reads files.
 func (a *app) commit(dir string) string {
 	for _, name := range []string{"GITHUB_SHA", "CI_COMMIT_SHA"} {
-		if id := a.env(name); commitID.MatchString(id) {
+		if id := a.env(name); commitID().MatchString(id) {
 			return id
 		}
 	}
@@ -40,19 +40,19 @@ func commitOf(git string) string {
 	head := readLine(filepath.Join(git, "HEAD"))
 	ref, isRef := strings.CutPrefix(head, "ref: ")
 	if !isRef {
-		return commitID.FindString(head)
+		return commitID().FindString(head)
 	}
 	common := cmp.Or(readLine(filepath.Join(git, "commondir")), ".")
 	if !filepath.IsAbs(common) {
 		common = filepath.Join(git, common)
 	}
-	if id := readLine(filepath.Join(common, filepath.FromSlash(ref))); commitID.MatchString(id) {
+	if id := readLine(filepath.Join(common, filepath.FromSlash(ref))); commitID().MatchString(id) {
 		return id
 	}
 	packed, _ := files.Read(filepath.Join(common, "packed-refs"), maxRefs) // without it the commit is not known
 	for line := range strings.Lines(string(packed)) {
 		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
-			return commitID.FindString(id)
+			return commitID().FindString(id)
 		}
 	}
 	return ""

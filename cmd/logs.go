@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
@@ -129,7 +129,7 @@ type loggedSession struct {
 }
 
 // sessionName matches the names of sessions, see session.NewID.
-var sessionName = regexp.MustCompile(`_([0-9]{8}T[0-9]{6}Z)_[0-9a-f]+$`)
+var sessionName = lazyregexp.New(`_([0-9]{8}T[0-9]{6}Z)_[0-9a-f]+$`)
 
 // sessionFolders returns the folders of sessions, the newest first, none when logsDir does not exist.
 func sessionFolders(logsDir string) ([]loggedSession, error) {
@@ -139,7 +139,7 @@ func sessionFolders(logsDir string) ([]loggedSession, error) {
 	}
 	var sessions []loggedSession
 	for _, e := range entries {
-		m := sessionName.FindStringSubmatch(e.Name())
+		m := sessionName().FindStringSubmatch(e.Name())
 		if m == nil || !e.IsDir() {
 			continue
 		}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 const (
@@ -72,7 +72,7 @@ func (o options) apkFolders(folders []string) []string {
 	return all
 }
 
-var serverAPK = regexp.MustCompile(`^appium-uiautomator2-server-v(\d+\.\d+[\w.-]*)\.apk$`)
+var serverAPK = lazyregexp.New(`^appium-uiautomator2-server-v(\d+\.\d+[\w.-]*)\.apk$`)
 
 // apksIn returns the latest server in a folder.
 func apksIn(dir string) (serverAPKs, bool) {
@@ -82,7 +82,7 @@ func apksIn(dir string) (serverAPKs, bool) {
 	}
 	var found serverAPKs
 	for _, e := range entries {
-		switch m := serverAPK.FindStringSubmatch(e.Name()); {
+		switch m := serverAPK().FindStringSubmatch(e.Name()); {
 		case e.Name() == testAPK:
 			found.test = filepath.Join(dir, testAPK)
 		case m != nil && (found.version == "" || compareVersions(m[1], found.version) > 0):

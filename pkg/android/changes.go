@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // changesFile keeps on the phone what has to be put back, so that any later session can, also from another machine,
@@ -68,14 +68,14 @@ func (c *changes) putBackEarlier(ctx context.Context) (bool, error) {
 	return true, c.putBack(ctx)
 }
 
-var settingValue = regexp.MustCompile(`^[\w.-]+$`)
+var settingValue = lazyregexp.New(`^[\w.-]+$`)
 
 // parseChanges reads the lines of changesFile that setting.command supports.
 func parseChanges(text string) []setting {
 	var all []setting
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if s := (setting{key, value}); s.command() != nil && settingValue.MatchString(value) {
+		if s := (setting{key, value}); s.command() != nil && settingValue().MatchString(value) {
 			all = append(all, s)
 		}
 	}
@@ -114,7 +114,7 @@ func (c *changes) setGlobal(ctx context.Context, wanted []setting) error {
 	values := linesOf(out, len(wanted))
 	for i, s := range wanted {
 		value := cmp.Or(values[i], absent)
-		if value == s.value || !settingValue.MatchString(value) {
+		if value == s.value || !settingValue().MatchString(value) {
 			continue
 		}
 		c.original = append(c.original, setting{s.key, value})

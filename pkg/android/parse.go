@@ -2,11 +2,11 @@ package android
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
@@ -99,13 +99,13 @@ func parseInputShown(out string) bool {
 // parseInputArea returns the touchable area of the keyboard in `dumpsys input_method`, in pixels of the screen. The
 // insets are those of its window, which ends at the lower edge of a screen of this size.
 func parseInputArea(out string, width, height int) *screen.Rect {
-	if m := touchableRegion.FindStringSubmatch(out); m != nil {
+	if m := touchableRegion().FindStringSubmatch(out); m != nil {
 		r := screen.Rect{Left: number(m[1]), Top: number(m[2]), Right: number(m[3]), Bottom: number(m[4])}
 		if r = r.Intersect(screen.Rect{Right: width, Bottom: height}); !r.Empty() {
 			return &r
 		}
 	}
-	if m := visibleTopInsets.FindStringSubmatch(out); m != nil {
+	if m := visibleTopInsets().FindStringSubmatch(out); m != nil {
 		if top := number(m[1]); top > 0 && top < height {
 			return &screen.Rect{Top: top, Right: width, Bottom: height}
 		}
@@ -114,8 +114,8 @@ func parseInputArea(out string, width, height int) *screen.Rect {
 }
 
 var (
-	touchableRegion  = regexp.MustCompile(`touchableRegion=SkRegion\(\((\d+),(\d+),(\d+),(\d+)\)\)`)
-	visibleTopInsets = regexp.MustCompile(`visibleTopInsets=(\d+)`)
+	touchableRegion  = lazyregexp.New(`touchableRegion=SkRegion\(\((\d+),(\d+),(\d+),(\d+)\)\)`)
+	visibleTopInsets = lazyregexp.New(`visibleTopInsets=(\d+)`)
 )
 
 // number returns the value of digits, and a large number for one that is too long.
@@ -190,7 +190,7 @@ func parseStart(out string) string {
 // parseInstrumentations returns the packages of the instrumentations that run, from `dumpsys activity processes`.
 func parseInstrumentations(out string) []string {
 	var all []string
-	for _, m := range activeInstrumentation.FindAllStringSubmatch(out, -1) {
+	for _, m := range activeInstrumentation().FindAllStringSubmatch(out, -1) {
 		if pkg := cmp.Or(m[1], m[2]); !slices.Contains(all, pkg) {
 			all = append(all, pkg)
 		}
@@ -198,7 +198,7 @@ func parseInstrumentations(out string) []string {
 	return all
 }
 
-var activeInstrumentation = regexp.MustCompile(`ActiveInstrumentation\{\S+ \{?([\w.]+)/|mClass=ComponentInfo\{([\w.]+)/`)
+var activeInstrumentation = lazyregexp.New(`ActiveInstrumentation\{\S+ \{?([\w.]+)/|mClass=ComponentInfo\{([\w.]+)/`)
 
 // parseCrash returns the reason in the output of `am instrument` that has ended, "" if it has none.
 func parseCrash(out string) string {

@@ -3,11 +3,11 @@ package appium
 import (
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/mobile/source"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
@@ -97,11 +97,11 @@ func (d *androidDriver) Launch(ctx context.Context, l mobile.Launch) error {
 	}, nil))
 }
 
-var notInstalled = regexp.MustCompile(`(?i)installed|unable to resolve|cannot launch`)
+var notInstalled = lazyregexp.New(`(?i)installed|unable to resolve|cannot launch`)
 
 // WithInstallHint returns the error of an app that did not start, with a hint if it is not installed.
 func WithInstallHint(err error) error {
-	if e := fault.As(err); e != nil && e.Hint == "" && notInstalled.MatchString(e.Message) {
+	if e := fault.As(err); e != nil && e.Hint == "" && notInstalled().MatchString(e.Message) {
 		e.Hint = "install it, or name its file with device: {app: …}"
 	}
 	return err
@@ -124,7 +124,7 @@ func (d *androidDriver) setPermission(ctx context.Context, app, name, state stri
 		action = "grant"
 	}
 	err := d.command(ctx, "mobile: changePermissions", args{"permissions": name, "appPackage": app, "action": action}, nil)
-	if err != nil && undeclared.MatchString(err.Error()) {
+	if err != nil && undeclared().MatchString(err.Error()) {
 		return nil
 	}
 	if name == "all" {
@@ -134,7 +134,7 @@ func (d *androidDriver) setPermission(ctx context.Context, app, name, state stri
 }
 
 // undeclared is what Android says of permissions that an app does not request or that cannot be changed.
-var undeclared = regexp.MustCompile(`has not requested permission|not a changeable permission type|Unknown permission`)
+var undeclared = lazyregexp.New(`has not requested permission|not a changeable permission type|Unknown permission`)
 
 // Stop implements mobile.Driver.
 func (d *androidDriver) Stop(ctx context.Context, app string) error {

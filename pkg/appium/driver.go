@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
@@ -41,7 +41,7 @@ func (d *driver) query(ctx context.Context, name string, a args, result any) err
 	return d.refusal(name, d.Read(ctx, name, func(ctx context.Context) error { return d.Execute(ctx, name, a, result) }))
 }
 
-var refused = regexp.MustCompile(`(?i)not (yet |been |currently )*(enabled|implemented|supported|allowed|permitted|available)|` +
+var refused = lazyregexp.New(`(?i)not (yet |been |currently )*(enabled|implemented|supported|allowed|permitted|available)|` +
 	`unsupported|insecure feature|only (supported|works|available)|unknown (mobile )?command|unknown mobile|disabled`)
 
 // refusal returns err, or the error of mobile.Unsupported if the server refuses a command.
@@ -50,7 +50,7 @@ func (d *driver) refusal(name string, err error) error {
 	if e == nil || fault.KindOf(err) != fault.ToolFailed {
 		return err
 	}
-	if !webdriver.Unknown(err) && e.Status != http.StatusForbidden && !refused.MatchString(e.Message) {
+	if !webdriver.Unknown(err) && e.Status != http.StatusForbidden && !refused().MatchString(e.Message) {
 		return err
 	}
 	hint := ""

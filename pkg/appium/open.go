@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
@@ -123,7 +123,7 @@ func start(ctx context.Context, o Options) (*driver, error) {
 	}, nil
 }
 
-var noDevice = regexp.MustCompile(`(?i)queue|no (free |available |matching )?devices?\b|devices? (is|are) (busy|not available|unavailable)|` +
+var noDevice = lazyregexp.New(`(?i)queue|no (free |available |matching )?devices?\b|devices? (is|are) (busy|not available|unavailable)|` +
 	`parallel|concurren|all .*(in use|busy)|could not find a connected|no simulator`)
 
 // startError returns the error of a session that did not start.
@@ -150,7 +150,7 @@ func (o Options) startError(ctx context.Context, client *webdriver.Client, err e
 	case webdriver.Unknown(err):
 		f.Message = fmt.Sprintf("%s is not an Appium server: %s", client.URL(), words)
 		f.Hint = "neither the URL nor that with or without " + basePath + " responds to WebDriver requests"
-	case noDevice.MatchString(words):
+	case noDevice().MatchString(words):
 		f.Message = fmt.Sprintf("%s has no free device: %s", client.URL(), words)
 		f.Hint = "choose another device or wait until one is free; appiumStartTimeout is how long to wait in a queue"
 	case strings.Contains(words, "Could not find a driver"):

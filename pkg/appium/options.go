@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
@@ -102,13 +102,13 @@ func addUser(secrets map[string]string, name, text string) {
 	}
 }
 
-var secretName = regexp.MustCompile(`(?i)(user|user_?name|key|token|secret|pass|password|passwd|passcode|passphrase|pwd|authorization)$`)
+var secretName = lazyregexp.New(`(?i)(user|user_?name|key|token|secret|pass|password|passwd|passcode|passphrase|pwd|authorization)$`)
 
 // addSecrets adds the texts in capabilities whose name says that they are credentials, by their path, and those in URLs.
 func addSecrets(secrets map[string]string, path string, value any) {
 	switch value := value.(type) {
 	case string:
-		if secretName.MatchString(path) {
+		if secretName().MatchString(path) {
 			secrets[path] = value
 		}
 		addUser(secrets, path, value)
@@ -126,10 +126,10 @@ func addSecrets(secrets map[string]string, path string, value any) {
 // Tablet reports whether the capabilities name a tablet. Which device a session gets is known only when it has started.
 func (o Options) Tablet() bool {
 	text, _ := json.Marshal(o.request()) //nolint:errchkjson // it was JSON
-	return tabletName.Match(text)
+	return tabletName().Match(text)
 }
 
-var tabletName = regexp.MustCompile(`(?i)"(appium:)?device(Name|_name)?":"[^"]*(ipad|tablet|\btab\b)`)
+var tabletName = lazyregexp.New(`(?i)"(appium:)?device(Name|_name)?":"[^"]*(ipad|tablet|\btab\b)`)
 
 // request returns what to request the session with.
 func (o Options) request() webdriver.Capabilities {

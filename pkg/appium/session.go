@@ -5,12 +5,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
@@ -94,18 +94,18 @@ func (s *Session) explained(e *fault.Error) *fault.Error {
 }
 
 var (
-	lostResponse = regexp.MustCompile(`(?is)could not proxy.*(socket hang up|ECONNRESET|EPIPE|timeout of|ETIMEDOUT|aborted)`)
-	endedSession = regexp.MustCompile(`(?is)session is either terminated or not started|instrumentation process is not running|` +
+	lostResponse = lazyregexp.New(`(?is)could not proxy.*(socket hang up|ECONNRESET|EPIPE|timeout of|ETIMEDOUT|aborted)`)
+	endedSession = lazyregexp.New(`(?is)session is either terminated or not started|instrumentation process is not running|` +
 		`could not proxy.*(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)|` +
 		`session .*(does not exist|not found|has (been )?(ended|finished|stopped|terminated|timed out|already))`)
 )
 
 // responseLost reports whether Appium says that the phone received a request and it got no response.
-func responseLost(e *webdriver.Error) bool { return lostResponse.MatchString(e.Message) }
+func responseLost(e *webdriver.Error) bool { return lostResponse().MatchString(e.Message) }
 
 // hasEnded reports whether a server says that the session has ended.
 func hasEnded(e *webdriver.Error) bool {
-	return webdriver.HasCode(e, webdriver.InvalidSessionID) || e.Status != 0 && endedSession.MatchString(e.Message)
+	return webdriver.HasCode(e, webdriver.InvalidSessionID) || e.Status != 0 && endedSession().MatchString(e.Message)
 }
 
 // Answered reports whether err is of a call that the server has answered with an error, so that nothing is pending and the

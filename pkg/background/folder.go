@@ -13,13 +13,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // Folder holds the sessions of a user.
@@ -69,11 +69,11 @@ const (
 	longestSocket = 100
 )
 
-var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$`)
+var validName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$`)
 
 // CheckName returns an error for a name that a session cannot have.
 func CheckName(name string) error {
-	if validName.MatchString(name) {
+	if validName().MatchString(name) {
 		return nil
 	}
 	return fault.New(fault.Misuse, "use up to 40 letters, digits, _, . and -, and start with a letter or a digit",

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"math/big"
-	"regexp"
 	"strconv"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -134,10 +134,10 @@ func sameNumber(a, b string) bool {
 }
 
 // numberForm matches JSON numbers whose exponent has at most three digits.
-var numberForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$`)
+var numberForm = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$`)
 
 func number(text string) (*big.Rat, bool) {
-	if !numberForm.MatchString(text) {
+	if !numberForm().MatchString(text) {
 		return nil, false
 	}
 	return new(big.Rat).SetString(text)

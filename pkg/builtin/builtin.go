@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -198,12 +198,12 @@ func encode(value any) (string, error) {
 }
 
 // nameForm matches the names that tokens can use. Trail files have the same rule for config.memory.
-var nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+var nameForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 func rememberValue(_ context.Context, call tool.Call, args map[string]any) (tool.Result, error) {
 	name, _ := args["name"].(string)
 	switch {
-	case !nameForm.MatchString(name):
+	case !nameForm().MatchString(name):
 		return failure(fault.InvalidArguments,
 			"rememberValue: %q is not a valid name: use letters, digits, _ . and -, and start with a letter or _",
 			abridge(name)), nil

@@ -3,13 +3,13 @@ package bundle
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // unsupportedReason returns why an import cannot be bundled, and what to do.
@@ -53,7 +53,7 @@ func (b *builder) importChain(file string) string {
 }
 
 // syntaxError matches the messages of esbuild about syntax.
-var syntaxError = regexp.MustCompile(`^(?:Expected|Unexpected|Unterminated|Syntax error)\b`)
+var syntaxError = lazyregexp.New(`^(?:Expected|Unexpected|Unterminated|Syntax error)\b`)
 
 // explain replaces some of esbuild's messages with more helpful ones.
 func (b *builder) explain(p api.Message) (text, hint string) {
@@ -80,7 +80,7 @@ func (b *builder) explain(p api.Message) (text, hint string) {
 			break
 		}
 	}
-	if syntaxError.MatchString(p.Text) {
+	if syntaxError().MatchString(p.Text) {
 		hint = "correct the syntax there"
 	}
 	if missing {

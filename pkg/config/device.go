@@ -3,12 +3,12 @@ package config
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
@@ -35,7 +35,7 @@ type Device struct {
 }
 
 // deviceName matches names that can be written in a list of devices and differ from PLATFORM:NAME.
-var deviceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var deviceName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // devices reads the named devices.
 func (l *loader) devices(n yamldoc.Node) {
@@ -46,7 +46,7 @@ func (l *loader) devices(n yamldoc.Node) {
 		case isPlatform || isDriver:
 			e.At.Errorf("call it "+e.Key+"-1, for instance", "%q cannot be the name of a device: it means any %s device", e.Key,
 				e.Key)
-		case !deviceName.MatchString(e.Key):
+		case !deviceName().MatchString(e.Key):
 			e.At.Errorf("use letters, digits, ., _ and -", "%q cannot be the name of a device", e.Key)
 		}
 		l.project.Devices = append(l.project.Devices, l.device(e))

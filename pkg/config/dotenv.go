@@ -57,7 +57,7 @@ func dotenvLine(line string) (name, value string, err error) {
 	}
 	name, value, ok := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	if !ok || !variableName.MatchString(name) {
+	if !ok || !variableName().MatchString(name) {
 		return "", "", errors.New("this line does not set a variable")
 	}
 	if value == "" || value[0] != '"' && value[0] != '\'' {
@@ -98,7 +98,7 @@ func (l *loader) secretNames(n yamldoc.Node) {
 	p.SecretValues = map[string]string{}
 	for _, item := range n.Items() {
 		name := text(item)
-		if name != "" && !variableName.MatchString(name) {
+		if name != "" && !variableName().MatchString(name) {
 			item.Errorf("name an environment variable, such as API_TOKEN; its value does not belong in this file",
 				"this is not the name of a variable")
 			continue

@@ -3,18 +3,18 @@ package config
 import (
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
 var (
-	headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")  // a token of RFC 9110
-	hostFirst  = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?(/|$)`) // a URL without its scheme
-	authorizes = regexp.MustCompile(`(?i)auth|cookie|token|key|secret|password`)
+	headerName = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")  // a token of RFC 9110
+	hostFirst  = lazyregexp.New(`^[A-Za-z0-9.-]+(:[0-9]+)?(/|$)`) // a URL without its scheme
+	authorizes = lazyregexp.New(`(?i)auth|cookie|token|key|secret|password`)
 )
 
 // minSecretLength is the length in bytes from which a part of a URL that is written in the file is a secret: masking a
@@ -39,7 +39,7 @@ func (e *entry) readURL(n yamldoc.Node) {
 	case e.URL == "" || !complete: // reported already
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		hint := "write http://HOST:PORT/PATH or https://HOST/PATH"
-		if !strings.Contains(raw, "://") && hostFirst.MatchString(raw) {
+		if !strings.Contains(raw, "://") && hostFirst().MatchString(raw) {
 			hint = "http:// is missing: write http://" + withoutSecrets(raw)
 		}
 		n.Errorf(hint, "this is not the URL of a server")
@@ -131,7 +131,7 @@ func (e *entry) readHeaders(n yamldoc.Node) {
 	for _, v := range n.Entries() {
 		name, value := v.Key, e.Headers[v.Key]
 		switch {
-		case !headerName.MatchString(name):
+		case !headerName().MatchString(name):
 			v.At.Errorf("", "%q is not a valid name of a header", name)
 		case slices.Contains(protocolHeaders(), strings.ToLower(name)):
 			v.At.Errorf("remove it", "the header %s is set by trailblaze", name)
@@ -150,7 +150,7 @@ func (e *entry) readHeaders(n yamldoc.Node) {
 		if secret == "" {
 			v.Value.Warnf("is a variable empty?", "header %s is empty after expanding environment variables", name)
 		}
-		if authorizes.MatchString(name) {
+		if authorizes().MatchString(name) {
 			e.mask("header "+name, secret)
 		}
 	}
@@ -197,13 +197,13 @@ func (e *entry) warnUnencrypted() {
 		e.at["url"].Warnf(hint, "the user and password in url are sent unencrypted to another machine")
 	}
 	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
-		if authorizes.MatchString(name) {
+		if authorizes().MatchString(name) {
 			e.at["url"].Warnf(hint, "%s in url is sent unencrypted to another machine", name)
 		}
 	}
 	if headers, has := e.at["headers"]; has {
 		for _, v := range headers.Entries() {
-			if authorizes.MatchString(v.Key) {
+			if authorizes().MatchString(v.Key) {
 				v.At.Warnf(hint, "header %s is sent unencrypted to another machine", v.Key)
 			}
 		}

@@ -1,13 +1,13 @@
 package config
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
@@ -101,21 +101,21 @@ func (o *once) claim(n yamldoc.Node) bool {
 }
 
 // reference matches ${…}, closed or not, and $${…}, which is literal.
-var reference = regexp.MustCompile(`\$?\$\{[^}]*\}?`)
+var reference = lazyregexp.New(`\$?\$\{[^}]*\}?`)
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // expanded returns text with environment variables expanded: ${NAME}, and ${NAME:-default} where NAME may be unset or
 // empty. $${ is a literal ${, and any other $ is literal, too. Values are not expanded again. n is the node of the
 // text.
 func (l *loader) expanded(n yamldoc.Node, raw string) string {
-	return reference.ReplaceAllStringFunc(raw, func(ref string) string {
+	return reference().ReplaceAllStringFunc(raw, func(ref string) string {
 		if strings.HasPrefix(ref, "$$") {
 			return ref[1:]
 		}
 		body, closed := strings.CutSuffix(ref[2:], "}")
 		variable, fallback, hasFallback := strings.Cut(body, ":-")
-		if !closed || !variableName.MatchString(variable) || strings.Contains(fallback, "${") {
+		if !closed || !variableName().MatchString(variable) || strings.Contains(fallback, "${") {
 			n.Warnf("write ${NAME} or ${NAME:-default}, or $${ for a literal ${", "%s is not expanded", ref)
 			return ref
 		}
@@ -135,10 +135,10 @@ func (l *loader) expanded(n yamldoc.Node, raw string) string {
 // a default.
 func (l *loader) environment(raw string) (values map[string]string, complete bool) {
 	values, complete = map[string]string{}, true
-	for _, ref := range reference.FindAllString(raw, -1) {
+	for _, ref := range reference().FindAllString(raw, -1) {
 		body, isReference := strings.CutPrefix(ref, "${")
 		variable, _, hasFallback := strings.Cut(strings.TrimSuffix(body, "}"), ":-")
-		if !isReference || !variableName.MatchString(variable) {
+		if !isReference || !variableName().MatchString(variable) {
 			continue
 		}
 		value, set := l.env(variable)
@@ -151,7 +151,7 @@ func (l *loader) environment(raw string) (values map[string]string, complete boo
 }
 
 // secretName matches names of variables and keys whose values must not be shown: API_TOKEN, accessKey, PASSWORD.
-var secretName = regexp.MustCompile(`(?i:(^|[_-])(auth|authorization|bearer|tokens?|keys?|accesskey|apikey|secretkey|privatekey` +
+var secretName = lazyregexp.New(`(?i:(^|[_-])(auth|authorization|bearer|tokens?|keys?|accesskey|apikey|secretkey|privatekey` +
 	`|secrets?|clientsecret|pass|passwords?|passwd|passphrase|pat|credentials?|dsn)[0-9]*([_-]|$)|[_-]pwd$)` +
 	`|[a-z](Token|Key|Secret|Password|Passphrase)$`)
 
@@ -161,7 +161,7 @@ func (l *loader) secrets(key, raw string) map[string]string {
 	secrets := map[string]string{}
 	variables, _ := l.environment(raw)
 	for name, value := range variables {
-		if strings.TrimSpace(value) != "" && (secretName.MatchString(name) || secretName.MatchString(key)) {
+		if strings.TrimSpace(value) != "" && (secretName().MatchString(name) || secretName().MatchString(key)) {
 			secrets[name] = value
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // ArgProblem is a problem of a call's arguments with the tool's input schema.
@@ -202,7 +203,7 @@ func (w *schemaWalk) text(s *jsonschema.Schema, path []string, v string) {
 		return
 	}
 	pattern, err := regexp.Compile(s.Pattern)
-	words := wordList.FindStringSubmatch(s.Pattern)
+	words := wordList().FindStringSubmatch(s.Pattern)
 	switch {
 	case err != nil || pattern.MatchString(v):
 	case words != nil:
@@ -218,7 +219,7 @@ func (w *schemaWalk) text(s *jsonschema.Schema, path []string, v string) {
 }
 
 // wordList matches a regular expression that is a list of words, such as ^(?i:UP|DOWN)$.
-var wordList = regexp.MustCompile(`^\^\((?:\?i:|\?:)?([A-Za-z0-9_|-]+)\)\$$`)
+var wordList = lazyregexp.New(`^\^\((?:\?i:|\?:)?([A-Za-z0-9_|-]+)\)\$$`)
 
 func (w *schemaWalk) number(s *jsonschema.Schema, path []string, v float64) {
 	bound := func(limit *float64, holds func(limit float64) bool, words string) {

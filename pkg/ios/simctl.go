@@ -8,11 +8,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // simulator is a simulator on this machine, which simctl controls.
@@ -173,8 +173,8 @@ func (s *simulator) setPermission(ctx context.Context, app, name, state string) 
 }
 
 var (
-	listedApp = regexp.MustCompile(`(?m)^    "?([\w.-]+)"? = +\{`)
-	systemApp = regexp.MustCompile(`ApplicationType = "?System"?;`)
+	listedApp = lazyregexp.New(`(?m)^    "?([\w.-]+)"? = +\{`)
+	systemApp = lazyregexp.New(`ApplicationType = "?System"?;`)
 )
 
 // apps returns the ids of the installed apps.
@@ -184,13 +184,13 @@ func (s *simulator) apps(ctx context.Context, system bool) ([]string, error) {
 		return nil, err
 	}
 	var all []string
-	found := listedApp.FindAllStringSubmatchIndex(output, -1)
+	found := listedApp().FindAllStringSubmatchIndex(output, -1)
 	for i, at := range found {
 		end := len(output)
 		if i+1 < len(found) {
 			end = found[i+1][0]
 		}
-		if system || !systemApp.MatchString(output[at[1]:end]) {
+		if system || !systemApp().MatchString(output[at[1]:end]) {
 			all = append(all, output[at[2]:at[3]])
 		}
 	}

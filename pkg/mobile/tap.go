@@ -3,12 +3,12 @@ package mobile
 import (
 	"context"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -194,14 +194,14 @@ func tapOn(ctx context.Context, d *phone, a device.Arguments) (tool.Result, erro
 // percentPoint is a place in an area, in tenths of a percent from its top left corner; nil for its middle.
 type percentPoint struct{ x, y int }
 
-var percents = regexp.MustCompile(`^\s*(\d{1,3}(?:\.\d+)?)%\s*,\s*(\d{1,3}(?:\.\d+)?)%\s*$`)
+var percents = lazyregexp.New(`^\s*(\d{1,3}(?:\.\d+)?)%\s*,\s*(\d{1,3}(?:\.\d+)?)%\s*$`)
 
 // relativePoint reads an argument such as 50%,12.5%. It is nil when the argument is absent.
 func relativePoint(a device.Arguments, key string) (*percentPoint, error) {
 	if !a.Has(key) {
 		return nil, nil
 	}
-	match := percents.FindStringSubmatch(a.Text(key))
+	match := percents().FindStringSubmatch(a.Text(key))
 	var tenths [2]int
 	for i := range tenths {
 		percent := math.Inf(1)

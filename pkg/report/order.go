@@ -2,11 +2,11 @@ package report
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // trailID identifies a trail within a run.
@@ -21,7 +21,7 @@ func compareTrails(a, b trailID) int {
 		cmp.Compare(x.row, y.row), cmp.Compare(x.repeat, y.repeat))
 }
 
-var titleEnding = regexp.MustCompile(`^(.*?)(?: \[([0-9]{1,9})\])?(?: \(([0-9]{1,9}) of [0-9]{1,9}\))?$`)
+var titleEnding = lazyregexp.New(`^(.*?)(?: \[([0-9]{1,9})\])?(?: \(([0-9]{1,9}) of [0-9]{1,9}\))?$`)
 
 // numberedTitle is a title without the numbers of its row and of its repetition, which are 0 without one.
 type numberedTitle struct {
@@ -30,7 +30,7 @@ type numberedTitle struct {
 }
 
 func splitTitle(title string) numberedTitle {
-	parts := titleEnding.FindStringSubmatch(title)
+	parts := titleEnding().FindStringSubmatch(title)
 	if parts == nil { // it has several lines
 		return numberedTitle{rest: title}
 	}

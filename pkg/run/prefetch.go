@@ -3,13 +3,13 @@ package run
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
@@ -180,12 +180,12 @@ func (f *prefetcher) take(c *readyCase, a attempt) (s *session.Session, release 
 }
 
 // conflictPattern matches what programs print when they need something that another process holds.
-var conflictPattern = regexp.MustCompile(
+var conflictPattern = lazyregexp.New(
 	`(?i)EADDRINUSE|address already in use|ECONNREFUSED|connection refused|resource busy|is locked`)
 
 // warnConflict warns, once in a run, when a trail may have failed because servers of the next sessions ran already.
 func (f *prefetcher) warnConflict(res trailResult) {
-	if f == nil || len(f.cases) == 0 || f.warned || !res.bad() || !conflictPattern.MatchString(res.Reason) {
+	if f == nil || len(f.cases) == 0 || f.warned || !res.bad() || !conflictPattern().MatchString(res.Reason) {
 		return
 	}
 	f.warned = true

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // Rules are the rules by which patterns match (specification, section 17).
@@ -123,11 +125,11 @@ func tooLarge(err error) bool {
 }
 
 // leadingFlags is a group of flags at the beginning that stands alone, as in (?ix), or opens a group, as in (?i:a).
-var leadingFlags = regexp.MustCompile(`^\(\?([a-zA-Z]*)(-[a-zA-Z]*)?([:)])`)
+var leadingFlags = lazyregexp.New(`^\(\?([a-zA-Z]*)(-[a-zA-Z]*)?([:)])`)
 
 // withoutFlags leaves out the flags of a leading group that change nothing here: x, u and d.
 func withoutFlags(raw string) string {
-	group := leadingFlags.FindStringSubmatch(raw)
+	group := leadingFlags().FindStringSubmatch(raw)
 	if group == nil {
 		return raw
 	}
@@ -186,7 +188,7 @@ func unsupported(raw string) string {
 			inClass = rest[0] != ']'
 		case rest[0] == '[':
 			inClass = true
-			i += len(classStart.FindString(rest)) - 1
+			i += len(classStart().FindString(rest)) - 1
 		default:
 			if construct := unsupportedGroup(rest); construct != "" {
 				return construct
@@ -197,19 +199,19 @@ func unsupported(raw string) string {
 }
 
 // classStart is the beginning of a character class; a bracket at its start is a member of it.
-var classStart = regexp.MustCompile(`^\[\^?\]?`)
+var classStart = lazyregexp.New(`^\[\^?\]?`)
 
 var (
-	backReference = regexp.MustCompile(`^\\(?:[1-9]|k<\w*>)`)
-	otherEscape   = regexp.MustCompile(`^\\(?:[GHRXZh]|u[0-9a-fA-F]{4}|N\{\w*\}|b\{\w*\})`)
-	possessive    = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\})\+`)
+	backReference = lazyregexp.New(`^\\(?:[1-9]|k<\w*>)`)
+	otherEscape   = lazyregexp.New(`^\\(?:[GHRXZh]|u[0-9a-fA-F]{4}|N\{\w*\}|b\{\w*\})`)
+	possessive    = lazyregexp.New(`^(?:[*+?]|\{\d+(?:,\d*)?\})\+`)
 )
 
 func unsupportedEscape(rest string, inClass bool) string {
-	if found := backReference.FindString(rest); found != "" && !inClass {
+	if found := backReference().FindString(rest); found != "" && !inClass {
 		return fmt.Sprintf("a back-reference (%s)", found)
 	}
-	if found := otherEscape.FindString(rest); found != "" {
+	if found := otherEscape().FindString(rest); found != "" {
 		return "the escape " + found
 	}
 	return ""
@@ -237,7 +239,7 @@ func unsupportedGroup(rest string) string {
 			return group.name + " " + group.prefix + "…)"
 		}
 	}
-	if found := possessive.FindString(rest); found != "" {
+	if found := possessive().FindString(rest); found != "" {
 		return fmt.Sprintf("a possessive quantifier (%s)", found)
 	}
 	return ""

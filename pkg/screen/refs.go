@@ -3,13 +3,13 @@ package screen
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // StaleRef is the kind of the error for a reference whose element is gone.
@@ -126,10 +126,10 @@ type LookupResult struct {
 	Was string
 }
 
-var reference = regexp.MustCompile(`^e([0-9]{1,9})$`)
+var reference = lazyregexp.New(`^e([0-9]{1,9})$`)
 
 // IsReference reports whether text has the form of a reference, such as e12.
-func IsReference(text string) bool { return reference.MatchString(text) }
+func IsReference(text string) bool { return reference().MatchString(text) }
 
 // Lookup returns the element of a reference in the current tree. If it is not there any more, it was the only one with
 // its role and its name, and exactly one element has them now, which was never on the screen together with it, that one
@@ -138,7 +138,7 @@ func IsReference(text string) bool { return reference.MatchString(text) }
 func (r *References) Lookup(ref string, t *Tree) (LookupResult, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	match := reference.FindStringSubmatch(strings.TrimSpace(ref))
+	match := reference().FindStringSubmatch(strings.TrimSpace(ref))
 	if match == nil {
 		return LookupResult{}, fault.New(fault.InvalidArguments, "take a reference from a snapshot",
 			"%s is not a reference; a reference looks like e12", quote(ref))

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // maxNesting is how deep relations may be nested.
@@ -198,7 +200,7 @@ type Target struct {
 	AppIDs []string // the app ids of the target, one of which is the app's
 }
 
-var appIDToken = regexp.MustCompile(`\{\{\s*target\.appId\s*\}\}`)
+var appIDToken = lazyregexp.New(`\{\{\s*target\.appId\s*\}\}`)
 
 // expand replaces {{target.appId}} in a pattern. It stays where the target has no app id.
 func (t Target) expand(pattern string) string {
@@ -217,7 +219,7 @@ func (t Target) expand(pattern string) string {
 	if t.AppID == "" {
 		expression = "(?:" + strings.Join(quoted, "|") + ")"
 	}
-	return appIDToken.ReplaceAllLiteralString(pattern, expression)
+	return appIDToken().ReplaceAllLiteralString(pattern, expression)
 }
 
 // integer returns a decoded number that is a whole one.

@@ -134,7 +134,7 @@ func devices(n yamldoc.Node) []DeviceDriver {
 
 func memory(n yamldoc.Node) map[string]any {
 	for _, e := range n.Entries() {
-		checkKey(e, memoryForm, "a name")
+		checkKey(e, memoryForm(), "a name")
 	}
 	return values(n)
 }
@@ -160,7 +160,7 @@ func skip(n yamldoc.Node) Skip {
 func args(n yamldoc.Node) map[string]Arg {
 	var decls map[string]Arg
 	for _, e := range n.Entries() {
-		checkKey(e, nameForm, "an argument's name")
+		checkKey(e, nameForm(), "an argument's name")
 		if decls == nil {
 			decls = map[string]Arg{}
 		}
@@ -195,14 +195,14 @@ func arg(e yamldoc.Entry) Arg {
 
 // checkClassifier reports a key that is not a classifier.
 func checkClassifier(e yamldoc.Entry) {
-	if classifierForm.MatchString(e.Key) {
+	if classifierForm().MatchString(e.Key) {
 		return
 	}
 	hint := "write it like android or android-phone"
 	if d, ok := scope.ParseDriver(e.Key); ok {
 		hint = "write its platform, " + d.Platform.Lower()
 	} else if fixed := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(e.Key), "_",
-		"-")); classifierForm.MatchString(fixed) {
+		"-")); classifierForm().MatchString(fixed) {
 		hint = "write " + fixed
 	}
 	e.At.Errorf(hint, "%q is not a classifier", e.Key)

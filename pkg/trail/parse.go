@@ -1,11 +1,11 @@
 package trail
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
@@ -13,14 +13,14 @@ import (
 const envelopeKey = "_trailblazeContext"
 
 var (
-	classifierForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	nameForm       = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	memoryForm     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+	classifierForm = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	nameForm       = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	memoryForm     = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
 // IsValueName reports whether a value in memory may have that name.
 func IsValueName(name string) bool {
-	return memoryForm.MatchString(name) && name != reservedName && !strings.HasPrefix(name, argsPrefix)
+	return memoryForm().MatchString(name) && name != reservedName && !strings.HasPrefix(name, argsPrefix)
 }
 
 // Parse parses a trail file of either shape. It returns all problems of the file; with any of them the file is nil.
@@ -210,7 +210,7 @@ func (r *reader) use(s *Step, n, args yamldoc.Node) {
 		return
 	}
 	for _, e := range args.Entries() {
-		checkKey(e, nameForm, "an argument's name")
+		checkKey(e, nameForm(), "an argument's name")
 	}
 	value, positions := args.ValueWithPositions()
 	s.Use.Args, _ = value.(map[string]any)
@@ -290,7 +290,7 @@ func (r *reader) call(n yamldoc.Node) (Call, bool) {
 	for _, e := range n.Entries() {
 		switch {
 		case e.Key == "saveAs":
-			c.SaveAs = checkName(e.Value, nameForm, "a name")
+			c.SaveAs = checkName(e.Value, nameForm(), "a name")
 		case e.Key == "timeout":
 			c.Timeout = e.Value.Duration()
 		case e.Key == "optional":

@@ -44,7 +44,7 @@ func nextToken(s string) (t token, rest string) {
 	case strings.HasPrefix(s, "{{") && !strings.HasPrefix(s, "{{{"): // {{{x}}} is {, the token {{x}}, and }
 		return strictToken(s)
 	case strings.HasPrefix(s, "${"):
-		if name, after, ok := strings.Cut(s[len("${"):], "}"); ok && memoryForm.MatchString(strings.TrimSpace(name)) {
+		if name, after, ok := strings.Cut(s[len("${"):], "}"); ok && memoryForm().MatchString(strings.TrimSpace(name)) {
 			return token{text: s[:len(s)-len(after)], name: strings.TrimSpace(name)}, after
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // PythonFile is the name of the stub for Python.
@@ -225,7 +227,7 @@ func (w *pyWriter) union(parts []shape) string {
 	return strings.Join(types, " | ")
 }
 
-var wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
+var wholeNumber = lazyregexp.New(`^-?[0-9]+$`)
 
 // pyLiteral returns the type of a literal. Python has no literals of other numbers than whole ones.
 func pyLiteral(value string) string {
@@ -234,13 +236,13 @@ func pyLiteral(value string) string {
 		return "Literal[True]"
 	case value == "false":
 		return "Literal[False]"
-	case value[0] != '"' && !wholeNumber.MatchString(value):
+	case value[0] != '"' && !wholeNumber().MatchString(value):
 		return "float"
 	}
 	return "Literal[" + literalText(value, quotePython) + "]"
 }
 
-var quotes = regexp.MustCompile(`"{2,}|"$`)
+var quotes = lazyregexp.New(`"{2,}|"$`)
 
 // doc writes a docstring.
 func (w *pyWriter) doc(text, indent string) {
@@ -250,7 +252,7 @@ func (w *pyWriter) doc(text, indent string) {
 	}
 	for i, line := range lines {
 		line = strings.ReplaceAll(line, `\`, `\\`)
-		lines[i] = quotes.ReplaceAllStringFunc(line, func(q string) string { return strings.Repeat(`\"`, len(q)) })
+		lines[i] = quotes().ReplaceAllStringFunc(line, func(q string) string { return strings.Repeat(`\"`, len(q)) })
 	}
 	if len(lines) > 1 {
 		lines = append(lines, "")
@@ -260,7 +262,7 @@ func (w *pyWriter) doc(text, indent string) {
 }
 
 func isPythonName(name string) bool {
-	return identifier.MatchString(name) && !slices.Contains(pythonKeywords(), name)
+	return identifier().MatchString(name) && !slices.Contains(pythonKeywords(), name)
 }
 
 func pythonKeywords() []string {

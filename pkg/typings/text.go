@@ -3,10 +3,11 @@ package typings
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // lineWidth is the length at which generated text wraps.
@@ -34,7 +35,7 @@ func typeName(s string) string {
 	return name
 }
 
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var identifier = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // isHidden reports whether a rune is not shown or changes how others are shown, such as those that reverse text. A
 // comment or a name that contains it could look like other code.

@@ -201,7 +201,7 @@ func (w *tsWriter) fields(s shape, indent string) {
 }
 
 func tsKey(name string) string {
-	if identifier.MatchString(name) {
+	if identifier().MatchString(name) {
 		return name
 	}
 	return quoteTypeScript(name)

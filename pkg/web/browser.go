@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 const (
@@ -464,16 +464,16 @@ func (b *browser) startError(cause error) error {
 }
 
 var (
-	browserLog  = regexp.MustCompile(`^\[[^\]]*:(?:ERROR|WARNING|INFO|VERBOSE\d*):([^\]]*)\]`)
-	stackOfDump = regexp.MustCompile(`^\s*(?:Warning: vk|at .*\.\./third_party/|#\d+ 0x|r\d+: |[a-z]{2,3}: [0-9a-f]{16}|\[end of stack trace\])`)
+	browserLog  = lazyregexp.New(`^\[[^\]]*:(?:ERROR|WARNING|INFO|VERBOSE\d*):([^\]]*)\]`)
+	stackOfDump = lazyregexp.New(`^\s*(?:Warning: vk|at .*\.\./third_party/|#\d+ 0x|r\d+: |[a-z]{2,3}: [0-9a-f]{16}|\[end of stack trace\])`)
 )
 
 // isBrowserNoise reports whether a line that a browser wrote says nothing about its end: its own log, which has errors
 // about services and drivers that a machine lacks, and addresses of a stack. Errors of the display are a reason not to
 // start.
 func isBrowserNoise(line string) bool {
-	log := browserLog.FindStringSubmatch(line)
-	return log != nil && !strings.Contains(log[1], "ozone") || stackOfDump.MatchString(line) ||
+	log := browserLog().FindStringSubmatch(line)
+	return log != nil && !strings.Contains(log[1], "ozone") || stackOfDump().MatchString(line) ||
 		strings.HasPrefix(line, "DevTools listening on") || strings.TrimSpace(line) == ""
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // emulation is what pages are told of their device. The zero value tells them nothing.
@@ -138,10 +139,10 @@ func (e *emulation) readScale(value string) (err error) {
 }
 
 // localeFormat matches the tags of BCP 47 that name a language, and optionally a script, a region and variants.
-var localeFormat = regexp.MustCompile(`^[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?([-_][A-Za-z0-9]{4,8})*$`)
+var localeFormat = lazyregexp.New(`^[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?([-_][A-Za-z0-9]{4,8})*$`)
 
 func (e *emulation) readLocale(value string) error {
-	if !localeFormat.MatchString(value) {
+	if !localeFormat().MatchString(value) {
 		return fault.New(fault.Misuse, "write it like de, de-CH or zh-Hant-TW", "locale: %q is not a locale", value)
 	}
 	e.locale = strings.ReplaceAll(value, "_", "-")
@@ -230,7 +231,7 @@ func (e *emulation) readColorScheme(value string) error {
 	return nil
 }
 
-var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+var headerName = lazyregexp.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
 func (e *emulation) readHeaders(value string) error {
 	var given map[string]any
@@ -240,7 +241,7 @@ func (e *emulation) readHeaders(value string) error {
 	e.extraHeaders = map[string]string{}
 	for name, v := range given {
 		text := fmt.Sprint(v)
-		if _, isText := v.(string); !headerName.MatchString(name) || strings.ContainsAny(text, "\r\n\x00") || !isText && !isScalar(v) {
+		if _, isText := v.(string); !headerName().MatchString(name) || strings.ContainsAny(text, "\r\n\x00") || !isText && !isScalar(v) {
 			return fault.New(fault.Misuse, "write it like {X-Test: \"1\"}", "extraHeaders: %q is not a header with a text", name)
 		}
 		e.extraHeaders[name] = text

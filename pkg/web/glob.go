@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // urlPattern is a URL, or a glob in Playwright's syntax: * matches any characters but /, ** matches any, {a,b} matches
@@ -23,7 +24,7 @@ func readURLPattern(text, base string) (urlPattern, error) {
 		return urlPattern{}, nil
 	}
 	resolved := resolveGlob(base, text)
-	if !strings.HasPrefix(resolved, "*") && !globScheme.MatchString(resolved) {
+	if !strings.HasPrefix(resolved, "*") && !globScheme().MatchString(resolved) {
 		return urlPattern{}, fault.New(fault.InvalidArguments, "write a whole URL, or a pattern such as **/api/orders*",
 			"url: %q is neither a URL nor a pattern, and the target has no base_url", text)
 	}
@@ -38,7 +39,7 @@ func readURLPattern(text, base string) (urlPattern, error) {
 	return urlPattern{text, compiled}, nil
 }
 
-var globScheme = regexp.MustCompile(`^[A-Za-z*{][^/]*:`)
+var globScheme = lazyregexp.New(`^[A-Za-z*{][^/]*:`)
 
 // match reports whether a URL matches.
 func (u urlPattern) match(address string) bool {
@@ -104,7 +105,7 @@ func globExpression(glob string) (string, error) {
 	return out.String(), nil
 }
 
-var escapedQuestionMark = regexp.MustCompile(`\\\\\?`)
+var escapedQuestionMark = lazyregexp.New(`\\\\\?`)
 
 // resolveGlob resolves a glob against a base URL and normalizes it as browsers normalize URLs, by the rules of
 // Playwright's resolveGlobBase. Parts of it that have wildcards stay as they are.
@@ -112,7 +113,7 @@ func resolveGlob(base, glob string) string {
 	if strings.HasPrefix(glob, "*") {
 		return glob
 	}
-	glob = escapedQuestionMark.ReplaceAllString(glob, "?")
+	glob = escapedQuestionMark().ReplaceAllString(glob, "?")
 	for _, scheme := range []string{"about:", "data:", "chrome:", "edge:", "file:"} {
 		if strings.HasPrefix(glob, scheme) {
 			return glob

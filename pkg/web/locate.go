@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -193,12 +194,12 @@ func (n roleAndName) warnings() []string {
 }
 
 // digits are what changes in a name such as Total 12.50.
-var digits = regexp.MustCompile(`\pN+([.,]\pN+)*`)
+var digits = lazyregexp.New(`\pN+([.,]\pN+)*`)
 
 // constant returns what names the element whatever the digits in its name are.
 func (n roleAndName) constant() string {
 	var parts []string
-	for _, part := range digits.Split(n.name, -1) {
+	for _, part := range digits().Split(n.name, -1) {
 		parts = append(parts, regexp.QuoteMeta(part))
 	}
 	if len(parts) == 1 {

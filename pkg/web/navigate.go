@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -66,7 +66,7 @@ func clearAppData(ctx context.Context, p *page, _ map[string]any) (tool.Result, 
 	return success("cleared cookies, storage and permissions; the page is blank"), nil
 }
 
-var absoluteURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://|^(?i:about|data):`)
+var absoluteURL = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*://|^(?i:about|data):`)
 
 // resolveURL returns the URL for an argument (specification, section 15.1): without a scheme it is the path of a file,
 // beside the trail or in the project.
@@ -75,7 +75,7 @@ func (p *page) resolveURL(address string) (string, error) {
 	if address == "" {
 		return "", fault.New(fault.InvalidArguments, "", "url is empty")
 	}
-	if absoluteURL.MatchString(address) {
+	if absoluteURL().MatchString(address) {
 		return address, nil
 	}
 	session := p.device.session

@@ -2,12 +2,12 @@ package web
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
@@ -143,7 +143,7 @@ func byRelations(s *screen.Selector) (target, error) {
 
 // checkCSS returns an error for a selector in the syntax of another tool.
 func checkCSS(selector string) error {
-	if found := foreignCSS.FindString(selector); found != "" {
+	if found := foreignCSS().FindString(selector); found != "" {
 		return fault.New(fault.InvalidArguments, "write it as for document.querySelector",
 			"%q is not a CSS selector: %s is the syntax of another tool", selector, strings.TrimSpace(found))
 	}
@@ -203,12 +203,12 @@ func byText(text string) target {
 }
 
 var (
-	roleName    = regexp.MustCompile(`^([a-z]+) "((?:[^"\\]|\\.)*)"$`)
-	escapedRune = regexp.MustCompile(`\\(.)`)
-	frameRef    = regexp.MustCompile(`^f[1-9][0-9]*e[1-9][0-9]*$`)
-	foreignRef  = regexp.MustCompile(`^(xpath|text|role|id|name|data-test-?id|data-test|internal:[a-z-]+)=|^\(?//|\s>>\s|` +
+	roleName    = lazyregexp.New(`^([a-z]+) "((?:[^"\\]|\\.)*)"$`)
+	escapedRune = lazyregexp.New(`\\(.)`)
+	frameRef    = lazyregexp.New(`^f[1-9][0-9]*e[1-9][0-9]*$`)
+	foreignRef  = lazyregexp.New(`^(xpath|text|role|id|name|data-test-?id|data-test|internal:[a-z-]+)=|^\(?//|\s>>\s|` +
 		`^(page\.)?(getBy[A-Z]\w*|locator)\(`)
-	foreignCSS = regexp.MustCompile(
+	foreignCSS = lazyregexp.New(
 		`^(xpath|text|role|id|data-test-?id|data-test|internal:[a-z-]+)=|^\(?\.*//|^[^"']*\s>>\s`)
 )
 
@@ -216,17 +216,17 @@ var (
 func byRef(ref string) (target, error) {
 	ref = strings.TrimSpace(ref)
 	t := newTarget("%s", ref)
-	role := roleName.FindStringSubmatch(ref)
+	role := roleName().FindStringSubmatch(ref)
 	switch {
 	case strings.HasPrefix(ref, "css="):
 		return byCSS(ref), checkCSS(strings.TrimSpace(strings.TrimPrefix(ref, "css=")))
-	case screen.IsReference(ref), frameRef.MatchString(ref):
+	case screen.IsReference(ref), frameRef().MatchString(ref):
 		t.ref = ref
 	case screen.IsRole(ref):
 		t.role = ref
 	case role != nil && screen.IsRole(role[1]):
-		t.role, t.name = role[1], &name{text: escapedRune.ReplaceAllString(role[2], "$1")}
-	case foreignRef.MatchString(ref):
+		t.role, t.name = role[1], &name{text: escapedRune().ReplaceAllString(role[2], "$1")}
+	case foreignRef().MatchString(ref):
 		return target{}, fault.New(fault.InvalidArguments, "write css=SELECTOR, role \"name\", a role, or a text",
 			"ref: %q is the syntax of another tool", ref)
 	default:

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // Map is a mapping that is written in its order.
@@ -205,7 +206,7 @@ func (e *encoder) number(text string) string {
 		return strconv.FormatUint(u, 10)
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || !plainFloat.MatchString(text) {
+	if err != nil || !plainFloat().MatchString(text) {
 		return e.fail("%q is not a number that can be read again", text)
 	}
 	return e.float(f)
@@ -223,8 +224,8 @@ func (e *encoder) float(f float64) string {
 }
 
 var (
-	plainText = regexp.MustCompile(`^[\p{L}_/][\p{L}\p{N} _./()+;=!?'@$-]*$|^([0-9]+(\.[0-9]+)?(h|m|s|ms))+$`)
-	keyword   = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
+	plainText = lazyregexp.New(`^[\p{L}_/][\p{L}\p{N} _./()+;=!?'@$-]*$|^([0-9]+(\.[0-9]+)?(h|m|s|ms))+$`)
+	keyword   = lazyregexp.New(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
 )
 
 // text returns text on one line, quoted unless every YAML reader takes it for text.
@@ -232,7 +233,7 @@ func (e *encoder) text(s string) string {
 	if !utf8.ValidString(s) {
 		return e.fail("%q is not valid UTF-8", s)
 	}
-	if !e.quoted && plainText.MatchString(s) && !keyword.MatchString(s) && !strings.HasSuffix(s, " ") {
+	if !e.quoted && plainText().MatchString(s) && !keyword().MatchString(s) && !strings.HasSuffix(s, " ") {
 		return s
 	}
 	if !e.quoted && strings.Contains(s, `\`) && !strings.ContainsFunc(s, isUnprintable) { // such as a regular expression

@@ -3,13 +3,14 @@ package yamldoc
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // Str reads text. A number or a boolean is a problem whose hint is to quote it.
@@ -149,7 +150,7 @@ func (n Node) value(depth int, at *Positions) any {
 		}
 		return out
 	case *ast.StringNode:
-		if v.Token.Type == token.StringType && len(v.Value) <= maxNumber && numberLike.MatchString(v.Value) {
+		if v.Token.Type == token.StringType && len(v.Value) <= maxNumber && numberLike().MatchString(v.Value) {
 			return n.number()
 		}
 		return n.countedText(v.Value)
@@ -171,23 +172,23 @@ func (n Node) countedText(text string) string {
 // plainInteger and plainFloat are the numbers that are read as such. numberLike is text that other YAML readers take
 // for a number.
 var (
-	plainInteger = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*|0x[0-9a-fA-F]+|0o[0-7]+)$`)
-	plainFloat   = regexp.MustCompile(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-	numberLike   = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$|^[-+]?\.[0-9]+[eE][-+]?[0-9]+$`)
+	plainInteger = lazyregexp.New(`^[-+]?(0|[1-9][0-9]*|0x[0-9a-fA-F]+|0o[0-7]+)$`)
+	plainFloat   = lazyregexp.New(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	numberLike   = lazyregexp.New(`^[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$|^[-+]?\.[0-9]+[eE][-+]?[0-9]+$`)
 )
 
 // number parses a number. It returns nil, and records a problem, when the text is ambiguous or out of range.
 func (n Node) number() any {
 	text := n.resolve().GetToken().Value
 	switch {
-	case plainInteger.MatchString(text):
+	case plainInteger().MatchString(text):
 		if i, err := strconv.ParseInt(text, 0, 64); err == nil {
 			return i
 		}
 		if u, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 0, 64); err == nil {
 			return u
 		}
-	case plainFloat.MatchString(text):
+	case plainFloat().MatchString(text):
 		if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) {
 			return f
 		}

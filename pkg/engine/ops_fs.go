@@ -448,8 +448,12 @@ func makeDir(c *call) (any, error) {
 	if !arg[bool](c.args, 1) {
 		return nil, fsError(os.Mkdir(name, mode), "mkdir", written)
 	}
-	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && !info.IsDir():
 		return nil, fsError(syscall.EEXIST, "mkdir", written)
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return nil, fsError(err, "mkdir", written) // os.MkdirAll would make the folders above it
 	}
 	var first any
 	for dir := filepath.Clean(written); ; dir = filepath.Dir(dir) {

@@ -26,6 +26,19 @@ func TestEmptyPaths(t *testing.T) {
 	}
 }
 
+func TestTooLongPathMakesNoFolders(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	got := run(t, bundledImports(`
+		import fs from "node:fs";
+		for (const path of ["long/".repeat(2000), "new/" + "n".repeat(300)])
+			try { fs.mkdirSync(path, { recursive: true }) } catch (e) { console.log(e.code, fs.readdirSync(".").join()) }`),
+		func(s *Spec) { s.Dir = dir })
+	if want := "ENAMETOOLONG \nENAMETOOLONG new\n"; got != want { // as in Node.js
+		t.Errorf("stdout %q, want %q", got, want)
+	}
+}
+
 func TestHomeIsTakenFromEnvironment(t *testing.T) {
 	t.Parallel()
 	code := bundledImports(`import os from "node:os"; console.log(os.homedir())`)

@@ -277,8 +277,8 @@ func TestRunTimeoutHasExitCode124(t *testing.T) {
 		"trails/1.trail.yaml": webTrail("fail: {}"), "trails/2.trail.yaml": webTrail("fatal: {}"),
 		"trails/3.trail.yaml": webTrail("bad: {}"), "trails/4.trail.yaml": webTrail("echo: {}"),
 	})
-	r := p.run("run", "--timeout", "3s", "--json")
-	r.want(t, 124, "--timeout 3s")
+	r := p.run("run", "--timeout", "6s", "--json")
+	r.want(t, 124, "--timeout 6s")
 	if got, _ := json.Marshal(outcomes(t, r)); string(got) != `{"0":"passed","1":"failed","2":"error","3":"error"}` {
 		t.Errorf("outcomes %s", got)
 	}

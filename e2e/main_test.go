@@ -218,7 +218,7 @@ func (r result) events(t *testing.T) []map[string]any {
 
 // await waits until a condition holds.
 func await(happened func() bool) {
-	for deadline := time.Now().Add(time.Minute); !happened() && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(3 * time.Minute); !happened() && time.Now().Before(deadline); {
 		<-time.After(5 * time.Millisecond)
 	}
 }

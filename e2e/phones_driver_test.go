@@ -175,7 +175,8 @@ func TestCommandsReachAnIPhoneThroughAppium(t *testing.T) {
 	if p.App.Foreground() == app.ShopID {
 		t.Error("HOME had no effect")
 	}
-	p.Close() // in the middle of the session
+	p.Close()                               // in the middle of the session
+	_, _ = u.driver.Foreground(t.Context()) // the connection that Appium has kept is closed only when it is used
 	err = u.driver.Touch(t.Context(), mobile.Finger{Path: []screen.Point{{X: 1, Y: 1}}})
 	if fault.KindOf(err) != fault.Crashed {
 		t.Errorf("a touch without a phone: %v", err)

@@ -34,7 +34,7 @@ const (
 	open    = "launchApp: { appId: com.example.shop, launchMode: FORCE_RESTART }"
 	offline = "networkConnection: { connected: false }"
 	// limited is the end of a call with a limit.
-	limited = "\n          timeout: 1s"
+	limited = "\n          timeout: 3s"
 )
 
 // Each fault of a phone ends the trail with one message that names it and says what to do. The phone is put back.

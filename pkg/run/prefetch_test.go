@@ -124,7 +124,7 @@ func TestPrefetchNeedsProjectAndDevice(t *testing.T) {
 		"the project does not ask": func(o *run.Options) { o.Project.StartAhead = false },
 		"the device serves one session at a time": func(o *run.Options) {
 			o.Devices[0].Backends = []session.Backend{{
-				Kind:    device.Kind{Name: "phone", Drivers: []string{"playwright-native"}, OneSession: true},
+				Kind:    device.Kind{Name: "phone", Drivers: []string{"playwright-native"}, OneSession: true, Commands: noCommands},
 				Backend: &phone{newBarrier(1)},
 			}}
 		},
@@ -333,3 +333,5 @@ func TestPrefetchedServerThatCrashesIsStartedAgain(t *testing.T) {
 		t.Errorf("%v, %+v, %d starts", err, summary, len(links))
 	}
 }
+
+func noCommands() []tool.Advertised { return nil }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -85,18 +86,31 @@ func TestAssertionsThatHold(t *testing.T) {
 
 func TestNothingIsAbsentBeforePageHasLoaded(t *testing.T) {
 	t.Parallel()
+	rest := make(chan struct{})
+	url := serve(t, map[string]http.HandlerFunc{"/slow": func(w http.ResponseWriter, r *http.Request) {
+		htmlPage("<h1>Top</h1>"+strings.Repeat("<!-- -->", 200))(w, r)
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-rest:
+		case <-r.Context().Done():
+		}
+	}})
 	u := openSession(t)
-	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	u.mustCall("navigate", "url", url)
 	absent := func(says string) {
 		t.Helper()
 		u.mustFail("web_verifyTextNotVisible", []any{"text", "Gone", "timeoutMs", 50}, says)
 		u.mustFail("web_verifyElementNotVisible", []any{"ref", "css=.gone", "timeoutMs", 50}, says)
 		u.mustFail("web_verifyCount", []any{"ref", "css=.gone", "count", 0, "timeoutMs", 50}, says)
 	}
-	u.mustEval(`document.open(); document.write("<p>One</p>"); 1`)
+	u.mustEval("setTimeout(() => location = '/slow', 0); 0")
+	u.mustCall("web_verifyTextVisible", "text", "Top")
 	absent("the page is still loading")
-	u.mustEval(`document.close(); 1`)
+	close(rest)
 	u.mustCall("web_verifyTextNotVisible", "text", "Gone")
+	u.mustEval(`document.open(); document.write("<p>One</p>"); 1`)
+	u.mustCall("web_verifyTextNotVisible", "text", "Top")
+	u.mustFail("web_verifyTextNotVisible", []any{"text", "One", "timeoutMs", 50}, "shows it")
 	_, _ = u.call("navigate", "url", "http://127.0.0.1:1/")
 	absent("the page http://127.0.0.1:1/ did not load")
 	u.mustFail("web_waitForUrl", []any{"pattern", "127", "timeoutMs", 50}, "did not load")

@@ -35,13 +35,14 @@ func (p *page) waitForAbsence(
 	})
 }
 
-// unloadedReason says why nothing counts as absent: the page did not load, or is being parsed. It is empty otherwise.
+// unloadedReason says why nothing counts as absent: the page did not load, or is being parsed. It is empty otherwise,
+// also for a document that a script opened in a loaded page and has not closed: many scripts never do.
 func (p *page) unloadedReason(ctx context.Context) (string, error) {
 	if failed := p.loadFailure(); failed != "" {
 		return failed, nil
 	}
 	var parsing bool
-	if err := p.main().eval(ctx, "isParsing", &parsing); err != nil || !parsing {
+	if err := p.main().eval(ctx, "isParsing", &parsing); err != nil || !parsing || p.loaded() {
 		return "", err
 	}
 	return "the page is still loading", nil

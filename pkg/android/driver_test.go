@@ -306,3 +306,29 @@ func TestAppIsInstalledWhenItDiffers(t *testing.T) {
 	d.write("shop.apk", []byte("no archive"))
 	wantFault(t, d.openFails(), fault.Misuse, "shop.apk is not an APK")
 }
+
+func TestNothingBehindADialogIsTouched(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion})
+	s := d.backend().Open(d.session())
+	defer func() { _ = s.Close(within(t)) }()
+	p.App.Show(app.Orders)
+	settings := map[string]any{"id": "settings", "timeoutMs": 0}
+	if result := call(t, s, "assertVisible", settings); !result.OK {
+		t.Fatal(result.Text)
+	}
+	if result := call(t, s, "tap", map[string]any{"text": "Delete order 1149"}); !result.OK {
+		t.Fatal(result.Text)
+	}
+	touches := len(p.App.Touches())
+	if result := call(t, s, "tap", settings); result.OK || len(p.App.Touches()) > touches {
+		t.Errorf("%v %s", result.OK, result.Text)
+	}
+	if result := call(t, s, "tap", map[string]any{"text": "Cancel"}); !result.OK {
+		t.Error(result.Text)
+	}
+	if result := call(t, s, "tap", settings); !result.OK || p.App.Screen() != app.Settings {
+		t.Errorf("%v %s", result.OK, result.Text)
+	}
+}

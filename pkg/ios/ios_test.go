@@ -24,6 +24,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 	"github.com/trailblaze/trailblaze/testdata/phones"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
@@ -122,6 +123,25 @@ func TestDialogOfTheSystemIsOnTheScreen(t *testing.T) {
 	u.call("tapOnElementBySelector", map[string]any{"nodeSelector": map[string]any{"iosMaestro": map[string]any{"accessibilityTextRegex": "Allow"}}})
 	if !p.App.Permissions(app.ShopID)[app.Notifications] {
 		t.Errorf("permissions: %v", p.App.Permissions(app.ShopID))
+	}
+}
+
+func TestNothingBehindADialogIsTouched(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	p.App.Show(app.Orders)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	u.call("tap", map[string]any{"text": "Delete order 1149"})
+	touches := len(p.App.Touches())
+	settings := map[string]any{"id": "settings", "timeoutMs": 0}
+	r, err := u.device.Call(u.Context(), tool.Call{Tool: "tap", Args: settings})
+	if err != nil || r.OK || !strings.Contains(r.Text, "alertdialog covers it") || len(p.App.Touches()) > touches {
+		t.Errorf("%v %v %s; touches: %+v", err, r.OK, r.Text, p.App.Touches()[touches:])
+	}
+	u.call("tap", map[string]any{"text": "Cancel"})
+	u.call("tap", settings)
+	if p.App.Screen() != app.Settings {
+		t.Errorf("the phone shows %s", p.App.Screen())
 	}
 }
 

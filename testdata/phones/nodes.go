@@ -9,10 +9,16 @@ import (
 	"github.com/trailblaze/trailblaze/testdata/phones/wire"
 )
 
-// androidScreen returns what accessibility shows of windows on Android.
+// androidScreen returns what accessibility shows of windows on Android: not those of an app behind a dialog of the same
+// app, which takes all touches of its task.
 func androidScreen(windows []app.Window, width, height int) wire.Screen {
 	s := wire.Screen{Width: width, Height: height}
+	modal := map[string]bool{} // by app
 	for _, w := range slices.Backward(windows) {
+		if modal[w.Package] {
+			continue
+		}
+		modal[w.Package] = w.Modal
 		root := androidNode(w, w.Root)
 		if w.Kind == app.KeyboardWindow { // its keys are drawn, they are not views
 			id := "android:id/inputArea"

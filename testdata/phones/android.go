@@ -78,7 +78,7 @@ func StartAndroid(ctx context.Context, o AndroidOptions) (*Android, error) {
 		p.packages[serverTestApp] = manifest{app: serverTestApp}
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	p.props["ro.serialno"], p.settings["secure android_id"] = "SIMULATED"+port, "00000000000"+port
+	p.props["ro.serialno"] = "SIMULATED" + port
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	p.adbd = adbd.Serve(p.ctx, l, p, o.Adbd)
 	return p, nil

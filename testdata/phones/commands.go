@@ -123,7 +123,8 @@ func defaultSettings() map[string]string {
 	return map[string]string{
 		"global window_animation_scale": "1.0", "global transition_animation_scale": "1.0",
 		"global animator_duration_scale": "1.0", "global airplane_mode_on": "0", "global wifi_on": "1",
-		"global mobile_data": "1", "secure enabled_accessibility_services": "", "secure accessibility_enabled": "0",
+		"global mobile_data": "1", "secure android_id": "0123456789abcdef",
+		"secure enabled_accessibility_services": "", "secure accessibility_enabled": "0",
 		"secure default_input_method": latinIME, "system screen_off_timeout": "60000",
 		"system accelerometer_rotation": "0", "system user_rotation": "0",
 	}

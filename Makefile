@@ -32,7 +32,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build bin/trailblaze
-	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/trailblaze .
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/trailblaze .
 
 .PHONY: deps
 deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 pip chromium adb ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python, Chromium, adb

@@ -84,7 +84,7 @@ demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium
 	.ci/no-runtime bin/trailblaze
 
 .PHONY: test
-test: deps ## run every test; some try less than in test-race: fewer random changes, fewer trails of the example
+test: deps ## run every test; some try less than in test-race: fewer random changes, runtimes and trails of the example
 	go test -short -parallel 6 -timeout 15m $(TESTED)
 
 # One package at a time: with the race detector, two that start browsers need more memory and time than small machines have.

@@ -97,6 +97,7 @@ func TestGoSDKIsClientOfMCP(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
+// A short run leaves out the inspector.
 func TestOtherClientsOfMCP(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(t *testing.T, p *project, site string){
@@ -125,6 +126,9 @@ func TestOtherClientsOfMCP(t *testing.T) {
 			output(t, cli(append([]string{"call"}, append(stdio, "snapshot")...)...), "about:blank")
 		},
 	} {
+		if testing.Short() && name == "inspector" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, map[string]string{"trailblaze.yaml": webConfig})

@@ -210,6 +210,8 @@ type backends struct {
 // devices returns the backends for a device with these option values. Devices with equal values share them.
 // closeDevices closes them.
 func (a *app) devices(values optionValues) ([]session.Backend, error) {
+	a.backendsMu.Lock()
+	defer a.backendsMu.Unlock()
 	for i, b := range a.backends {
 		if maps.EqualFunc(b.values, values, maps.Equal[map[string]string, map[string]string]) {
 			a.backends[i].inUse = true

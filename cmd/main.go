@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -39,6 +40,7 @@ type app struct {
 	redactor   *redact.Redactor // for errors, which do not go through the event stream
 	runtimes   *jsruntime.Finder
 	supervisor *spawn.Supervisor
+	backendsMu sync.Mutex // doctor starts several servers at once
 	backends   []backends // open backends of devices
 	annotate   io.Writer  // for commands to the CI runner; stderr, in which other text cannot be taken for one
 	serving    *serving   // in the process of a session in the background; else nil

@@ -126,10 +126,10 @@ func TestEveryCommandOfDocsIsExecuted(t *testing.T) {
 	for _, page := range userPages(t) {
 		text, blocks := docBlocks(t, page)
 		_, executed := executedPages[strings.TrimPrefix(page, "../")]
-		for _, m := range codeSpan.FindAllStringSubmatchIndex(fence.ReplaceAllStringFunc(text, blankLines), -1) {
-			line := strings.Join(strings.Fields(text[m[2]:m[3]]), " ")
-			at := fmt.Sprintf("%s:%d", page, 1+strings.Count(text[:m[0]], "\n"))
-			checkCommands(t, at, makefile, line)
+		prose := fence.ReplaceAllStringFunc(text, blankLines)
+		for _, m := range codeSpan.FindAllStringSubmatchIndex(prose, -1) {
+			at := fmt.Sprintf("%s:%d", page, 1+strings.Count(prose[:m[0]], "\n"))
+			checkCommands(t, at, makefile, oneLine(prose[m[2]:m[3]]))
 		}
 		for _, b := range blocks {
 			at := fmt.Sprintf("%s:%d", page, b.line)
@@ -230,9 +230,9 @@ type docShell struct {
 // startShell starts the shell in the folder of the project. The program trailblaze is on its PATH.
 func (s *docShell) startShell(t *testing.T) {
 	t.Helper()
-	programs := t.TempDir()
+	programs, no := t.TempDir(), filepath.Join(bin(t, "false"), "false")
 	// Without adb, doctor starts no adb server.
-	for name, target := range map[string]string{"trailblaze": self(t), "adb": "/bin/false"} {
+	for name, target := range map[string]string{"trailblaze": self(t), "adb": no} {
 		if err := os.Symlink(target, filepath.Join(programs, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -424,7 +424,7 @@ func TestCodeOfDocsIsThatOfExamples(t *testing.T) {
 			if linked.Len() == 0 || !slices.Contains([]string{"ts", "python", "go"}, b.lang) {
 				continue
 			}
-			for _, paragraph := range strings.Split(b.text, "\n\n") {
+			for paragraph := range strings.SplitSeq(b.text, "\n\n") {
 				if found++; !strings.Contains(linked.String(), oneLine(paragraph)) {
 					t.Errorf("%s:%d: no file to which the page links has\n%s", page, b.line, paragraph)
 				}

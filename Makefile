@@ -83,9 +83,10 @@ demo-mobile: adb chromium build ## replay one trail on a simulated Android phone
 demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## the same trails where there is neither bun nor node
 	.ci/no-runtime bin/trailblaze
 
+# make lint and make test-race vet.
 .PHONY: test
 test: deps ## run every test; some try less than in test-race: fewer random changes, runtimes and trails of the example
-	go test -short -parallel 6 -timeout 15m $(TESTED)
+	go test -short -vet=off -parallel 6 -timeout 15m $(TESTED)
 
 # One package at a time: with the race detector, two that start browsers need more memory and time than small machines have.
 .PHONY: test-race

@@ -18,12 +18,10 @@ import (
 
 // Kind returns the kind of device for Android.
 func Kind() device.Kind {
-	return device.Kind{
-		Name: "android", Drivers: []string{"android-ondevice-accessibility", "android-ondevice-instrumentation"},
-		Check: "android", Commands: mobile.Commands(mobile.Android), Restricted: mobile.Restricted(),
-		Checks: mobile.Checks(), Starts: mobile.Starts(), OneSession: true, IDOption: "serial", New: newBackend,
-		Options: deviceOptions(), Secrets: appium.Secrets, Instead: mobile.Instead(mobile.Android),
-	}
+	k := mobile.Kind(mobile.Android)
+	k.Name, k.Drivers = "android", []string{"android-ondevice-accessibility", "android-ondevice-instrumentation"}
+	k.Check, k.IDOption, k.Options, k.Secrets, k.New = "android", "serial", deviceOptions(), appium.Secrets, newBackend
+	return k
 }
 
 // backend has the phone of a run, which it prepares for the first session and puts back when it is closed. It implements

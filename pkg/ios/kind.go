@@ -13,12 +13,10 @@ import (
 
 // Kind returns the kind of device for iOS.
 func Kind() device.Kind {
-	return device.Kind{
-		Name: "ios", Drivers: []string{"ios-host", "ios-axe"}, Check: "ios",
-		Commands: mobile.Commands(mobile.IOS), Restricted: mobile.Restricted(), Checks: mobile.Checks(), Starts: mobile.Starts(),
-		OneSession: true, IDOption: "udid", New: newBackend, Options: deviceOptions(), Secrets: appium.Secrets,
-		Instead: mobile.Instead(mobile.IOS),
-	}
+	k := mobile.Kind(mobile.IOS)
+	k.Name, k.Drivers = "ios", []string{"ios-host", "ios-axe"}
+	k.Check, k.IDOption, k.Options, k.Secrets, k.New = "ios", "udid", deviceOptions(), appium.Secrets, newBackend
+	return k
 }
 
 // backend has the device of a run. It implements device.Backend.

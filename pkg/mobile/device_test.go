@@ -35,13 +35,13 @@ func TestCommandsOfBothPlatforms(t *testing.T) {
 		}
 	}
 	for platform, list := range map[Platform][]string{Android: android, IOS: ios} {
-		for name, use := range Instead(platform) {
+		for name, use := range instead(platform) {
 			if slices.Contains(list, name) || use == "" {
 				t.Errorf("%s has %s, or it does not say what to use instead: %q", platform, name, use)
 			}
 		}
 	}
-	for _, name := range slices.Concat(Checks(), Starts(), Restricted()) {
+	for _, name := range slices.Concat(Kind(Android).Checks, Kind(Android).Starts, Kind(Android).Restricted) {
 		if !slices.Contains(android, name) {
 			t.Errorf("no %s", name)
 		}
@@ -51,7 +51,7 @@ func TestCommandsOfBothPlatforms(t *testing.T) {
 func names(t *testing.T, p Platform) []string {
 	t.Helper()
 	var list []string
-	for _, c := range Commands(p)() {
+	for _, c := range advertised(p) {
 		var schema struct {
 			AdditionalProperties *bool
 			Properties           map[string]any

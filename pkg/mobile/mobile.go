@@ -92,31 +92,29 @@ func ReadLimits(values map[string]string, driver string) (Limits, error) {
 	return l, nil
 }
 
-// Commands returns the commands of a platform, for device.Kind.
-func Commands(p Platform) func() []tool.Advertised {
-	return sync.OnceValue(func() []tool.Advertised {
-		var list []tool.Advertised
-		for _, c := range commands(p) {
-			list = append(list, c.Advertised)
-		}
-		return list
-	})
+// Kind returns what the kinds of device of both platforms have in common.
+func Kind(p Platform) device.Kind {
+	return device.Kind{
+		Commands: sync.OnceValue(func() []tool.Advertised { return advertised(p) }),
+		Checks: append(device.CoreChecks(), "assertVisibleBySelector", "assertNotVisibleBySelector", "assertNotVisibleWithText",
+			"assertVisibleWithText", "assertVisibleWithAccessibilityText", "assertVisibleWithResourceId"),
+		Starts:     append(device.CoreStarts(), "mobile_clearAppData", "openUrl"),
+		Restricted: []string{"adbShell", "android_adbShell"},
+		Instead:    instead(p),
+		OneSession: true,
+	}
 }
 
-// Checks returns the commands that fail unless the screen is as expected, for device.Kind.
-func Checks() []string {
-	return append(device.CoreChecks(), "assertVisibleBySelector", "assertNotVisibleBySelector", "assertNotVisibleWithText",
-		"assertVisibleWithText", "assertVisibleWithAccessibilityText", "assertVisibleWithResourceId")
+func advertised(p Platform) []tool.Advertised {
+	var list []tool.Advertised
+	for _, c := range commands(p) {
+		list = append(list, c.Advertised)
+	}
+	return list
 }
 
-// Starts returns the commands that bring the app into a known state, for device.Kind.
-func Starts() []string { return append(device.CoreStarts(), "mobile_clearAppData", "openUrl") }
-
-// Restricted returns the commands that agents may call only if the user allows them, for device.Kind.
-func Restricted() []string { return []string{"adbShell", "android_adbShell"} }
-
-// Instead returns what to use instead of commands of the JVM Trailblaze that a platform does not have, for device.Kind.
-func Instead(p Platform) map[string]string {
+// instead returns what to use instead of commands of the JVM Trailblaze that a platform does not have.
+func instead(p Platform) map[string]string {
 	if p == IOS {
 		return map[string]string{"mobile_listInstalledAppsDetailed": "mobile_listInstalledApps lists the ids of the apps"}
 	}

@@ -382,7 +382,7 @@ func TestInvalidElements(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, c := range Commands(Android)() {
+			for _, c := range advertised(Android) {
 				if c.Name != tt.tool {
 					continue
 				}

@@ -10,13 +10,13 @@ import (
 )
 
 // Hint returns what to do about a script, or a command in dir, that failed with stderr; "" when that is not known.
-// script may be empty. It recognizes messages of bun, of node's two module systems, and of tsx.
+// script may be empty. It recognizes messages of bun, of node's two module systems, of tsx, and of Python.
 func Hint(script, dir, stderr string) string {
 	f := failure{script: script, dir: dir, stderr: stderr}
 	if script != "" {
 		f.dir = filepath.Dir(script)
 	}
-	for _, explain := range []func() string{f.needsESM, f.missingModule, f.noTypeScript, f.needsBun, f.needsRuntime, f.syntax, f.missingCommand} {
+	for _, explain := range []func() string{f.needsESM, f.missingModule, f.noTypeScript, f.needsBun, f.needsRuntime, f.syntax, f.missingCommand, f.missingPython} {
 		if hint := explain(); hint != "" {
 			return hint
 		}
@@ -181,4 +181,14 @@ func (f failure) missingCommand() string {
 		return fmt.Sprintf("the server tried to start %s, which is not on its PATH", m[1])
 	}
 	return ""
+}
+
+// missingPython returns a hint for a module that a Python program imports and that its Python does not have.
+func (f failure) missingPython() string {
+	m := f.find(`(?m)^ModuleNotFoundError: No module named '([^'\n]+)'`)
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprintf("install %s for this Python, or set command to that of the virtual environment that has it, such as "+
+		"./.venv/bin/python", m[1])
 }

@@ -117,6 +117,10 @@ func TestHintForRecordedMessages(t *testing.T) {
 		},
 		{"the script of a command", "Error: Cannot find module '" + dir + "/gone.js'\n    at Module", dir + "/gone.js does not exist"},
 		{"node too old for tsx", "node: bad option: --import\n", "this node is too old for tsx, which needs 20.6 or later"},
+		{
+			"a module of Python", "Traceback (most recent call last):\n  File \"x.py\", line 1\nModuleNotFoundError: No module named 'trailblaze'\n",
+			"install trailblaze for this Python, or set command to that of the virtual environment that has it, such as ./.venv/bin/python",
+		},
 		{"engine", "npm error code EBADENGINE", `a package asks for another version of node; see its "engines"`},
 		{"older bun", `error: Could not resolve: "zod". Maybe you need to "bun install"?` + "\nBun v1.1.0\n", `the package zod is not installed; run "bun add zod" in ` + dir},
 	}

@@ -85,7 +85,7 @@ func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) erro
 	}
 	address := strings.Join(args, " ")
 	if isWeb := driver.Platform == scope.Web; len(args) > 1 || isWeb && len(args) == 0 {
-		return fault.New(fault.Misuse, "write: trailblaze snapshot https://…, or trailblaze snapshot --platform android",
+		return fault.New(fault.Misuse, "write: trailblaze snapshot https://…, trailblaze snapshot --session NAME, or trailblaze snapshot --platform android",
 			"snapshot takes one URL, got %s", count(len(args), "argument"))
 	}
 	d, err := a.openSnapshotDevice(f.command, driver, address)

@@ -105,7 +105,7 @@ func (l *outputLog) keepStray(line []byte) {
 	if len(l.strays) > 1 || l.logStdout {
 		return
 	}
-	hint := "write to stderr instead; in JavaScript, with console.error"
+	hint := "write to stderr instead; in JavaScript with console.error, in Python with print(…, file=sys.stderr)"
 	if l.path != "" {
 		hint += "; what it wrote is in " + l.path
 	}

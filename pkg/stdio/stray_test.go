@@ -50,7 +50,7 @@ func TestStrayTextOnStdoutIsLoggedWithOneWarning(t *testing.T) {
 				t.Errorf("log (-want +got):\n%.1000s", diff)
 			}
 			if got := s.noticed(); len(got) != 1 || !strings.HasPrefix(got[0], "warn: writes to stdout, which carries the protocol: ") ||
-				!strings.Contains(got[0], "write to stderr instead; in JavaScript, with console.error") || !strings.HasSuffix(got[0], s.log) {
+				!strings.Contains(got[0], "write to stderr instead; in JavaScript with console.error, in Python with print(…, file=sys.stderr)") || !strings.HasSuffix(got[0], s.log) {
 				t.Errorf("notices %.1000q", got)
 			}
 		})

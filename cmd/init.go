@@ -42,7 +42,8 @@ needs no packages, a trail that calls it, and a .gitignore for logs, packages an
 adds those that are missing. init never overwrites: if one of the other files exists, it writes nothing.
 
 With --typescript the server is in TypeScript. The project then also has package.json, tsconfig.json, the package
-@trailblaze/scripting in ` + sdkFolder + `, and the settings with which VS Code checks trails.
+@trailblaze/scripting in ` + sdkFolder + `, and the settings with which VS Code checks trails. To a package.json that
+exists it adds the scripts and packages that are missing.
 
 With --agent it also adds trailblaze mcp to the configuration of a coding agent, with a short text that tells the agent
 how to write trails. In an existing project it then writes only these, and keeps everything else in their files.`,
@@ -111,9 +112,12 @@ func (a *app) writeStarter(dir string, typeScript bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := extendPackage(dir, content); err != nil {
+		return nil, err
+	}
 	names := slices.Sorted(maps.Keys(content))
 	for _, name := range names {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil && name != packageFile {
 			return nil, fault.New(fault.Misuse, "choose another folder; init never overwrites",
 				"%s already exists", filepath.Join(dir, name))
 		}

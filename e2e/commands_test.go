@@ -37,6 +37,33 @@ func TestInitWritesProjectThatPasses(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
+func TestInitExtendsPackageJSON(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, nil)
+	p.write("own/package.json", "{\n\t\"name\": \"own\",\n\t\"scripts\": {\n\t\t\"check\": \"mine\"\n\t},\n\t\"devDependencies\": {}\n}\n")
+	p.run("init", "--typescript", "own").want(t, 0, "wrote package.json", "wrote trailblaze.yaml")
+	got := p.read(t, "own/package.json")
+	if !strings.HasPrefix(got, "{\n\t\"name\": \"own\",\n\t\"scripts\": {\n\t\t\"check\": \"mine\",\n") {
+		t.Errorf("what was there has changed:\n%s", got)
+	}
+	var v struct {
+		Private                                bool
+		Type                                   string
+		Scripts, Dependencies, DevDependencies map[string]string
+	}
+	if err := json.Unmarshal([]byte(got), &v); err != nil {
+		t.Fatalf("%v\n%s", err, got)
+	}
+	if v.Private || v.Type != "module" || v.Scripts["types"] == "" || v.Dependencies["zod"] == "" || v.DevDependencies["typescript"] == "" {
+		t.Errorf("lacks something:\n%s", got)
+	}
+	for name, content := range map[string]string{"commonjs": `{"type": "commonjs"}`, "list": "[]", "half": "{"} {
+		p.write(name+"/package.json", content)
+		p.run("init", "--typescript", name).wantErr(t, 3, "package.json cannot be extended", "--typescript NAME")
+		same(t, "package.json", content, p.read(t, name+"/package.json"))
+	}
+}
+
 func TestCheckReportsAllProblemsAndStartsNothing(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{

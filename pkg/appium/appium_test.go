@@ -414,6 +414,10 @@ func TestWhatAServerRefusesIsNamed(t *testing.T) {
 	if err := d.Launch(ctx, all); err != nil || !strings.Contains(s.logs(), "the permissions of com.example were not set") {
 		t.Errorf("all permissions: %v; logged %s", err, s.logs())
 	}
+	all.Permissions = map[string]string{"all": "deny"}
+	if err := d.Launch(ctx, all); err == nil {
+		t.Error("permissions that were to be taken away were not, and the app was started")
+	}
 	if app, err := d.Foreground(ctx); err != nil || app != "" {
 		t.Errorf("foreground: %q %v", app, err)
 	}

@@ -184,7 +184,7 @@ func (d *iosDriver) setPermissions(ctx context.Context, app string, permissions 
 		}
 	}
 	err := d.command(ctx, "mobile: setPermission", args{"bundleId": app, "access": access}, nil)
-	if len(permissions) == 1 && permissions["all"] != "" {
+	if len(permissions) == 1 && permissions["all"] == "allow" { // what a launch that names none asks for
 		return d.optional(app, err)
 	}
 	return err

@@ -239,7 +239,7 @@ func (d *driver) setPermission(ctx context.Context, app, name, state string) err
 	case d.simulator != nil:
 		d.log("warn", "simctl cannot set the permission "+name+" of "+app, "tap a button of the dialog when the app asks")
 		return nil
-	case name == "all":
+	case name == "all" && state == "allow": // what a launch that names none asks for
 		appium.LogNoPermissions(d.log, app, "that is possible only on a simulator of this machine")
 		return nil
 	case state == "unset" && known: // of the app in front, which this ends

@@ -198,6 +198,9 @@ func TestWhatAnIPhoneCannotDo(t *testing.T) {
 	if err := d.Launch(ctx, mobile.Launch{App: app.ShopID, Permissions: map[string]string{"all": "allow"}}); err != nil {
 		t.Error(err)
 	}
+	if err := d.Launch(ctx, mobile.Launch{App: app.ShopID, Permissions: map[string]string{"all": "deny"}}); err == nil {
+		t.Error("permissions that were to be taken away were not, and the app was started")
+	}
 	for _, want := range []string{"warn: the app is not installed", "warn: the permissions of com.example.shop were not set"} {
 		if !strings.Contains(l.String(), want) {
 			t.Errorf("%q is missing in the log: %s", want, l)

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/mobile"
@@ -47,16 +45,11 @@ func (p *iphones) stop() {
 // project writes a project with the first iPhones as its devices, and a trail of some taps.
 func (p *iphones) project(name string, count, taps int) (string, error) {
 	const tap = "tapOnElementBySelector: { nodeSelector: { iosMaestro: { resourceIdRegex: email } } }"
-	trail := strings.Replace(trailOf(slices.Repeat([]string{tap}, taps)...), "web:", "ios:", 1)
-	dir, err := p.bench.project(name, "", 0, map[string]string{"phone": trail})
-	if err != nil {
-		return "", err
+	var settings []string
+	for _, phone := range p.all[:count] {
+		settings = append(settings, fmt.Sprintf("wdaUrl: %q", phone.URL()))
 	}
-	config := "target: bench\nplatform: ios\ndevices:\n"
-	for i, phone := range p.all[:count] {
-		config += fmt.Sprintf("  iphone-%d: { platform: ios, wdaUrl: %q }\n", i, phone.URL())
-	}
-	return dir, os.WriteFile(filepath.Join(dir, "trailblaze.yaml"), []byte(config), 0o644)
+	return p.bench.phoneProject(name, "ios", settings, slices.Repeat([]string{tap}, taps))
 }
 
 // run is the command that replays the trail of a project on all of its devices.

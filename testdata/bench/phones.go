@@ -109,14 +109,23 @@ func (p *phones) stop() {
 
 // project writes a project with the first phones as its devices, and one trail.
 func (p *phones) project(name string, count int, calls ...string) (string, error) {
-	trail := strings.Replace(trailOf(calls...), "web:", "android:", 1)
-	dir, err := p.bench.project(name, "", 0, map[string]string{"phone": trail})
+	var settings []string
+	for _, phone := range p.all[:count] {
+		settings = append(settings, fmt.Sprintf("id: %q", phone.Addr()))
+	}
+	return p.bench.phoneProject(name, "android", settings, calls)
+}
+
+// phoneProject writes a project with a device for each of some settings, and one trail.
+func (b *bench) phoneProject(name, platform string, settings, calls []string) (string, error) {
+	trail := strings.Replace(trailOf(calls...), "web:", platform+":", 1)
+	dir, err := b.project(name, "", 0, map[string]string{"phone": trail})
 	if err != nil {
 		return "", err
 	}
-	config := "target: bench\nplatform: android\ndevices:\n"
-	for i, phone := range p.all[:count] {
-		config += fmt.Sprintf("  phone-%d: { platform: android, id: %q }\n", i, phone.Addr())
+	config := "target: bench\nplatform: " + platform + "\ndevices:\n"
+	for i, setting := range settings {
+		config += fmt.Sprintf("  phone-%d: { platform: %s, %s }\n", i, platform, setting)
 	}
 	return dir, os.WriteFile(filepath.Join(dir, "trailblaze.yaml"), []byte(config), 0o644)
 }

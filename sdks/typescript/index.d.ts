@@ -181,8 +181,10 @@ export type ToolContent<Name extends ToolName> = Tools extends { [N in Name]: { 
 /** The parameters of a call: the arguments, which may be left out if the tool requires none. */
 export type ToolParameters<Name extends ToolName> = {} extends ToolArgs<Name> ? [args?: ToolArgs<Name>] : [args: ToolArgs<Name>];
 
-/** A function for each tool. */
-export type ToolFunctions = [keyof Tools] extends [never]
+/** A function for each tool. It is an interface so that errors of the compiler have its name instead of all tools. */
+export interface ToolFunctions extends FunctionByName {}
+
+type FunctionByName = [keyof Tools] extends [never]
   ? { readonly [name: string]: (args?: object) => Promise<ToolReply> }
   : { readonly [Name in keyof Tools]: ToolFunction<Name> };
 

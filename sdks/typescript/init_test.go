@@ -47,19 +47,28 @@ func TestInitTypeScript(t *testing.T) {
 	}
 	spawntest.NoSurvivors(t, marker)
 
-	// One misspelt argument is the only error of the compiler.
+	// A misspelt argument and a misspelt tool are the only errors of the compiler.
 	tools := filepath.Join(dir, "tools", "greetings.ts")
 	source, err := os.ReadFile(tools)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wrong := bytes.Replace(source, []byte("tools.greet({ name })"), []byte("tools.greet({ nmae: name })"), 1)
+	wrong = append(wrong, `trailblaze.tool("wrong", {}, (_, ctx, client) => client.tools.greetTwise({ name: "Ada" }));`...)
 	if err := os.WriteFile(tools, wrong, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), installed(t, "node_modules", ".bin", "tsc"), "-p", dir).CombinedOutput()
-	if err == nil || strings.Count(string(out), "error TS") != 1 || !strings.Contains(string(out), "'nmae' does not exist in type '{ name: string; }'") {
-		t.Errorf("%v, want one error about nmae:\n%s", err, out)
+	if err == nil || strings.Count(string(out), "error TS") != 2 {
+		t.Errorf("%v, want two errors:\n%s", err, out)
+	}
+	for _, want := range []string{
+		"'nmae' does not exist in type '{ name: string; }'",
+		"Property 'greetTwise' does not exist on type 'ToolFunctions'. Did you mean 'greetTwice'?",
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no error %q:\n%s", want, out)
+		}
 	}
 }
 

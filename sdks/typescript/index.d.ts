@@ -85,7 +85,8 @@ export interface ToolDefinition<S extends InputSchema, M extends ToolMeta = Tool
   title?: string;
   description?: string;
   inputSchema?: S;
-  outputSchema?: JsonSchema;
+  /** The structured content, written like `inputSchema`. Results are not checked with it. */
+  outputSchema?: InputSchema;
   annotations?: ToolAnnotations;
   meta?: M;
   _meta?: RawToolMeta;

@@ -48,11 +48,13 @@ export const trailblaze = {
    * @param {ToolDefinition<any, any>} definition
    * @param {Function} handler
    */
-  tool(name, { inputSchema, meta, _meta, ...described }, handler) {
+  tool(name, { inputSchema, outputSchema, meta, _meta, ...described }, handler) {
     if (tools.has(name)) throw new Error(`tool ${name} is there already; names are unique in a server`);
     const input = inputOf(inputSchema);
+    const output = outputSchema && { outputSchema: inputOf(outputSchema, "outputSchema").json };
+    const schemas = { inputSchema: input.json, ...output };
     const metadata = { ..._meta, ...prefixed(name, meta) };
-    const listed = { name, ...described, inputSchema: input.json, ...(Object.keys(metadata).length && { _meta: metadata }) };
+    const listed = { name, ...described, ...schemas, ...(Object.keys(metadata).length && { _meta: metadata }) };
     tools.set(name, { input, handler, listed, requiresContext: metadata["trailblaze/requiresContext"] === true });
   },
 

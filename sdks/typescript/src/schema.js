@@ -1,4 +1,4 @@
-// Input schemas: as JSON Schema for the listing, and as a check of arguments. Any Standard Schema is supported. This
+// Schemas of tools: as JSON Schema for the listing, and as a check of arguments. Any Standard Schema is supported. This
 // file does not import zod: the import would be resolved from this package, and could find another zod than the author's.
 
 /** @import { InputSchema, JsonSchema, StandardSchema } from "../index.d.ts" */
@@ -15,25 +15,30 @@ const JSON_SCHEMA = ["type", "properties", "$schema", "$ref", "anyOf", "oneOf", 
 const isSchema = (value) => value?.["~standard"]?.version === 1;
 
 /**
- * @param {InputSchema} [schema] none means no arguments
+ * @param {InputSchema} [schema] none means no fields
+ * @param {"inputSchema" | "outputSchema"} [key] where it is from
  * @returns {Input}
  */
-export function inputOf(schema = {}) {
+export function inputOf(schema = {}, key = "inputSchema") {
   if (isSchema(schema)) {
-    return { json: { type: "object", ...jsonSchema(schema) }, check: (args) => check([[undefined, schema, args]]) };
+    const json = { type: "object", ...jsonSchema(schema) };
+    if (json.type !== "object") {
+      throw new TypeError(`${key} is a schema of type ${json.type}, not of an object; write z.object({ … })`);
+    }
+    return { json, check: (args) => check([[undefined, schema, args]]) };
   }
   const fields = /** @type {Record<string, any>} */ (schema);
-  if (JSON_SCHEMA.some((key) => Object.hasOwn(fields, key) && !isSchema(fields[key]))) {
+  if (JSON_SCHEMA.some((keyword) => Object.hasOwn(fields, keyword) && !isSchema(fields[keyword]))) {
     return { json: { type: "object", ...fields }, check: (args) => ({ value: args }) };
   }
   for (const [name, field] of Object.entries(fields)) {
     if (!isSchema(field)) {
-      const advice = "write z.string() or the like (zod 3.25 or later), or one JSON Schema for all arguments";
-      throw new TypeError(`inputSchema.${name} is not a schema; ${advice}`);
+      const advice = "write z.string() or the like (zod 3.25 or later), or one JSON Schema for the whole object";
+      throw new TypeError(`${key}.${name} is not a schema; ${advice}`);
     }
   }
   return {
-    json: objectJson(fields, true),
+    json: objectJson(fields, key === "inputSchema"), // nothing removes other fields from results
     check: (args) => check(Object.entries(fields).map(([name, field]) => [name, field, args[name]])),
   };
 }

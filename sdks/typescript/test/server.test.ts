@@ -65,6 +65,11 @@ test("a tool is listed with its metadata", async (t) => {
       inputSchema: { type: "object", properties: {}, additionalProperties: false },
     },
   );
+  assert.deepEqual(result.tools.find((tool: any) => tool.name === "yes").outputSchema, {
+    type: "object",
+    properties: { ok: { type: "boolean" } },
+    required: ["ok"],
+  });
 });
 
 test("unknown and invalid messages get error responses", async (t) => {

@@ -60,6 +60,13 @@ trailblaze.tool(
   { inputSchema: { type: "object", properties: { a: { type: "string" } } } },
   (args: { a: string }) => args.a,
 );
+trailblaze.tool("shape of results", { outputSchema: { plan: z.string() } }, () => ({ plan: "free" }));
+trailblaze.tool("shape of results of zod 3", { outputSchema: { plan: zod3.string() } }, () => ({ plan: "free" }));
+trailblaze.tool("results as a whole", { outputSchema: z.object({ plan: z.string() }) }, () => ({ plan: "free" }));
+trailblaze.tool("results of zod 3", { outputSchema: zod3.object({ plan: zod3.string() }) }, () => ({ plan: "free" }));
+trailblaze.tool("results of a JSON Schema", { outputSchema: { type: "object" } }, () => ({ plan: "free" }));
+// @ts-expect-error not a schema
+trailblaze.tool("no output", { outputSchema: "text" }, () => {});
 trailblaze.tool("none", {}, (args, ctx) => {
   // @ts-expect-error it takes none
   args.plan;

@@ -90,6 +90,21 @@ for (const [version, z] of Object.entries(zods)) {
     assert.match(((await input.check({ a: 1 })) as { problems: string }).problems, /^a: /);
     assert.match(((await input.check({ a: "x", c: 1 })) as { problems: string }).problems, /c/);
   });
+
+  test(`zod ${version}: schemas of results`, () => {
+    const fields = { text: z.string(), count: z.number().optional() };
+    for (const schema of [fields, z.object(fields)]) {
+      assert.deepEqual(plain(inputOf(schema, "outputSchema").json), {
+        type: "object",
+        properties: { text: { type: "string" }, count: { type: "number" } },
+        required: ["text"],
+      });
+    }
+    assert.throws(() => inputOf(z.array(z.string()), "outputSchema"), {
+      name: "TypeError",
+      message: "outputSchema is a schema of type array, not of an object; write z.object({ … })",
+    });
+  });
 }
 
 test("references of a recursive schema are correct", () => {
@@ -134,6 +149,7 @@ test("errors of a registration are thrown at once", () => {
     () => tool("a", { inputSchema: { plan: "string" } }),
     /inputSchema\.plan is not a schema; write z\.string\(\) or the like \(zod 3\.25 or later\)/,
   );
+  assert.throws(() => tool("a", { outputSchema: { plan: "string" } }), /outputSchema\.plan is not a schema; write z\.string\(\)/);
   assert.throws(
     () => tool("a", { meta: { supportedPlatform: ["WEB"] } }),
     /tool a: meta\.supportedPlatform is unknown; known are supportedDrivers, /,

@@ -99,9 +99,17 @@ async def forgets(client: TrailblazeClient) -> str:
 
 
 @server.tool
-def fails(how: Literal["raise", "error", "delegate", "nothing"]) -> Optional[dict]:
+def fails(
+    how: Literal["raise", "key", "empty", "call", "error", "delegate", "nothing"], client: TrailblazeClient
+) -> Optional[dict]:
     if how == "raise":
         raise RuntimeError("broken")
+    if how == "key":
+        return {}["greeting"]
+    if how == "empty":
+        raise ValueError
+    if how == "call":
+        client.tools.greet(nam="Ada")
     if how == "error":
         return error("declined")
     if how == "delegate":

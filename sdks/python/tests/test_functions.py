@@ -102,10 +102,23 @@ class Functions(unittest.TestCase):
         with redirect_stderr(StringIO()) as log:
             self.assertEqual(call("fails", {"how": "raise"}), {"content": [{"type": "text", "text": "broken"}], "isError": True})
         self.assertIn("RuntimeError: broken", log.getvalue())
+        with redirect_stderr(StringIO()):
+            self.assertEqual(call("fails", {"how": "key"})["content"][0]["text"], "KeyError: 'greeting'")
+            self.assertEqual(call("fails", {"how": "empty"})["content"][0]["text"], "ValueError")
         self.assertEqual(call("fails", {"how": "error"})["content"][0]["text"], "declined")
         self.assertEqual(call("fails", {"how": "nothing"}), {"content": [{"type": "text", "text": ""}]})
         self.assertIn("_trailblaze_delegates", call("fails", {"how": "delegate"})["structuredContent"])
         self.assertEqual(call("cart.add", {"sku": "1"})["structuredContent"], {"sku": "1"})
+
+    def test_failed_calls_of_other_tools_name_both_tools(self):
+        for response, want in [
+            (answer(success=False, error_message="no such user"), "fails: greet: no such user"),
+            ({"result": {"type": "error", "message": "no session"}}, "fails: cannot call greet: no session"),
+        ]:
+            with redirect_stderr(StringIO()) as log, Session(lambda _: response) as session:
+                result = call("fails", {"how": "call"}, session.meta())
+            self.assertEqual(result, {"content": [{"type": "text", "text": want}], "isError": True})
+            self.assertRegex(log.getvalue(), r'^fails failed:\nTraceback[\s\S]*client\.tools\.greet\(nam="Ada"\)')
 
     def test_tools_are_methods_of_clients(self):
         def respond(body):

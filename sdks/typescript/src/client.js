@@ -66,12 +66,19 @@ export function reply(tool, text, structured) {
 }
 
 /**
+ * Reports whether a thrown value is the error of a call of another tool.
+ * @param {unknown} thrown
+ * @returns {thrown is TrailblazeToolError | TrailblazeCallbackError}
+ */
+export const isCallError = (thrown) => thrown instanceof TrailblazeToolError || thrown instanceof TrailblazeCallbackError;
+
+/**
  * Logs a failed call that is not awaited, which would otherwise end the server and fail the calls that are pending. Other
  * rejections are thrown again, as without this listener.
  * @param {unknown} reason
  */
 function reportUnhandled(reason) {
-  if (reason instanceof TrailblazeToolError || reason instanceof TrailblazeCallbackError) {
+  if (isCallError(reason)) {
     const advice = "write await client.callTool(…), or await the function that calls it";
     console.error(`${reason.tool} was called without await: ${advice}; ${reason.message}`);
   } else if (process.listenerCount("unhandledRejection") === 1) {

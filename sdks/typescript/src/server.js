@@ -1,6 +1,6 @@
 // The part of MCP that a server of tools needs, for any transport.
 
-import { TrailblazeClient } from "./client.js";
+import { isCallError, TrailblazeClient } from "./client.js";
 import { contextOf, split } from "./context.js";
 import { error, messageOf, toResult } from "./results.js";
 
@@ -141,6 +141,7 @@ async function outcome(name, tool, given, ctx) {
     console.error(`${name} failed:`, thrown);
     const message = messageOf(thrown);
     const missed = !ctx && thrown instanceof TypeError && message.includes("undefined");
+    if (isCallError(thrown)) return error(`${name}: ${message}`); // says which tool made the call that failed
     return error(missed ? `${message} (ctx is undefined: the call was not made by a trailblaze session)` : message);
   }
 }

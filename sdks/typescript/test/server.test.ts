@@ -189,6 +189,14 @@ test("cancelling a call cancels its callbacks", async (t) => {
   await until("the end of the call", () => peer.stderr.includes("the call that asked for it was cancelled"));
 });
 
+test("the error of a failed call names both tools", async (t) => {
+  const { baseUrl } = await callbacks(t, () => ({ result: { type: "error", message: 'unknown argument "nam"' } }));
+  const peer = start(t);
+  const { content } = await peer.call("relay", { tool: "greet" }, meta({ baseUrl }));
+  assert.equal(content[0].text, 'relay: cannot call greet: unknown argument "nam"');
+  assert.match(peer.stderr, /relay failed: .*cannot call greet[^]*tools\.mjs/, "the stack is on stderr");
+});
+
 test("parallel calls do not affect each other", async (t) => {
   const waiting: (() => void)[] = [];
   const { baseUrl } = await callbacks(t, async ({ body }) => {

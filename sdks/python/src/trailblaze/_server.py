@@ -249,13 +249,22 @@ def _run(tool: _Tool, params: Mapping[str, Any], call: _Call, send: Send) -> Dic
         if inspect.isawaitable(returned):
             returned = _await(name, returned, call)
         return _result(returned, client)
-    except (ArgumentError, TrailblazeError) as e:
+    except ArgumentError as e:
         return error(str(e))
     except asyncio.CancelledError:
         return error("the call was cancelled")
     except Exception as e:
-        traceback.print_exc(file=sys.stderr)
-        return error(str(e) or type(e).__name__)
+        print(f"{name} failed:\n{traceback.format_exc()}", end="", file=sys.stderr)
+        return error(_message(name, e))
+
+
+def _message(name: str, e: Exception) -> str:
+    """Returns the message of an exception that a tool raised. The name says which tool made the call that failed."""
+    if isinstance(e, TrailblazeError):
+        return f"{name}: {e}"
+    if isinstance(e, KeyError):  # its text is only the key
+        return f"{type(e).__name__}: {e}"
+    return str(e) or type(e).__name__
 
 
 def _progress(token: Any, send: Send) -> Callable[[str], None]:

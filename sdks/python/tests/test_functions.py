@@ -1,6 +1,7 @@
 import http.client
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -8,13 +9,15 @@ import unittest
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
+from unittest import mock
 
 from tests.functions import server
 from tests.session import Session, answer
 from tests.test_serve import free_port
-from trailblaze import Server
+from trailblaze import Server, TrailblazeClient
 
 PROGRAM = Path(__file__).parent / "functions.py"
+README = Path(__file__).parent.parent / "README.md"
 
 
 def ask(method, params=None, sent=None):
@@ -119,6 +122,16 @@ class Functions(unittest.TestCase):
                 result = call("fails", {"how": "call"}, session.meta())
             self.assertEqual(result, {"content": [{"type": "text", "text": want}], "isError": True})
             self.assertRegex(log.getvalue(), r'^fails failed:\nTraceback[\s\S]*client\.tools\.greet\(nam="Ada"\)')
+
+    def test_example_of_the_readme(self):
+        example = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[0]
+        names = {}
+        with mock.patch.object(Server, "run"):
+            exec(example, names)
+        greeting = answer(json.dumps({"greeting": "Hello, Ada!", "letters": 3}))
+        with Session(lambda _: greeting) as session:
+            welcome = names["welcome"]("Ada", TrailblazeClient.from_meta(session.meta()), loud=True)
+        self.assertEqual(welcome.text, "HELLO, ADA!")
 
     def test_tools_are_methods_of_clients(self):
         def respond(body):

@@ -6,11 +6,7 @@ trailblaze.tool(
   {
     description: "Greets somebody by name.",
     inputSchema: { name: z.string() },
-    outputSchema: {
-      type: "object",
-      properties: { greeting: { type: "string" }, letters: { type: "integer" } },
-      required: ["greeting", "letters"],
-    },
+    outputSchema: { greeting: z.string(), letters: z.number().int() },
   },
   ({ name }) => ({ greeting: `Hello, ${name}!`, letters: name.length }),
 );

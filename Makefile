@@ -92,7 +92,7 @@ test: deps ## run every test; some try less than in test-race: fewer random chan
 .PHONY: test-race
 test-race: deps deps-appium ## run every test, with the race detector
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
-	go test $(RACE) -p 1 -parallel 6 -timeout 20m $(TESTED)
+	go test $(RACE) -p 1 -parallel 6 -timeout 40m $(TESTED)
 
 .PHONY: bench
 bench: deps build ## measure start-up, calls, reports, browsers and phones; deps-appium adds the rows with Appium

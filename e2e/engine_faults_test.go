@@ -194,7 +194,7 @@ func TestScriptThatExceedsMemoryLimit(t *testing.T) {
 		}
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			mishap{call: "hoard", limit: "60s", outcome: "error", want: []string{"JavaScript heap out of memory"}}.report(t, way)
+			mishap{call: "hoard", limit: "5m", outcome: "error", want: []string{"JavaScript heap out of memory"}}.report(t, way)
 		})
 	}
 }

@@ -261,11 +261,12 @@ func (p *project) link(target, name string) {
 	}
 }
 
-// setUpReports has earlier sessions, and the results of two of three shards.
+// setUpReports has earlier sessions, and a name for the folder with the results of the shards.
 func setUpReports(t *testing.T) *docShell {
 	t.Helper()
-	s := setUpShards(t)
-	s.run("run", "--shard", "2/3").wantOutput(t, 0)
+	s := setUpStarter(t)
+	s.run("run").wantOutput(t, 0)
+	s.link("logs", "results")
 	const session = "logs/checkout_20261121T091402Z_0f1e2d3c"
 	latest, err := filepath.EvalSymlinks(s.path("logs/latest"))
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,30 +168,56 @@ func addTOMLEntry(old []byte) ([]byte, error) {
 	return out, nil
 }
 
-// addJSONEntry adds the server to the object mcpServers. Every other byte stays.
+// addJSONEntry adds the server to the object mcpServers.
 func addJSONEntry(old []byte) ([]byte, error) {
 	const entry = `{"command": "trailblaze", "args": ["mcp"]}`
 	if len(bytes.TrimSpace(old)) == 0 {
 		return []byte("{\n  \"mcpServers\": {\n    \"trailblaze\": " + entry + "\n  }\n}\n"), nil
 	}
-	var config map[string]json.RawMessage
-	if err := json.Unmarshal(old, &config); err != nil {
+	return addMembers(old, map[string]json.RawMessage{"mcpServers": json.RawMessage(`{"trailblaze": ` + entry + `}`)})
+}
+
+// addMembers adds the members that a JSON object lacks, and those that the objects in it lack. Every other byte stays.
+func addMembers(data []byte, wanted map[string]json.RawMessage) ([]byte, error) {
+	var has map[string]json.RawMessage
+	if err := json.Unmarshal(data, &has); err != nil {
 		return nil, err
 	}
-	if config == nil {
+	if has == nil {
 		return nil, errors.New("it is not a JSON object")
 	}
-	if config["mcpServers"] == nil {
-		return insertMember(old, nil, `"mcpServers": {"trailblaze": `+entry+`}`)
+	var err error
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		var inner map[string]json.RawMessage
+		switch {
+		case has[name] == nil:
+			data, err = insertMember(data, nil, fmt.Sprintf("%q: %s", name, wanted[name]))
+		case json.Unmarshal(wanted[name], &inner) == nil:
+			data, err = addInnerMembers(data, name, has[name], inner)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	var servers map[string]json.RawMessage
-	if err := json.Unmarshal(config["mcpServers"], &servers); err != nil || servers == nil {
-		return nil, errors.New("mcpServers is not an object")
+	return data, nil
+}
+
+// addInnerMembers adds the members that the object with a name lacks.
+func addInnerMembers(data []byte, name string, object json.RawMessage, wanted map[string]json.RawMessage) ([]byte, error) {
+	var has map[string]json.RawMessage
+	if err := json.Unmarshal(object, &has); err != nil || has == nil {
+		return nil, fmt.Errorf("%s is not an object", name)
 	}
-	if servers["trailblaze"] != nil {
-		return old, nil
+	for _, key := range slices.Sorted(maps.Keys(wanted)) {
+		if has[key] != nil {
+			continue
+		}
+		var err error
+		if data, err = insertMember(data, []string{name}, fmt.Sprintf("%q: %s", key, wanted[key])); err != nil {
+			return nil, err
+		}
 	}
-	return insertMember(old, []string{"mcpServers"}, `"trailblaze": `+entry)
+	return data, nil
 }
 
 // insertMember adds a member at the end of the object at a path.

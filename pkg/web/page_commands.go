@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -36,14 +37,10 @@ const maxWait = 30
 
 func webWait(ctx context.Context, _ *page, args map[string]any) (tool.Result, error) {
 	seconds := min(arguments(args).number("seconds", 1), maxWait)
-	timer := time.NewTimer(time.Duration(seconds * float64(time.Second)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return success("waited %g s", seconds), nil
-	case <-ctx.Done():
-		return tool.Result{}, context.Cause(ctx)
+	if err := act.Pause(ctx, time.Duration(seconds*float64(time.Second))); err != nil {
+		return tool.Result{}, err
 	}
+	return success("waited %g s", seconds), nil
 }
 
 // maxResult bounds the result of a script, in bytes of JSON.

@@ -38,8 +38,10 @@ func TestMain(m *testing.M) {
 		os.Unsetenv("E2E_MAIN")
 		os.Exit(cmd.Main(cmd.NewSystem("test")))
 	}
-	if signal.Ignored(syscall.SIGHUP) { // under nohup, and then also by what the tests start; a handled signal is not
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	for _, s := range []os.Signal{syscall.SIGHUP, os.Interrupt} {
+		if signal.Ignored(s) { // under nohup or in the background, and then also by what the tests start; a handled one is not
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
 	}
 	dir, err := os.MkdirTemp("", "e2e-")
 	if err == nil {

@@ -231,7 +231,7 @@ func totals(all []results, problems bool) event.RunFinished {
 func (a *app) replayResults(f mergeFlags, all []results, total event.RunFinished) error {
 	junit, html := report.NewJUnit(), report.NewHTML("")
 	console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-		EndOnly: true, Quiet: a.quiet, Now: a.Now, Notices: a.Stderr,
+		EndOnly: true, Quiet: a.quiet, Now: a.Now, Notices: a.Stderr, Relative: a.shortPath,
 	})
 	defer console.Close()
 	show := func(e event.Event) {

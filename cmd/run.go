@@ -366,6 +366,14 @@ func (a *app) relative(paths []string) []string {
 	return out
 }
 
+// shortPath returns a path relative to the working directory where that is shorter.
+func (a *app) shortPath(path string) string {
+	if rel, err := filepath.Rel(a.Dir, path); err == nil && len(rel) < len(path) {
+		return rel
+	}
+	return path
+}
+
 // abs returns path, made absolute from the working directory.
 func (a *app) abs(path string) string {
 	if filepath.IsAbs(path) {
@@ -420,8 +428,11 @@ func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags
 		r.handlers = append(r.handlers, report.NewJSONLines(a.Stdout))
 	} else {
 		console = report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-			Verbose: a.verbose > 0, Quiet: a.quiet, Now: a.Now, LogsDir: a.relative([]string{project.LogsDir})[0],
-			Notices: a.Stderr, DryRun: f.dryRun,
+			Verbose: a.verbose > 0, Quiet: a.quiet, Now: a.Now, LogsDir: a.shortPath(project.LogsDir),
+			Notices: a.Stderr, DryRun: f.dryRun, Relative: a.shortPath,
+			Repair: func(started event.TrailStarted, failed event.TrailFinished) []string {
+				return a.repairCommands(project, f, started, failed)
+			},
 		})
 		r.handlers = append(r.handlers, withoutRestartedEnd(ctx, console))
 	}

@@ -137,14 +137,19 @@ func (a *app) newSetup(project *config.Project, f scopeFlags, redactor *redact.R
 		},
 		device:     session.Device{Backends: devices, Width: width, Height: height},
 		stopShared: pool.Close,
-		request: scope.Request{
-			FlagTarget: f.target, EnvTarget: a.env("TRAILBLAZE_TARGET"), ProjectTarget: project.Target,
-			FlagDriver: f.driver, EnvDriver: a.env("TRAILBLAZE_DRIVER"), ProjectDriver: project.Driver,
-			FlagPlatform: f.platform, ProjectPlatform: project.Platform,
-			FlagLocation: f.agent, ProjectLocation: project.Location,
-			Targets: project.ScopeTargets(),
-		},
+		request:    a.scopeRequest(project, f),
 	}, nil
+}
+
+// scopeRequest returns what flags, environment and project say about the scope.
+func (a *app) scopeRequest(project *config.Project, f scopeFlags) scope.Request {
+	return scope.Request{
+		FlagTarget: f.target, EnvTarget: a.env("TRAILBLAZE_TARGET"), ProjectTarget: project.Target,
+		FlagDriver: f.driver, EnvDriver: a.env("TRAILBLAZE_DRIVER"), ProjectDriver: project.Driver,
+		FlagPlatform: f.platform, ProjectPlatform: project.Platform,
+		FlagLocation: f.agent, ProjectLocation: project.Location,
+		Targets: project.ScopeTargets(),
+	}
 }
 
 // launcher returns a launcher that starts servers as processes, takes shared ones from pool, and connects to those with

@@ -194,7 +194,7 @@ func TestEvidenceOfPhone(t *testing.T) {
 		a.app.Show(app.Orders)
 		a.write("trails/orders.trail.yaml", phoneTrailOf("assertVisible: { text: 30 orders }", "tap: { text: Order 1149 }",
 			"assertVisible: { text: Nowhere, timeoutMs: 100 }"))
-		a.run("run", "--platform", platform, "--html", "report", "--trace", "on", "--record", "recorded").want(t, 1, "1 failed", "trace/trace.json")
+		a.run("run", "--platform", platform, "--html", "report", "--trace", "on", "--record", "recorded").want(t, 1, "1 failed", ", trace/")
 		trace, files := a.trace("orders")
 		if len(trace.Calls) != 3 {
 			t.Fatalf("files %q, trace %+v", files, trace)

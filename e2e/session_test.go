@@ -256,6 +256,18 @@ func TestSessionIsSaved(t *testing.T) {
 	}
 }
 
+// nextCommands replays the trails, one of which fails, and returns the arguments of the commands that the summary names.
+func (p *project) nextCommands(t *testing.T) (start, replay []string) {
+	t.Helper()
+	_, after, _ := strings.Cut(p.run("run").stdout, "or to repair the trail:\n")
+	lines := strings.Split(after, "\n")
+	if len(lines) < 2 {
+		t.Fatal("the summary names no commands")
+	}
+	words := func(line string) []string { return strings.Fields(strings.TrimPrefix(line, "  trailblaze ")) }
+	return words(lines[0]), words(lines[1])
+}
+
 func TestSessionRepairsTrail(t *testing.T) {
 	t.Parallel()
 	p := sessionProject(t, "")
@@ -273,8 +285,11 @@ trail:
   - step: Three
     recording: { web: [ { echo: { text: three } } ] }
 `)
-	p.start(t)
-	p.run("session", "replay", "trails/a.trail.yaml").wantOutput(t, 1,
+	p.run("run", "--driver", "playwright-electron", "--memory", "who=Ann B").want(t, 1,
+		"  trailblaze session start --driver playwright-electron --memory 'who=Ann B'\n  trailblaze session replay trails/a.trail.yaml\n1 failed")
+	start, replay := p.nextCommands(t)
+	p.run(start...).want(t, 0, "s1")
+	p.run(replay...).wantOutput(t, 1,
 		`trails/a.trail.yaml failed at step 2 "Two" in fail (trails/a.trail.yaml:10): broken`, `make the calls that work with --step "Two"`)
 	p.run("tool", "fail", "text=pass", "--session", "s1", "--step", "Two").want(t, 0)
 	p.run("session", "replay", "trails/a.trail.yaml").want(t, 0, "every step of trails/a.trail.yaml passed")

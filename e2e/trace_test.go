@@ -95,7 +95,7 @@ func TestTraceIsRetainedOnFailure(t *testing.T) {
 	t.Parallel()
 	p := tracedProject(t)
 	p.write("trailblaze.yaml", "platform: web\ntarget: shop\n")
-	p.run("run", "passes.yaml", "fails.yaml", "--html", "report").want(t, 1, "1 passed", "1 failed", "trace/trace.json")
+	p.run("run", "passes.yaml", "fails.yaml", "--html", "report").want(t, 1, "1 passed", "1 failed", ", trace/")
 	if _, files := p.trace("passes"); files != nil {
 		t.Errorf("a trail that passed kept %q", files)
 	}

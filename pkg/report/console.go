@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 // ConsoleOptions are the options of a Console.
@@ -20,6 +21,10 @@ type ConsoleOptions struct {
 	LogsDir string           // the folder of the sessions' folders, for references; may be empty
 	DryRun  bool             // no tool is called; trails that pass were only checked
 	Notices io.Writer        // for warnings and notes; nil means the same writer
+	// Relative returns a path as the summary shows it; nil to show paths as the events have them.
+	Relative func(path string) string
+	// Repair returns the commands that replay a trail up to the call that failed, for the summary; nil for none.
+	Repair func(event.TrailStarted, event.TrailFinished) []string
 }
 
 // Console writes a run for people, by the rules of the package comment. Close writes the summary of the run.
@@ -48,6 +53,7 @@ type Console struct {
 type failure struct {
 	event.TrailFinished
 	session string
+	started *event.TrailStarted // nil unless a call failed as tools fail, and not because something broke
 }
 
 // refresh is the interval in which live lines are redrawn.
@@ -152,9 +158,11 @@ func (c *Console) Handle(r event.Record) {
 
 func (c *Console) trailStarted(session string, e event.TrailStarted) {
 	p := &progress{
-		session: session, file: e.File, title: displayName(e.Title, e.File, e.Device), driver: e.Driver, step: "starting", since: c.opts.Now(),
+		session: session, file: e.File, title: displayName(e.Title, e.File, e.Device), started: e, step: "starting", since: c.opts.Now(),
 	}
-	old := c.removeProgress(func(old *progress) bool { return old.file == p.file && old.title == p.title && old.driver == p.driver })
+	old := c.removeProgress(func(old *progress) bool {
+		return old.file == p.file && old.title == p.title && old.started.Driver == e.Driver
+	})
 	if old != nil { // this is a retry
 		p.held, p.count = old.held, old.count
 	} else {
@@ -216,8 +224,9 @@ func depth(call string) int { return strings.Count(call, ".") }
 func indent(call string) string { return strings.Repeat("  ", 2+depth(call)) }
 
 func (c *Console) callFinished(r event.Record, e event.CallFinished) {
-	if depth(e.Call) == 0 {
+	if p := c.progressOf(r); p != nil && depth(e.Call) == 0 {
 		c.setCall(r, "")
+		p.toolFailed = e.Kind == fault.ToolFailed
 	}
 	if !c.opts.Verbose {
 		return // without formatting what is not shown
@@ -265,7 +274,11 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 		symbol = c.p.bad(c.p.failed)
 		c.failureCount++
 		if len(c.failures) < maxDetail/minDetail { // as many as the summary shows
-			c.failures = append(c.failures, failure{e, r.Session})
+			f := failure{TrailFinished: e, session: r.Session}
+			if p != nil && p.toolFailed && e.Outcome == event.Failed && e.Tool != "" {
+				f.started = &p.started
+			}
+			c.failures = append(c.failures, f)
 		}
 	}
 	lines = append(lines, fmt.Sprintf("%s %s%s (%s)", symbol, count, title, strings.Join(facts, ", ")))

@@ -223,8 +223,20 @@ func classname(file string) string { return path.Dir(filepath.ToSlash(pathText(f
 
 func failureDetail(e event.TrailFinished) *detail {
 	e.Reason = truncate(e.Reason, maxReason)
-	body := slices.Concat(location(e), textLines(e.Reason), snippetLines(e.Snippet), hintsAndArtifacts(e))
+	body := slices.Concat(location(e), textLines(e.Reason), snippetLines(e.Snippet), hintLines(e), artifactLines(e.Artifacts))
 	return &detail{Message: firstLine(e.Reason), Type: string(e.Outcome), Body: xmlText(strings.Join(body, "\n"))}
+}
+
+// artifactLines lists files, or only their folder when there are more than maxArtifacts.
+func artifactLines(files []string) []string {
+	if len(files) > maxArtifacts {
+		return []string{fmt.Sprintf("see %s (%d files)", pathText(commonDir(files)), len(files))}
+	}
+	var lines []string
+	for _, f := range files {
+		lines = append(lines, "see "+pathText(f))
+	}
+	return lines
 }
 
 // xmlText escapes s for XML, but for line ends and quotation marks, which encoding/xml escapes without need.

@@ -18,9 +18,11 @@ const maxLive = 8
 
 // progress is the state of a running trail.
 type progress struct {
-	session, file, title, driver string
-	count                        string // see Console.nextCount
-	held                         heldLines
+	session, file, title string
+	started              event.TrailStarted
+	count                string // see Console.nextCount
+	held                 heldLines
+	toolFailed           bool // the last call failed as tools fail
 
 	step    string // or what happens before the steps
 	call    string // the tool that is called; may be empty

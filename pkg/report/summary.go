@@ -47,11 +47,28 @@ func (c *Console) summary(e event.RunFinished) []string {
 	if c.sessions && c.opts.LogsDir != "" {
 		lines = append(lines, "logs: "+c.opts.LogsDir)
 	}
-	lines = append(lines, c.reports...)
+	lines = append(append(lines, c.reports...), c.repairLines()...)
 	if !c.opts.EndOnly {
 		lines = append([]string{""}, lines...)
 	}
 	return append(lines, c.counts(e))
+}
+
+// repairLines returns the commands for the first failure that has some, nil when there is none.
+func (c *Console) repairLines() []string {
+	for _, f := range c.failures {
+		if c.opts.Repair == nil || f.started == nil {
+			continue
+		}
+		if commands := c.opts.Repair(*f.started, f.TrailFinished); len(commands) > 0 {
+			lines := []string{"next, to look at the call that failed or to repair the trail:"}
+			for _, command := range commands {
+				lines = append(lines, "  "+pathText(command))
+			}
+			return lines
+		}
+	}
+	return nil
 }
 
 func (c *Console) failureLines() []string {
@@ -78,16 +95,15 @@ func (c *Console) failureLines() []string {
 	return lines
 }
 
-// failureBlock describes a failure in at most limit lines: title, position, reason, snippet, hints and artifacts. When
-// there are more lines, it leaves out the list of files, the lines around the call, that line, the middle of the reason
-// and the hints, in this order.
+// failureBlock describes a failure in at most limit lines: title, position, reason, snippet, hints and the folder of
+// artifacts. When there are more lines, it leaves out the lines around the call, that line, the middle of the reason and
+// the hints, in this order.
 func (c *Console) failureBlock(f failure, limit int) []string {
 	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(displayName(f.Title, f.File, f.Device)), f.Outcome)}, location(f.TrailFinished)...)
-	reason, hints, folder := textLines(f.Reason), hintLines(f.TrailFinished), artifactLines(f.Artifacts, 1)
+	reason, hints, folder := textLines(f.Reason), hintLines(f.TrailFinished), c.folderLines(f.Artifacts)
 	around, line := c.snippetOf(f, false), c.snippetOf(f, true)
 	tails := [][]string{
-		slices.Concat(around, hints, artifactLines(f.Artifacts, maxArtifacts)), slices.Concat(around, hints, folder),
-		slices.Concat(line, hints, folder), slices.Concat(hints, folder),
+		slices.Concat(around, hints, folder), slices.Concat(line, hints, folder), slices.Concat(hints, folder),
 		hints[:max(0, min(len(hints), limit-len(head)-min(len(reason), 2)))], // besides the first and the last line of the reason
 	}
 	fitting := slices.IndexFunc(tails, func(tail []string) bool { return limit-len(head)-len(tail) >= min(len(reason), minReason) })
@@ -161,11 +177,6 @@ func location(e event.TrailFinished) []string {
 	return []string{file}
 }
 
-// hintsAndArtifacts returns the last lines of a failure.
-func hintsAndArtifacts(e event.TrailFinished) []string {
-	return append(hintLines(e), artifactLines(e.Artifacts, maxArtifacts)...)
-}
-
 func hintLines(e event.TrailFinished) []string {
 	var lines []string
 	for _, line := range textLines(e.Hint) {
@@ -174,16 +185,33 @@ func hintLines(e event.TrailFinished) []string {
 	return lines
 }
 
-// artifactLines lists files, or only their folder when there are more than most.
-func artifactLines(files []string, most int) []string {
-	if len(files) > most {
-		return []string{fmt.Sprintf("see %s (%d files)", pathText(commonDir(files)), len(files))}
+// folderLines returns a line with the folder of the files and what is directly in it: see logs/a: events.ndjson, failure/
+func (c *Console) folderLines(files []string) []string {
+	if len(files) == 0 {
+		return nil
 	}
-	var lines []string
+	dir := commonDir(files)
+	var names []string
 	for _, f := range files {
-		lines = append(lines, "see "+pathText(f))
+		name, err := filepath.Rel(dir, f)
+		if err != nil || !filepath.IsLocal(name) {
+			continue
+		}
+		if first, _, below := strings.Cut(filepath.ToSlash(name), "/"); below {
+			name = first + "/"
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	return lines
+	if c.opts.Relative != nil {
+		dir = c.opts.Relative(dir)
+	}
+	line := "see " + pathText(dir)
+	if len(names) > maxArtifacts {
+		return []string{fmt.Sprintf("%s (%d files)", line, len(files))}
+	}
+	return []string{joinNonEmpty(": ", line, pathText(strings.Join(names, ", ")))}
 }
 
 // commonDir returns the folder of the outermost file.

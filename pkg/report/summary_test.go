@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 )
 
@@ -86,10 +88,10 @@ func TestLongReasonIsShortenedInTheMiddle(t *testing.T) {
 		line  = "      7 | - tool: {}\n"
 	)
 	for n, want := range map[int][]string{
-		1: {place, " more lines in logs/session_0/events.ndjson\n", ended + "      6 | before\n" + line + "        | ^\n  hint: a hint\n  see logs/a\n  see logs/b\n  see logs/c\n"},
-		2: {place, ended + "      6 | before\n" + line + "        | ^\n  hint: a hint\n  see logs/a\n  see logs/b\n  see logs/c\n"},
-		3: {place, ended + "      6 | before\n" + line + "        | ^\n  hint: a hint\n  see logs (3 files)\n"},
-		4: {place + "  … 32 more lines in logs/session_0/events.ndjson" + ended + line + "  hint: a hint\n  see logs (3 files)\n"},
+		1: {place, " more lines in logs/session_0/events.ndjson\n", ended + "      6 | before\n" + line + "        | ^\n  hint: a hint\n  see logs: a, b, c\n"},
+		2: {place, ended + "      6 | before\n" + line + "        | ^\n  hint: a hint\n  see logs: a, b, c\n"},
+		3: {place, ended + "      6 | before\n" + line + "        | ^\n  hint: a hint\n  see logs: a, b, c\n"},
+		4: {place + "  … 32 more lines in logs/session_0/events.ndjson" + ended + line + "  hint: a hint\n  see logs: a, b, c\n"},
 		5: {place + "  … 32 more lines in logs/session_0/events.ndjson" + ended + "  hint: a hint\n"},
 		6: {place + "  … log: logs/boom.log\n  hint: a hint\n✗"},
 		7: {place + "  … log: logs/boom.log\n✗"},
@@ -106,6 +108,48 @@ func TestLongReasonIsShortenedInTheMiddle(t *testing.T) {
 				t.Errorf("%d failures: got\n%s\nwant in it\n%s", n, got, text)
 			}
 		}
+	}
+}
+
+func TestFilesOfFailureAreOneLine(t *testing.T) {
+	t.Parallel()
+	console := newConsole(&bytes.Buffer{}, Style{}, ConsoleOptions{
+		Relative: func(path string) string { return strings.TrimPrefix(path, "/p/") },
+	})
+	defer console.Close()
+	for want, files := range map[string][]string{
+		"see logs/a: events.ndjson, failure/": {"/p/logs/a/events.ndjson", "/p/logs/a/failure/1.png", "/p/logs/a/failure/2.png"},
+		"see logs/a: events.ndjson":           {"/p/logs/a/events.ndjson"},
+		"see logs/a (9 files)":                {"/p/logs/a/1", "/p/logs/a/2", "/p/logs/a/3", "/p/logs/a/4", "/p/logs/a/5", "/p/logs/a/6", "/p/logs/a/7", "/p/logs/a/8", "/p/logs/a/9"},
+	} {
+		if got := filepath.ToSlash(strings.Join(console.folderLines(files), "|")); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestRepairIsForFirstCallThatFailed(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	clock := newClock()
+	opts := consoleOptions(clock)
+	opts.Repair = func(started event.TrailStarted, failed event.TrailFinished) []string {
+		return []string{"start " + started.Driver, "replay " + failed.File}
+	}
+	console := newConsole(&out, Style{}, opts)
+	s := event.NewStream(clock.now, redact.New(nil), console)
+	for i, kind := range []fault.Kind{fault.Server, fault.ToolFailed, fault.ToolFailed} {
+		f := failedTrail(i, "no")
+		e := s.Session(fmt.Sprintf("session_%d", i), f.File, nil)
+		e.Emit(event.TrailStarted{File: f.File, Title: f.Title, Driver: "playwright-native"})
+		e.Emit(event.CallFinished{Call: "1", Tool: "tool", Kind: kind})
+		e.Emit(f)
+	}
+	s.Emit(event.RunFinished{Failed: 3})
+	console.Close()
+	const want = "or to repair the trail:\n  start playwright-native\n  replay trails/1.trail.yaml\n3 failed"
+	if got := out.String(); !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwant in it\n%s", got, want)
 	}
 }
 

@@ -1,0 +1,98 @@
+package cmd
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+)
+
+// repairCommands returns the commands that replay a trail in a live session, on the same device and with the same flags,
+// up to the call that failed. It returns nil for a trail that no session can replay, because it is not below trailsDir.
+func (a *app) repairCommands(
+	project *config.Project, f runFlags, started event.TrailStarted, failed event.TrailFinished,
+) []string {
+	file := a.abs(failed.File)
+	if below, err := filepath.Rel(project.TrailsDir, file); err != nil || !filepath.IsLocal(below) {
+		return nil
+	}
+	name, err := filepath.Rel(project.Root, file)
+	if err != nil {
+		return nil
+	}
+	start := append([]string{"trailblaze", "session", "start"}, a.scopeWords(project, f, started)...)
+	start = append(start, sharedFlags(f, "session start")...)
+	replay := append([]string{"trailblaze", "session", "replay", filepath.ToSlash(name)}, sharedFlags(f, "session replay")...)
+	return []string{shellLine(start), shellLine(replay)}
+}
+
+// scopeWords returns the flags for the scope of a trail, where a session without them would have another one.
+func (a *app) scopeWords(project *config.Project, f runFlags, started event.TrailStarted) []string {
+	if started.Device != "" {
+		return []string{"--device", started.Device}
+	}
+	var words []string
+	same, err := scope.Resolve(a.scopeRequest(project, f.scopeFlags))
+	if started.Target != "" && (err != nil || same.Target.ID != started.Target) {
+		words = append(words, "--target", started.Target)
+	}
+	if err != nil || same.Driver.Key != started.Driver {
+		words = append(words, "--driver", started.Driver)
+	}
+	return words
+}
+
+// sharedFlags returns the flags of a run, with their values, that another command has too. It leaves out those for the
+// output, and those of the device, which a run may repeat.
+func sharedFlags(f runFlags, command string) []string {
+	other, _, err := f.command.Root().Find(strings.Fields(command))
+	if err != nil {
+		return nil
+	}
+	var words []string
+	f.command.Flags().Visit(func(flag *pflag.Flag) {
+		switch {
+		case flag.Name == "project":
+		case flag.Name == "device" || other.LocalNonPersistentFlags().Lookup(flag.Name) == nil:
+			return
+		}
+		words = append(words, flagWords(flag)...)
+	})
+	return words
+}
+
+func flagWords(flag *pflag.Flag) []string {
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		var words []string
+		for _, value := range list.GetSlice() {
+			words = append(words, "--"+flag.Name, value)
+		}
+		return words
+	}
+	if flag.Value.Type() == "bool" {
+		return []string{"--" + flag.Name + "=" + flag.Value.String()}
+	}
+	return []string{"--" + flag.Name, flag.Value.String()}
+}
+
+// shellLine returns words as a line for the shell of the system.
+func shellLine(words []string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%"
+	line := make([]string, len(words))
+	for i, word := range words {
+		switch {
+		case word != "" && strings.Trim(word, plain) == "":
+			line[i] = word
+		case runtime.GOOS == "windows":
+			line[i] = `"` + word + `"`
+		default:
+			line[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(line, " ")
+}

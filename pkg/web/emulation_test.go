@@ -135,11 +135,11 @@ func TestClock(t *testing.T) {
 		t.Errorf("the dates are %s", got)
 	}
 	before := u.mustEval("performance.now()")
-	u.mustCall("web_setClock", "advanceMs", 45000)
+	u.mustCall("web_setClock", "advanceMs", 40000)
 	if got := u.mustEval(`[log.join(), drawn > 1000]`); got != `["every1,nested",true]` {
-		t.Errorf("after 45 s: %s", got)
+		t.Errorf("after 40 s: %s", got)
 	}
-	u.mustCall("web_setClock", "advanceMs", 60000)
+	u.mustCall("web_setClock", "advanceMs", 65000)
 	if got := u.mustEval(`[log.join(), performance.now() - ` + before + ` > 105000, Date.now() > Date.parse("2027-01-31T12:01:45Z")]`); got !=
 		`["every1,nested,every2,minute,every3",true,true]` {
 		t.Errorf("after 105 s: %s", got)

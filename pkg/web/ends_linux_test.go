@@ -149,6 +149,9 @@ func TestKilledBrowserIsReplaced(t *testing.T) {
 			browser, _ = strconv.Atoi(id)
 		}
 	}
+	if browser == 0 { // which would be the group of this process
+		t.Fatal("the process of the browser was not found")
+	}
 	began := time.Now()
 	time.AfterFunc(100*time.Millisecond, func() { _ = syscall.Kill(browser, syscall.SIGKILL) })
 	_, err := u.call("web_wait", "seconds", 30)

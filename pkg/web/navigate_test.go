@@ -69,10 +69,10 @@ func TestNavigateWaitsForLoadOnly(t *testing.T) {
 	u.mustFail("navigate", []any{"url", url + "/none"}, "did not open a page")
 
 	for path, want := range map[string]string{
-		"/never": "responded, but did not finish loading within 1s",
-		"/hangs": "did not respond within 1s",
+		"/never": "responded, but did not finish loading within 3s",
+		"/hangs": "did not respond within 3s",
 	} {
-		result, err := u.callWithin(time.Second, "navigate", map[string]any{"url": url + path})
+		result, err := u.callWithin(3*time.Second, "navigate", map[string]any{"url": url + path})
 		if err != nil || result.Kind != fault.CallTimeout || !strings.Contains(result.Text, url+path+" "+want) {
 			t.Errorf("%s: %+v, %v", path, result, err)
 		}

@@ -104,8 +104,8 @@ func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Co
 	return all, errors.Join(errs...)
 }
 
-// deviceSecrets returns the secrets in the options of all devices, from flags, the environment and the project file. The
-// project may be nil.
+// deviceSecrets returns the secrets in the options of all devices, from flags, the environment and the project file.
+// The project may be nil.
 func (a *app) deviceSecrets(project *config.Project) map[string]string {
 	secrets := map[string]string{}
 	devices := []config.Device{{}}

@@ -28,8 +28,8 @@ var skill string
 // agentFile is a file of an agent's client, and how init changes it.
 type agentFile struct {
 	name string // relative to the project, with slashes
-	// change returns the new content of the file: equal to the old one when it has the entry already. old is nil if there
-	// is no such file.
+	// change returns the new content of the file: equal to the old one when it has the entry already. old is nil if
+	// there is no such file.
 	change func(old []byte) ([]byte, error)
 }
 

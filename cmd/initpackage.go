@@ -13,7 +13,8 @@ import (
 
 const packageFile = "package.json"
 
-// extendPackage replaces the package.json of a starter's files by the one in dir, if there is one, with what that lacks.
+// extendPackage replaces the package.json of a starter's files by the one in dir, if there is one, with what that
+// lacks.
 func extendPackage(dir string, content map[string][]byte) error {
 	if content[packageFile] == nil {
 		return nil

@@ -138,7 +138,8 @@ type job struct {
 	servers *webServers       // that stay after the run; nil when the run has its own
 }
 
-// replay runs the trails of a job once. The error gives the exit code. The reports of a run that does not start say why.
+// replay runs the trails of a job once. The error gives the exit code. The reports of a run that does not start say
+// why.
 func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error) {
 	project, f := j.project, a.withDefaults(j.flags, j.project.Run)
 	defer func() { err = a.refused(f, err) }()

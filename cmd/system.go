@@ -42,8 +42,8 @@ type System struct {
 	Parent  func() int                            // the id of the parent process; nil when it does not matter
 	// Executable is the path of this program, which is executed again for a session in the background.
 	Executable string
-	// ExitGrace is how long servers may take to exit after their input was closed, and servers on devices after they were
-	// stopped; 0 for the defaults.
+	// ExitGrace is how long servers may take to exit after their input was closed, and servers on devices after they
+	// were stopped; 0 for the defaults.
 	ExitGrace time.Duration
 }
 

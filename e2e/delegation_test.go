@@ -118,7 +118,8 @@ func TestCollisionWithBuiltInTool(t *testing.T) {
 	}
 }
 
-// TestDelegatesInEveryPlaceOfResult has delegates in structured content, in text and in both, with and without the flag in the listing.
+// TestDelegatesInEveryPlaceOfResult has delegates in structured content, in text and in both, with and without the flag
+// in the listing.
 func TestDelegatesInEveryPlaceOfResult(t *testing.T) {
 	t.Parallel()
 	var calls, want []string

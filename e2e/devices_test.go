@@ -21,8 +21,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// phones is a kind of device that lives in memory: a screen with texts, of which some are buttons that show others. It is all that
-// a new kind needs, and is registered by one line in the system of a test.
+// phones is a kind of device that lives in memory: a screen with texts, of which some are buttons that show others. It
+// is all that a new kind needs, and is registered by one line in the system of a test.
 type phones struct {
 	mu     sync.Mutex
 	notes  []string

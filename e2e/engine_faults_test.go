@@ -184,8 +184,8 @@ func TestScriptThatCannotBeLoadedIsErrorOnEveryRuntime(t *testing.T) {
 	}
 }
 
-// A server that allocates more and more memory ends at its limit, like node, and does not affect other servers. A short run
-// leaves out node.
+// A server that allocates more and more memory ends at its limit, like node, and does not affect other servers. A short
+// run leaves out node.
 func TestScriptThatExceedsMemoryLimit(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"node+tsx", "embedded"} {

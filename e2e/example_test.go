@@ -20,8 +20,8 @@ import (
 
 const shop = "../testdata/projects/shop"
 
-// exampleProject is the example where it lies, because its packages are installed there; only what it leaves goes elsewhere. Python is
-// on its PATH besides the programs.
+// exampleProject is the example where it lies, because its packages are installed there; only what it leaves goes
+// elsewhere. Python is on its PATH besides the programs.
 func exampleProject(t *testing.T, programs ...string) *project {
 	t.Helper()
 	for _, needed := range []string{"node_modules", "bin/ledger"} {
@@ -35,8 +35,8 @@ func exampleProject(t *testing.T, programs ...string) *project {
 	return p
 }
 
-// TestDemoNeedsNoRuntime runs every trail on the embedded engine, and those of the storefront on two devices. A short run
-// replays few here.
+// TestDemoNeedsNoRuntime runs every trail on the embedded engine, and those of the storefront on two devices. A short
+// run replays few here.
 func TestExamplePassesOnEveryRuntime(t *testing.T) {
 	t.Parallel()
 	two := []string{"trails/shop/checkout.trail.yaml", "trails/backoffice/catalogue.trail.yaml"}
@@ -137,8 +137,8 @@ func TestDemoNeedsNoRuntime(t *testing.T) {
 }
 
 // TestExampleOnOtherDevices uses the embedded engine, which takes half the time of a process for each server. Its cases
-// are replayed one after another, because the first one bundles the scripts for all. A short run replays only trails that
-// do other things there than on Android.
+// are replayed one after another, because the first one bundles the scripts for all. A short run replays only trails
+// that do other things there than on Android.
 func TestExampleOnOtherDevices(t *testing.T) { //nolint:tparallel // see above
 	t.Parallel()
 	const trails = "trails/shop/"

@@ -13,8 +13,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// Two trails on one project: the first meets the fault, the second must be unaffected. The fault is in the target "bad", the
-// second trail is for the target "good".
+// Two trails on one project: the first meets the fault, the second must be unaffected. The fault is in the target
+// "bad", the second trail is for the target "good".
 func faultyProject(t *testing.T, behaviour string, call string, extra ...string) *project {
 	return newProject(t, map[string]string{
 		"trailblaze.yaml": "target: good\nplatform: web\n",
@@ -113,8 +113,8 @@ func TestHintNamesRetriesOnlyWhenTheRunHasNone(t *testing.T) {
 	}
 }
 
-// explained fails the test unless the reason of an error names the server, has a hint and, if the server wrote anything, says
-// where its log is; the log is there and among the artifacts.
+// explained fails the test unless the reason of an error names the server, has a hint and, if the server wrote
+// anything, says where its log is; the log is there and among the artifacts.
 func explained(t *testing.T, finished map[string]any, wrote bool) {
 	t.Helper()
 	reason, _ := finished["reason"].(string)

@@ -24,15 +24,15 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// fake is the path of the server in testdata/fakeserver, whose faults are configurable. TestMain builds it without the race
-// detector, so that it starts at once.
+// fake is the path of the server in testdata/fakeserver, whose faults are configurable. TestMain builds it without the
+// race detector, so that it starts at once.
 var fake string
 
 // bundles is the folder of cached bundles and bytecode that all projects share.
 var bundles string
 
-// The test binary is also the whole program, as a process that signals reach, when E2E_MAIN is set, and the process of a
-// session in the background.
+// The test binary is also the whole program, as a process that signals reach, when E2E_MAIN is set, and the process of
+// a session in the background.
 func TestMain(m *testing.M) {
 	if os.Getenv("E2E_MAIN") != "" || slices.Equal(os.Args[1:], []string{"session", "serve"}) {
 		os.Unsetenv("E2E_MAIN")

@@ -460,7 +460,8 @@ func TestLinesThatAreNotMessagesAreSurvived(t *testing.T) {
 	a.does("session", `{"action":"status"}`)
 }
 
-// TestAgentUsesToolsOfProject works in a copy of the example shop, whose servers open the shop and put things into the cart.
+// TestAgentUsesToolsOfProject works in a copy of the example shop, whose servers open the shop and put things into the
+// cart.
 func TestAgentUsesToolsOfProject(t *testing.T) {
 	t.Parallel()
 	p := exampleProject(t, bunPath, "sh")

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOutputOfParallelTrailsIsNotMixed runs real servers that write to every output, and checks to which trail each line belongs.
+// TestOutputOfParallelTrailsIsNotMixed runs real servers that write to every output, and checks to which trail each
+// line belongs.
 func TestOutputOfParallelTrailsIsNotMixed(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"trailblaze.yaml": noisyProject}

@@ -56,8 +56,8 @@ var devicesOfBehaviours = map[string]string{
 	"failed": "{ actionTimeout: 500ms, assertionTimeout: 500ms }",
 }
 
-// Playwright Test and trails do the same on the same pages. A short run leaves out Playwright Test, which does not change
-// with this project, and traces, and has several behaviours in one trail.
+// Playwright Test and trails do the same on the same pages. A short run leaves out Playwright Test, which does not
+// change with this project, and traces, and has several behaviours in one trail.
 func TestBehavesLikePlaywrightTest(t *testing.T) {
 	t.Parallel()
 	all := behaviours(t)
@@ -235,8 +235,8 @@ func trailOutcomes(t *testing.T, site string, all []behaviour) []outcome {
 	return got
 }
 
-// trailsOfBehaviours returns which behaviours of a group are in which trail. In a short run, up to ten that pass and leave
-// nothing but their page are in one trail.
+// trailsOfBehaviours returns which behaviours of a group are in which trail. In a short run, up to ten that pass and
+// leave nothing but their page are in one trail.
 func trailsOfBehaviours(all []behaviour, group string) [][]int {
 	var trails [][]int
 	var shared []int

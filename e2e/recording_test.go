@@ -498,7 +498,8 @@ type generator struct {
 	saved []string // names that calls have saved so far
 }
 
-// fragments are parts of texts: tokens, what looks like them, and what YAML, JSON or a terminal might read as something else.
+// fragments are parts of texts: tokens, what looks like them, and what YAML, JSON or a terminal might read as something
+// else.
 var fragments = []string{
 	"{{who}}", "{{ list.1 }}", "{{obj.deep.x}}", "{{obj}}", "{{TOKEN}}", " " + secret, `\{{`, `\{{who}}`, "}}", "{x", "${who}", "${x}", "${ ", "$", `\`, `\\`, ": ", " #",
 	"\n", "\n\n", "\n  ", " \n", "\t", "\r\n", "\r", "- ", "---", "...", "'", `"`, "ä", "日本", "🙂", "\u2028", "\u0085", "\ufeff", "\u00a0", "\x07", "\x7f", "007", "1e3", "0x1F",
@@ -624,8 +625,9 @@ func (g *generator) trail(t *testing.T) string {
 	return strings.ReplaceAll(string(data), "\x7f", `\x7f`) + "\n" // YAML forbids this one as it is
 }
 
-// TestRecordingOfRecordingIsTheSame generates trails. A recording of one replays with the same calls, and what the replay
-// records is the recording, byte for byte; so is what is written into the recording itself. A short run generates fewer.
+// TestRecordingOfRecordingIsTheSame generates trails. A recording of one replays with the same calls, and what the
+// replay records is the recording, byte for byte; so is what is written into the recording itself. A short run
+// generates fewer.
 func TestRecordingOfRecordingIsTheSame(t *testing.T) {
 	t.Parallel()
 	const first, lists = 1, 2 // in two runs, for two processors

@@ -172,8 +172,8 @@ func TestOnlyLocalServersWithURLGetCallbackServer(t *testing.T) {
 	}
 }
 
-// TestHeaderValuesAreRedacted has a server that responds with the headers that it received, and tools that return the value in
-// every encoding.
+// TestHeaderValuesAreRedacted has a server that responds with the headers that it received, and tools that return the
+// value in every encoding.
 func TestHeaderValuesAreRedacted(t *testing.T) {
 	t.Parallel()
 	there := runElsewhere(t)

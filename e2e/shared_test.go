@@ -19,7 +19,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// sharers is a project whose one server is shared. Its entry, in one line, may name {{servers}}, the folder of the test servers.
+// sharers is a project whose one server is shared. Its entry, in one line, may name {{servers}}, the folder of the test
+// servers.
 func sharers(t *testing.T, entry string, trails ...string) *project {
 	t.Helper()
 	servers, err := filepath.Abs("../testdata/servers")
@@ -49,8 +50,8 @@ const (
 	longLimits = ", startupTimeout: 3m, callTimeout: 3m, callbackTimeout: 3m"
 )
 
-// sharedServers are servers that support the flags, each in another way. A short run tries each package and each runtime
-// once.
+// sharedServers are servers that support the flags, each in another way. A short run tries each package and each
+// runtime once.
 func sharedServers() map[string]string {
 	all := map[string]string{
 		"scripting on bun": scripted + ", runtime: bun", "scripting on node": scripted + ", runtime: node",
@@ -109,7 +110,8 @@ func TestSharedProcessServesAllDevices(t *testing.T) {
 	}
 }
 
-// In on-device mode there are no sockets to serve others from, so each device has its own engine, as without multiDevice.
+// In on-device mode there are no sockets to serve others from, so each device has its own engine, as without
+// multiDevice.
 func TestSandboxStartsOneServerPerDevice(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -67,8 +67,8 @@ func pictures(files []string) (count int) {
 	return count
 }
 
-// tracedProject returns a project with trails on the traced page: one that passes, one that fails, and one that fails on
-// a page that shows a secret at first.
+// tracedProject returns a project with trails on the traced page: one that passes, one that fails, and one that fails
+// on a page that shows a secret at first.
 func tracedProject(t *testing.T) *project {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -19,8 +19,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
-// wordServer has the tools say, which returns the text of a helper two folders deeper, note, which writes a file, and hang, which
-// writes a file and never returns.
+// wordServer has the tools say, which returns the text of a helper two folders deeper, note, which writes a file, and
+// hang, which writes a file and never returns.
 const wordServer = `
 import { createInterface } from "node:readline";
 import { writeFileSync } from "node:fs";

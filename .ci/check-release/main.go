@@ -1,6 +1,7 @@
 // Command check-release tries .goreleaser.yaml without GoReleaser and without a network: it runs the hooks, looks for
 // every file that the archives and packages carry, builds every target with the flags written there, checks their size,
-// asks the binary of this machine for its version, and lists what that consists of. Run it at the root of the repository.
+// asks the binary of this machine for its version, and lists what that consists of. Run it at the root of the
+// repository.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command sbom writes the list of what a built trailblaze consists of, as CycloneDX 1.5 in JSON: the Go modules that the
-// toolchain recorded in the binary, and the npm packages of the embedded engine.
+// Command sbom writes the list of what a built trailblaze consists of, as CycloneDX 1.5 in JSON: the Go modules that
+// the toolchain recorded in the binary, and the npm packages of the embedded engine.
 package main
 
 import (

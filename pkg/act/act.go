@@ -33,8 +33,8 @@ type Screen[E any] interface {
 
 // Adviser is implemented by a Screen that has hints for failures.
 type Adviser interface {
-	// Hint returns what to do about an element that is not ready for a reason, or with an empty reason about one that was
-	// not found. It is called after Location.
+	// Hint returns what to do about an element that is not ready for a reason, or with an empty reason about one that
+	// was not found. It is called after Location.
 	Hint(reason string) string
 }
 

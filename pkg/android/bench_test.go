@@ -12,8 +12,8 @@ import (
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
-// newTap returns a tap on an element that a recording names, and the session of the server that it uses. The wait between
-// the two reads of the screen is left out.
+// newTap returns a tap on an element that a recording names, and the session of the server that it uses. The wait
+// between the two reads of the screen is left out.
 func newTap(t testing.TB) (tap func(), session *webdriver.Session, p *phones.Android) {
 	t.Helper()
 	d := newDesk(t)

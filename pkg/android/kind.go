@@ -24,8 +24,8 @@ func Kind() device.Kind {
 	return k
 }
 
-// backend has the phone of a run, which it prepares for the first session and puts back when it is closed. It implements
-// device.Backend.
+// backend has the phone of a run, which it prepares for the first session and puts back when it is closed. It
+// implements device.Backend.
 type backend struct {
 	options options
 	limits  limits

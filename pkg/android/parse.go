@@ -163,8 +163,8 @@ func parsePackage(out, app string) installedPackage {
 	return p
 }
 
-// parseActivity returns the first component of an app in `cmd package resolve-activity --brief` or query-activities. "" if
-// it has none, or if Android would ask which of several to start.
+// parseActivity returns the first component of an app in `cmd package resolve-activity --brief` or query-activities. ""
+// if it has none, or if Android would ask which of several to start.
 func parseActivity(out, app string) string {
 	for line := range strings.Lines(out) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, app+"/") {

@@ -16,8 +16,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 )
 
-// phone is a phone that is ready for sessions: its animations are off, and the UiAutomator2 server runs if its APKs were
-// found. One session at a time uses it.
+// phone is a phone that is ready for sessions: its animations are off, and the UiAutomator2 server runs if its APKs
+// were found. One session at a time uses it.
 type phone struct {
 	adb.Device
 	info    mobile.Info

@@ -38,15 +38,16 @@ type server struct {
 	session *webdriver.Session
 	// unresponsive says that a call got no response, so that the server is started again before the next one.
 	unresponsive bool
-	// restarted says that the server was started again and no call has succeeded since. It is then not started once more.
+	// restarted says that the server was started again and no call has succeeded since. It is then not started once
+	// more.
 	restarted bool
 }
 
 func newServer(phone adb.Device, apks serverAPKs, l limits, log func(level, message, hint string)) (*server, error) {
 	client, err := webdriver.New(serverURL, webdriver.Options{
 		Limit: l.call,
-		// A connection for each request: over the adb server, the response on a used one comes 40 ms late, because the server
-		// waits for the acknowledgment of its first part.
+		// A connection for each request: over the adb server, the response on a used one comes 40 ms late, because the
+		// server waits for the acknowledgment of its first part.
 		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return phone.Dial(ctx, serverSocket)
 		},
@@ -179,7 +180,8 @@ func (s *server) forceStop(ctx context.Context) error {
 	return nil
 }
 
-// waitForPort waits until nothing accepts connections at the server's port: a server that was stopped may need a moment.
+// waitForPort waits until nothing accepts connections at the server's port: a server that was stopped may need a
+// moment.
 func (s *server) waitForPort(ctx context.Context) error {
 	deadline := time.Now().Add(s.limits.exit)
 	for {

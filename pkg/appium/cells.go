@@ -45,8 +45,8 @@ func (r CellReader) Read(ctx context.Context, o source.Options) (source.Result, 
 	return now, nil
 }
 
-// sameItem reports whether two elements of two screens are the same in the same place. nil stands for one outside of the
-// tree.
+// sameItem reports whether two elements of two screens are the same in the same place. nil stands for one outside of
+// the tree.
 func sameItem(a, b *screen.Node) bool {
 	if a == nil || b == nil || a.Bounds == nil || b.Bounds == nil {
 		return a == b
@@ -54,7 +54,8 @@ func sameItem(a, b *screen.Node) bool {
 	return a.Key == b.Key && *a.Bounds == *b.Bounds && a.String() == b.String()
 }
 
-// cells returns the rows and columns of the elements in lists and grids, in the order of the source; nil for one without.
+// cells returns the rows and columns of the elements in lists and grids, in the order of the source; nil for one
+// without.
 func (r CellReader) cells(ctx context.Context) (cells []*source.Cell, err error) {
 	request := map[string]any{r.Strategy: "xpath", r.Selector: "//*[@is-collection-item='true']"}
 	err = r.Call(ctx, "reading the rows and columns", func(ctx context.Context, s *webdriver.Session) error {

@@ -104,7 +104,8 @@ func addUser(secrets map[string]string, name, text string) {
 
 var secretName = lazyregexp.New(`(?i)(user|user_?name|key|token|secret|pass|password|passwd|passcode|passphrase|pwd|authorization)$`)
 
-// addSecrets adds the texts in capabilities whose name says that they are credentials, by their path, and those in URLs.
+// addSecrets adds the texts in capabilities whose name says that they are credentials, by their path, and those in
+// URLs.
 func addSecrets(secrets map[string]string, path string, value any) {
 	switch value := value.(type) {
 	case string:

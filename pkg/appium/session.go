@@ -108,8 +108,8 @@ func hasEnded(e *webdriver.Error) bool {
 	return webdriver.HasCode(e, webdriver.InvalidSessionID) || e.Status != 0 && endedSession().MatchString(e.Message)
 }
 
-// Answered reports whether err is of a call that the server has answered with an error, so that nothing is pending and the
-// session goes on.
+// Answered reports whether err is of a call that the server has answered with an error, so that nothing is pending and
+// the session goes on.
 func Answered(err error) bool {
 	e := webdriver.As(err)
 	return e != nil && e.Status != 0 && !e.MaybeExecuted() && fault.KindOf(err) == fault.ToolFailed

@@ -244,7 +244,8 @@ func TestCallIsAnsweredWhenUserEndsSession(t *testing.T) {
 
 func TestPendingCallIsNotIdle(t *testing.T) {
 	t.Parallel()
-	// On a busy machine, the first request may come too late. It is then cancelled or does not reach the session at all.
+	// On a busy machine, the first request may come too late. It is then cancelled or does not reach the session at
+	// all.
 	for idle := 20 * time.Millisecond; idle < 10*time.Second; idle *= 4 {
 		if pendingCallIsNotIdle(t, idle) {
 			return

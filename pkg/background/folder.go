@@ -316,8 +316,8 @@ func (f Folder) Claim(r Record) (*Claim, error) {
 	return &Claim{f, r, held}, nil
 }
 
-// firstFree returns the first of s1, s2 and so on that is not taken. Names of sessions that ended stay taken while their
-// records are kept, so that nobody works in another session than before without noticing it.
+// firstFree returns the first of s1, s2 and so on that is not taken. Names of sessions that ended stay taken while
+// their records are kept, so that nobody works in another session than before without noticing it.
 func firstFree(taken func(name string) bool) string {
 	for n := 1; ; n++ {
 		if name := fmt.Sprintf("s%d", n); !taken(name) {

@@ -25,7 +25,8 @@ const (
 	maxRequest = 8 << 20
 	// headerTimeout is how long the header of a request may take.
 	headerTimeout = 10 * time.Second
-	// drainTimeout is how long requests in progress may take when the session ends. They are cancelled unless it failed.
+	// drainTimeout is how long requests in progress may take when the session ends. They are cancelled unless it
+	// failed.
 	drainTimeout = 5 * time.Second
 	// recordingName is the file with the recording in the folder of the session.
 	recordingName = "recording.trail.yaml"

@@ -17,20 +17,20 @@ type Kind struct {
 	Drivers  []string                 // yaml keys of the drivers that it supports
 	Check    string                   // the name of its check in doctor, such as browser
 	Commands func() []tool.Advertised // the same at each call
-	// Restricted names the commands that agents may call only if the user allows them: those that run any code, and those
-	// that read or write files of this machine.
+	// Restricted names the commands that agents may call only if the user allows them: those that run any code, and
+	// those that read or write files of this machine.
 	Restricted []string
 	Checks     []string // the commands that fail unless the screen is as expected
 	Starts     []string // the commands that bring the app into a known state, with which a trail begins
-	// Instead says what to use instead of commands that it does not have and that recordings of other programs may call,
-	// by their names.
+	// Instead says what to use instead of commands that it does not have and that recordings of other programs may
+	// call, by their names.
 	Instead map[string]string
 	Options []Option
-	// IDOption is the key of the option that names a device by the platform's identifier, such as serial. Empty if a kind
-	// has no such option.
+	// IDOption is the key of the option that names a device by the platform's identifier, such as serial. Empty if a
+	// kind has no such option.
 	IDOption string
-	// Secrets returns the texts in the values of options that no output may show, by the name that is shown instead, such
-	// as the user and the key in a URL. It may be nil.
+	// Secrets returns the texts in the values of options that no output may show, by the name that is shown instead,
+	// such as the user and the key in a URL. It may be nil.
 	Secrets func(values map[string]string) map[string]string
 	// OneSession is true if a device of this kind allows one session at a time, like a phone and unlike a browser.
 	OneSession bool
@@ -47,8 +47,8 @@ type Option struct {
 	Usage   string // of the flag; a placeholder in backquotes
 	Default string // as text
 	Switch  bool   // a flag without a value; true or false elsewhere
-	// Path says that the value is the path of a file. A relative one in a flag or a variable starts at the working folder,
-	// one in the project file at the project's folder.
+	// Path says that the value is the path of a file. A relative one in a flag or a variable starts at the working
+	// folder, one in the project file at the project's folder.
 	Path bool
 }
 
@@ -85,27 +85,27 @@ type Session struct {
 	Root     string // absolute folder of the project
 	BaseURL  string // base_url of the target, may be empty
 	Driver   string // yaml key
-	// AppID is the app under test: that which the trail names, else the only one of the target; else empty. AppIDs are all
-	// of the target on this platform.
+	// AppID is the app under test: that which the trail names, else the only one of the target; else empty. AppIDs are
+	// all of the target on this platform.
 	AppID  string
 	AppIDs []string
 	Width  int // as configured, in pixels; 0 for the device's default
 	Height int
 	Log    func(level, message, hint string)
 	Keep   func(Artifact) (path string, err error) // writes a file into the session's folder
-	// Noted reports something that happened on the device without a call that asked for it. kind is dialog, download, tab,
-	// crash or console. Nil if nobody reads it.
+	// Noted reports something that happened on the device without a call that asked for it. kind is dialog, download,
+	// tab, crash or console. Nil if nobody reads it.
 	Noted  func(kind, text string)
 	Broken func(err error) // ends the session, because the device cannot be used any more
-	// Outcome returns how the session has ended, for a device cloud that shows that. It is called when the device is closed,
-	// and returns nil if nobody has decided that. Nil for a session without an outcome.
+	// Outcome returns how the session has ended, for a device cloud that shows that. It is called when the device is
+	// closed, and returns nil if nobody has decided that. Nil for a session without an outcome.
 	Outcome func() *Outcome
 
-	// Live says that calls name elements by the references of a View, such as e12. Without it, a reference is a position
-	// on the screen at the time of the call.
+	// Live says that calls name elements by the references of a View, such as e12. Without it, a reference is a
+	// position on the screen at the time of the call.
 	Live bool
-	// References numbers the elements of a live session. It may have been used by an earlier session of the same caller,
-	// whose numbers are not used again. Nil for new ones.
+	// References numbers the elements of a live session. It may have been used by an earlier session of the same
+	// caller, whose numbers are not used again. Nil for new ones.
 	References *screen.References
 	// RestrictOrigins restricts the pages that may be opened to those of some origins: AllowedOrigins, those of the
 	// user's options, that of BaseURL, and that of the first page that a call opens.
@@ -133,8 +133,8 @@ type Device interface {
 	Size() (width, height int)
 	// Evidence returns what the device shows, such as a screenshot: what can be collected before ctx ends.
 	Evidence(ctx context.Context) []Artifact
-	// Close ends the device's part of the session, in any state of the device. It may wait for what the device has begun,
-	// such as a download, until ctx ends.
+	// Close ends the device's part of the session, in any state of the device. It may wait for what the device has
+	// begun, such as a download, until ctx ends.
 	Close(ctx context.Context) error
 }
 
@@ -145,8 +145,8 @@ type Producer interface {
 
 // Releaser is a Device that keeps other sessions from what it drives, such as a phone.
 type Releaser interface {
-	// Release lets another session use what the device drives. The next call or view of this one connects again, and waits
-	// until that session has closed its device. The error is a *fault.Error.
+	// Release lets another session use what the device drives. The next call or view of this one connects again, and
+	// waits until that session has closed its device. The error is a *fault.Error.
 	Release(ctx context.Context) error
 }
 
@@ -167,12 +167,12 @@ type View struct {
 	URL, Title string
 	Tree       *screen.Tree // the whole screen, with the content of frames
 	Part       *screen.Tree // the element that ViewOptions.Within names; Tree without it
-	// Ref returns the reference of a node of Tree or Part, such as e12, and "" for one without a reference. In a session
-	// that is not live, a reference is a position.
+	// Ref returns the reference of a node of Tree or Part, such as e12, and "" for one without a reference. In a
+	// session that is not live, a reference is a position.
 	Ref        func(*screen.Node) string
 	Screenshot []byte // PNG; nil unless requested
-	// Events are what happened since the last view, one line each: dialogs and how they were answered, downloads, windows
-	// that were opened, navigations that were blocked, and the number of console errors with the first one.
+	// Events are what happened since the last view, one line each: dialogs and how they were answered, downloads,
+	// windows that were opened, navigations that were blocked, and the number of console errors with the first one.
 	Events []string
 	// Blocked are the URLs that the last call led to, and that the device did not open because their origins are not
 	// allowed. A call that fails for that reason does not count.

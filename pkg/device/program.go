@@ -28,8 +28,8 @@ type Program struct {
 	// Folder is where the program writes its files. It is removed when the program ends, even if this process was
 	// killed. Empty for none.
 	Folder string
-	// IsNoise reports whether a line of stderr is left out of error messages, which then have at most five others. May be
-	// nil.
+	// IsNoise reports whether a line of stderr is left out of error messages, which then have at most five others. May
+	// be nil.
 	IsNoise func(line string) bool
 	// Daemon is for a program that starts a process which keeps running after this one, in a session of its own and
 	// without the program's pipes, such as `adb start-server`. On Windows, only this keeps it from being ended.

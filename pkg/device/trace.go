@@ -14,8 +14,8 @@ type Tracer interface {
 
 // TraceOptions say how a device records.
 type TraceOptions struct {
-	// Secrets says that Session.Redact replaces something, so that a picture is only taken while the screen shows nothing
-	// that it would replace.
+	// Secrets says that Session.Redact replaces something, so that a picture is only taken while the screen shows
+	// nothing that it would replace.
 	Secrets bool
 }
 

@@ -11,8 +11,8 @@ import (
 // peakFactor is by how much the memory of a process may exceed attackPeak.
 const peakFactor = 1
 
-// The system does not allocate memory above a limit, which ends a Go process. The race detector needs more memory than the
-// limit.
+// The system does not allocate memory above a limit, which ends a Go process. The race detector needs more memory than
+// the limit.
 func TestMemoryLimitHoldsInLimitedProcess(t *testing.T) {
 	t.Parallel()
 	const process = 128 << 20 // what the process itself needs, most of which Go maps in advance

@@ -68,8 +68,8 @@ type StepStarted struct {
 	Of    int    `json:"of"`
 	Text  string `json:"text"`
 	Kind  string `json:"kind"` // step, verify, trailhead, tools, use or teardown
-	// Within is the number of the step whose trail this step belongs to: 3, or 3.2 for the second step of the trail that
-	// step 3 uses; empty for a step of the trail itself.
+	// Within is the number of the step whose trail this step belongs to: 3, or 3.2 for the second step of the trail
+	// that step 3 uses; empty for a step of the trail itself.
 	Within string `json:"within,omitempty"`
 }
 
@@ -175,7 +175,8 @@ type Position struct {
 	Line int    `json:"line"`
 }
 
-// FailedAt returns where the call that failed is: in File, or in a trail that it uses. The line is 0 when no call failed.
+// FailedAt returns where the call that failed is: in File, or in a trail that it uses. The line is 0 when no call
+// failed.
 func (e TrailFinished) FailedAt() Position {
 	if e.Used != nil {
 		return *e.Used

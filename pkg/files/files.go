@@ -76,8 +76,8 @@ func Open(path string) (*os.File, error) {
 }
 
 // Replace creates a file beside path, calls write with it, and gives it the name path, so that readers find either the
-// earlier content or all of the new one. The file has mode 0644 before the umask, unless write changes it. After an error
-// path is unchanged.
+// earlier content or all of the new one. The file has mode 0644 before the umask, unless write changes it. After an
+// error path is unchanged.
 func Replace(path string, write func(*os.File) error) error {
 	return replace(path, write, os.OpenFile, os.Rename, os.Remove)
 }

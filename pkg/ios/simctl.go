@@ -25,8 +25,8 @@ type simulator struct {
 // maxOutput is how much output of simctl is read, in bytes.
 const maxOutput = 16 << 20
 
-// findSimulator returns the simulator of the user's udid, or the only one that is booted. It is nil if this machine does
-// not have simctl.
+// findSimulator returns the simulator of the user's udid, or the only one that is booted. It is nil if this machine
+// does not have simctl.
 func findSimulator(ctx context.Context, o options, l limits) (*simulator, error) {
 	if _, err := o.programs.LookPath("xcrun", o.env); err != nil || !o.programs.CanPipe() {
 		return nil, nil //nolint:nilerr // this is not a Mac with Xcode
@@ -120,7 +120,8 @@ func (s *simulator) on(ctx context.Context, command string, args ...string) (str
 	return s.run(ctx, "", append([]string{command, s.udid}, args...)...)
 }
 
-// clear removes what an app has stored. Its folders stay, because the system creates them only when it installs the app.
+// clear removes what an app has stored. Its folders stay, because the system creates them only when it installs the
+// app.
 func (s *simulator) clear(ctx context.Context, app string) error {
 	output, err := s.on(ctx, "get_app_container", app, "data")
 	if err != nil {

@@ -1,5 +1,6 @@
 // Package live is a session without a trail: it is opened once, takes calls one after another, and records those that
-// succeed as the steps of a trail (specification, section 18). People use it from the command line, and agents over MCP.
+// succeed as the steps of a trail (specification, section 18). People use it from the command line, and agents over
+// MCP.
 //
 // It is independent of how requests reach it and of how answers are shown: sockets, MCP, terminals. Texts that it
 // returns are redacted.
@@ -146,7 +147,8 @@ func (s *Session) Done() <-chan struct{} { return s.inner.Done() }
 // Tools returns the tools of the session.
 func (s *Session) Tools() *discover.Registry { return s.inner.Registry() }
 
-// Allowed reports whether calls of a tool are accepted: an agent may call a restricted command only if the user allows it.
+// Allowed reports whether calls of a tool are accepted: an agent may call a restricted command only if the user allows
+// it.
 func (s *Session) Allowed(name string) bool {
 	return !s.opts.Agent || !slices.Contains(s.kind().Restricted, name) || slices.Contains(s.opts.Allow, name)
 }
@@ -213,6 +215,6 @@ func (s *Session) acquireRecording(ctx context.Context) (release func(), err err
 // text removes secrets from a text.
 func (s *Session) text(text string) string { return s.opts.Redactor.Text(text) }
 
-// Settle says how the session waits for the screen after calls: it looks again every Interval until the screen stays the
-// same for some of them, and for at most Limit.
+// Settle says how the session waits for the screen after calls: it looks again every Interval until the screen stays
+// the same for some of them, and for at most Limit.
 type Settle struct{ Interval, Limit time.Duration }

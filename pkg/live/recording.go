@@ -90,8 +90,8 @@ func (s *Session) repair(step *Step, calls []trail.Call) (warning string) {
 	return warning
 }
 
-// isCheckIn reports whether a call in a step of a kind checks something. What tools of the project do is not known; in a
-// verify step they count as checks.
+// isCheckIn reports whether a call in a step of a kind checks something. What tools of the project do is not known; in
+// a verify step they count as checks.
 func (s *Session) isCheckIn(kind string, call trail.Call) bool {
 	t, err := s.Tools().Find(call.Tool)
 	if err != nil {
@@ -122,8 +122,8 @@ func (s *Session) checkVerifySteps() error {
 	return nil
 }
 
-// withoutReferences returns the calls that do not name an element by a reference of the session, which a replay does not
-// know, and says in the report which ones do.
+// withoutReferences returns the calls that do not name an element by a reference of the session, which a replay does
+// not know, and says in the report which ones do.
 func withoutReferences(calls []trail.Call, report *StepReport) []trail.Call {
 	return slices.DeleteFunc(slices.Clone(calls), func(c trail.Call) bool {
 		ref := reference(c.Args)

@@ -266,8 +266,8 @@ func (s *Session) replace(path string, content []byte) error {
 	})
 }
 
-// file returns the recording as a trail. Steps without calls are left out, unless they come from the replayed trail. With
-// onlyChanged, steps that are as in that trail have no recording.
+// file returns the recording as a trail. Steps without calls are left out, unless they come from the replayed trail.
+// With onlyChanged, steps that are as in that trail have no recording.
 func (s *Session) file(name, title string, onlyChanged bool) *trail.File {
 	f := &trail.File{Name: name, Config: s.config(name, title)}
 	for _, step := range s.steps {

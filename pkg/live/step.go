@@ -197,8 +197,8 @@ func (s *Session) kind() device.Kind {
 	return b.Kind
 }
 
-// isCheck reports whether a verify step may rely on a tool: a check of the device, an assertion of trailblaze, or a tool
-// of the project.
+// isCheck reports whether a verify step may rely on a tool: a check of the device, an assertion of trailblaze, or a
+// tool of the project.
 func (s *Session) isCheck(t *discover.Tool) bool {
 	switch t.Source.Kind {
 	case tool.FromDevice:

@@ -115,7 +115,8 @@ func (s *Session) changes(view device.View) string {
 	return screen.Changes(before, screen.View{URL: view.URL, Tree: view.Tree, Ref: view.Ref}, changesBytes)
 }
 
-// quietIntervals is for how many intervals the screen has to stay the same: it may be waiting for an answer of its server.
+// quietIntervals is for how many intervals the screen has to stay the same: it may be waiting for an answer of its
+// server.
 const quietIntervals = 3
 
 // settledView returns the screen when it has not changed for some intervals, or at the limit of [Settle].

@@ -234,7 +234,8 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// answered notes an answer. It returns what to send for it: nil while its batch has other requests that are not answered.
+// answered notes an answer. It returns what to send for it: nil while its batch has other requests that are not
+// answered.
 func (c *conn) answered(resp *jsonrpc.Response, data []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()

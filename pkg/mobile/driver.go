@@ -1,5 +1,6 @@
-// Package mobile has the commands of phones and tablets, for Android and iOS alike, over a Driver (specification, section
-// 15.3). It waits, resolves selectors in the tree that the driver reads, and sends the driver coordinates, text and keys.
+// Package mobile has the commands of phones and tablets, for Android and iOS alike, over a Driver (specification,
+// section 15.3). It waits, resolves selectors in the tree that the driver reads, and sends the driver coordinates, text
+// and keys.
 package mobile
 
 import (
@@ -71,8 +72,8 @@ type Driver interface {
 
 // CellReader is a Driver that can read the rows and columns of elements in lists and grids.
 type CellReader interface {
-	// ReadCells is Read with rows and columns, for each of which it makes a call. The error is act.ErrChanged if the screen
-	// changed meanwhile. A screen without them says why in the tree's Unavailable.
+	// ReadCells is Read with rows and columns, for each of which it makes a call. The error is act.ErrChanged if the
+	// screen changed meanwhile. A screen without them says why in the tree's Unavailable.
 	ReadCells(ctx context.Context) (Screen, error)
 }
 

@@ -14,9 +14,9 @@ import (
 // LockedDevice is a device that no other process of the user uses until it is closed.
 type LockedDevice = files.LockedFile
 
-// Lock excludes other processes of the user, and other holders in this one, from a device. It does not wait. name is that
-// of the device in messages, such as "the Android device emulator-5554"; other says how to use another one. Without a
-// folder nothing is locked, and the result is nil.
+// Lock excludes other processes of the user, and other holders in this one, from a device. It does not wait. name is
+// that of the device in messages, such as "the Android device emulator-5554"; other says how to use another one.
+// Without a folder nothing is locked, and the result is nil.
 func Lock(folder, id, name, other string) (*LockedDevice, error) {
 	if folder == "" {
 		return nil, nil //nolint:nilnil // without a folder nothing is locked

@@ -30,8 +30,8 @@ type search struct {
 	phone      *phone
 	target     target
 	conditions []condition
-	// stable says that the element must have the same bounds in two reads. Then the keyboard is hidden once if it covers
-	// the element.
+	// stable says that the element must have the same bounds in two reads. Then the keyboard is hidden once if it
+	// covers the element.
 	stable bool
 	settle bool // look only at a screen that has come to rest after an action
 
@@ -47,8 +47,8 @@ func (d *phone) search(t target, conditions ...condition) *search {
 	return &search{phone: d, target: t, conditions: append([]condition{{Name: "visible", Check: hiddenBecause}}, conditions...)}
 }
 
-// touchable returns the conditions of an element that is to be touched at a point. where returns the point, or why there
-// is none.
+// touchable returns the conditions of an element that is to be touched at a point. where returns the point, or why
+// there is none.
 func (d *phone) touchable(where func(*found) (screen.Point, string)) []condition {
 	conditions := []condition{
 		{Name: "enabled", Check: func(e *found) string {
@@ -218,9 +218,9 @@ func (d *phone) read(ctx context.Context, settle, cells bool) (Screen, error) {
 	return d.driver.Read(ctx)
 }
 
-// covering returns the app in front if windows of other apps are behind its own, "" if not. A dialog of the system, such
-// as for a permission, takes every touch, also beside it. A window that merely floats above belongs to an app that is
-// not in front.
+// covering returns the app in front if windows of other apps are behind its own, "" if not. A dialog of the system,
+// such as for a permission, takes every touch, also beside it. A window that merely floats above belongs to an app that
+// is not in front.
 func (d *phone) covering(ctx context.Context, t *screen.Tree) string {
 	if len(t.Windows) == 0 {
 		return ""

@@ -71,8 +71,8 @@ func (s *serial) act(ctx context.Context, call func(context.Context, Driver) err
 	return explained(err)
 }
 
-// explained returns the error of a driver. An *act.UnconfirmedError becomes the cause of a *fault.Error that says what it
-// means; the errors in it do not.
+// explained returns the error of a driver. An *act.UnconfirmedError becomes the cause of a *fault.Error that says what
+// it means; the errors in it do not.
 func explained(err error) error {
 	unconfirmed, ok := errors.AsType[*act.UnconfirmedError](err)
 	if !ok {

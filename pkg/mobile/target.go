@@ -131,8 +131,8 @@ func (e elements) maestro(block map[string]any) (target, error) {
 	return e.node("nodeSelector", map[string]any{string(dialect): block})
 }
 
-// withText reads the arguments of a command for a text: the text under key, of which quote makes the pattern, id, enabled,
-// selected and index.
+// withText reads the arguments of a command for a text: the text under key, of which quote makes the pattern, id,
+// enabled, selected and index.
 func (e elements) withText(a device.Arguments, key string, quote func(string) string) (target, error) {
 	block := map[string]any{}
 	if text := a.Text(key); strings.TrimSpace(text) != "" {

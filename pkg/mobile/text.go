@@ -176,8 +176,8 @@ func focusedNode(t *screen.Tree) *screen.Node {
 
 func isField(n *screen.Node) bool { return n.Editable || screen.IsTextInput(n.RoleName()) }
 
-// enterInto enters text at the end of a field: at once if the field then shows it, else as its keyboard does. It returns
-// a note for people, such as that the app has changed the text.
+// enterInto enters text at the end of a field: at once if the field then shows it, else as its keyboard does. It
+// returns a note for people, such as that the app has changed the text.
 func (d *phone) enterInto(ctx context.Context, f field, text string) (note string, err error) {
 	if text == "" {
 		return "", nil

@@ -146,8 +146,9 @@ func (r *Redactor) Bytes(b []byte) []byte {
 }
 
 // Value returns a copy of v in which every string, map key and number is redacted; a number that contains a secret
-// becomes a string, and keys that become equal are numbered. v is not changed, and is returned itself when it certainly contains nothing to replace. Values of
-// types that are not JSON-like are converted by encoding and decoding them as JSON.
+// becomes a string, and keys that become equal are numbered. v is not changed, and is returned itself when it certainly
+// contains nothing to replace. Values of types that are not JSON-like are converted by encoding and decoding them as
+// JSON.
 func (r *Redactor) Value(v any) any {
 	if r.isZero() || len(r.names) == 0 && !hasCapability(v) {
 		return v

@@ -127,8 +127,8 @@ func (r *runner) replayInSession(ctx context.Context, c *readyCase, a attempt, i
 	return res
 }
 
-// openSession opens the session of an attempt. A session of a trail with a teardown is not ended by ctx once it is open;
-// release ends it.
+// openSession opens the session of an attempt. A session of a trail with a teardown is not ended by ctx once it is
+// open; release ends it.
 func (r *runner) openSession(ctx context.Context, a attempt, id string) (s *session.Session, release func(), err error) {
 	o := r.sessionOptions(a.plan, id, a.evidence.dir, a.emit)
 	if len(a.teardown) == 0 {

@@ -56,8 +56,8 @@ func (r trailResult) atStep(s *step, call *trail.Call) trailResult {
 	return r.at(s.index, s.Text, tool, line)
 }
 
-// atProblem returns the result, of a trail that is not valid, with the position of its first problem: in the file of the
-// trail, or in one that it uses.
+// atProblem returns the result, of a trail that is not valid, with the position of its first problem: in the file of
+// the trail, or in one that it uses.
 func (r trailResult) atProblem(path string) trailResult {
 	problems, ok := errors.AsType[fault.Problems](r.Cause)
 	if !ok || len(problems) == 0 {

@@ -20,8 +20,8 @@ type View struct {
 //   - "- " and the old line for one that was removed. Elements inside it are only counted.
 //
 // An element that was rendered again and is as before is not a change; [References.Lookup] finds it by its old
-// reference. When after is another document than before, it writes the new URL and the text form of after, or where that
-// is too long, its headings, controls and texts. The order of elements is not compared.
+// reference. When after is another document than before, it writes the new URL and the text form of after, or where
+// that is too long, its headings, controls and texts. The order of elements is not compared.
 func Changes(before, after View, maxBytes int) string {
 	d := &difference{identities: map[identity]int{}}
 	d.before, d.after = d.shownOn(before), d.shownOn(after)

@@ -207,8 +207,8 @@ func TestChangesCannotBeForged(t *testing.T) {
 	}
 }
 
-// TestChangesOfRandomScreens checks that a reader who knows the screen before knows how to refer to every element after:
-// it is on a line of the changes, or it was there before as it is, or a reference from before finds it.
+// TestChangesOfRandomScreens checks that a reader who knows the screen before knows how to refer to every element
+// after: it is on a line of the changes, or it was there before as it is, or a reference from before finds it.
 func TestChangesOfRandomScreens(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -96,8 +96,8 @@ type Tree struct {
 	// CSS selector. Other blocks are matched against the properties of the nodes. The producer sets it before
 	// resolving.
 	Found map[*Block][]Key
-	// Windows are the windows of apps in the tree, the topmost first. The producer sets it; nil if it does not tell them
-	// apart.
+	// Windows are the windows of apps in the tree, the topmost first. The producer sets it; nil if it does not tell
+	// them apart.
 	Windows []Window
 
 	nodes    []*Node // in the order of the tree, parents first

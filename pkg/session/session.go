@@ -108,8 +108,8 @@ type Options struct {
 	WithoutTrail bool // calls are made by hand, so advice about trails is left out
 	// SuggestRetries adds --retries to the hint for a server that failed.
 	SuggestRetries bool
-	// Trace makes the device record its calls for [Session.KeepTrace]. With TraceWhole it takes a picture and the elements
-	// of the screen after every call, which makes calls slower; without it, only after calls that fail.
+	// Trace makes the device record its calls for [Session.KeepTrace]. With TraceWhole it takes a picture and the
+	// elements of the screen after every call, which makes calls slower; without it, only after calls that fail.
 	Trace, TraceWhole bool
 	Shared            *Servers // server processes shared with other sessions; nil for none
 	// Unwritable is called, from any goroutine, when evidence cannot be written. May be nil.

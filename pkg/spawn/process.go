@@ -87,8 +87,8 @@ func (p *Process) ExitError() *fault.Error {
 }
 
 // Stop closes the input of the process; after five seconds its group gets SIGTERM, after two more SIGKILL. It returns
-// as soon as Done is closed and nothing is logged any more. When ctx ends first, the process is killed at once. It may be
-// called again and concurrently. The error is a *fault.Error: the process cannot be killed.
+// as soon as Done is closed and nothing is logged any more. When ctx ends first, the process is killed at once. It may
+// be called again and concurrently. The error is a *fault.Error: the process cannot be killed.
 func (p *Process) Stop(ctx context.Context) error {
 	p.stopOnce.Do(func() {
 		p.stopRequested.Store(true)

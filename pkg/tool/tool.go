@@ -38,8 +38,8 @@ type Advertised struct {
 	// OutputSchema is the schema of the structured content of its results; nil when it declares none.
 	OutputSchema json.RawMessage
 	Meta         map[string]any // _meta, may be nil
-	// Check returns what is wrong with arguments that the input schema allows, as one or several joined *fault.Error. It
-	// reads nothing but the arguments. May be nil.
+	// Check returns what is wrong with arguments that the input schema allows, as one or several joined *fault.Error.
+	// It reads nothing but the arguments. May be nil.
 	Check func(args map[string]any) error
 }
 
@@ -63,8 +63,8 @@ type Call struct {
 	// Ancestors are the invocation ids of the calls that wait for this one to finish, outermost first: a tool made it
 	// by callback. Empty for a call that no tool waits for.
 	Ancestors []string
-	// FromTrail says that the call, or one that waits for it, comes from a trail file, so that references in a live session
-	// are positions, as in any replay.
+	// FromTrail says that the call, or one that waits for it, comes from a trail file, so that references in a live
+	// session are positions, as in any replay.
 	FromTrail bool
 	// FromSandbox says that a script in the sandbox requested the call, or one that waits for it.
 	FromSandbox  bool
@@ -118,8 +118,8 @@ type Result struct {
 	MemoryDeletions []string // applied after the delta
 	Hint            string
 	Details         map[string]any // of a failure, for programs; may be nil
-	// Located says how a recording names the element that the call named by a reference of a live session. It is nil for
-	// a call without such a reference.
+	// Located says how a recording names the element that the call named by a reference of a live session. It is nil
+	// for a call without such a reference.
 	Located *Located
 }
 
@@ -127,8 +127,8 @@ type Result struct {
 type Located struct {
 	Args     map[string]any // replace the argument ref, for example {"nodeSelector": {"web": {…}}}
 	Warnings []string       // for people: why the recording may not find the element in a later replay
-	// Again says that the element of the reference was gone, and that the call was for the only element with its role and
-	// name. Else it is empty.
+	// Again says that the element of the reference was gone, and that the call was for the only element with its role
+	// and name. Else it is empty.
 	Again string
 }
 

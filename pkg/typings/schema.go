@@ -411,8 +411,8 @@ func (s shape) named(name string) shape {
 	return s
 }
 
-// objects calls visit with the object shapes in a shape, inner ones first. hint is what to call it: the name of the field
-// that has it, unless it has a name of its own.
+// objects calls visit with the object shapes in a shape, inner ones first. hint is what to call it: the name of the
+// field that has it, unless it has a name of its own.
 func (s shape) objects(hint string, visit func(s shape, hint string)) {
 	if s.items != nil {
 		s.items.objects(hint, visit)

@@ -1,6 +1,6 @@
-// Package typings describes the tools of a project for compilers and editors: as declarations of TypeScript, as a stub of
-// Python, and as a JSON Schema of trails. It starts nothing and reads no file. The same tools give the same bytes, and
-// no name or description of a tool can end the comment or text that it is written in.
+// Package typings describes the tools of a project for compilers and editors: as declarations of TypeScript, as a stub
+// of Python, and as a JSON Schema of trails. It starts nothing and reads no file. The same tools give the same bytes,
+// and no name or description of a tool can end the comment or text that it is written in.
 package typings
 
 import (

@@ -132,8 +132,8 @@ func TestCookiesAreAppliedWhilePageIsBusy(t *testing.T) {
 	u.mustCall("web_applyCookies", "cookiesJson", `[{"name": "a", "value": "b", "url": "https://shop.example"}]`)
 }
 
-// TestScreenshotOfPageThatIsReplaced has a page that replaces itself without a pause, a number of times: on one that never
-// stops doing so, each screenshot is a matter of luck.
+// TestScreenshotOfPageThatIsReplaced has a page that replaces itself without a pause, a number of times: on one that
+// never stops doing so, each screenshot is a matter of luck.
 func TestScreenshotOfPageThatIsReplaced(t *testing.T) {
 	t.Parallel()
 	var loads atomic.Int64

@@ -148,8 +148,8 @@ func (d *webDevice) replaceContext(ctx context.Context, old *browserContext) err
 	return nil
 }
 
-// callFromTrail marks the context of a call whose references are positions, callFromSandbox that of a call that a script
-// in the sandbox requested.
+// callFromTrail marks the context of a call whose references are positions, callFromSandbox that of a call that a
+// script in the sandbox requested.
 type (
 	callFromTrail   struct{}
 	callFromSandbox struct{}
@@ -254,8 +254,8 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	return d.takeLocated(d.notes.redactResult(result)), nil
 }
 
-// runAllowed runs a command, unless it is from the sandbox and the page is or becomes one that scripts in the sandbox may
-// not use. A command that opens a page may leave such a page.
+// runAllowed runs a command, unless it is from the sandbox and the page is or becomes one that scripts in the sandbox
+// may not use. A command that opens a page may leave such a page.
 func (d *webDevice) runAllowed(ctx context.Context, p *page, call tool.Call, command command) (tool.Result, error) {
 	if !isFromSandbox(ctx) || command.withoutPage {
 		return command.run(ctx, p, call.Args)

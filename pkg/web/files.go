@@ -39,8 +39,8 @@ func newFileAccess(session device.Session, allowed []string) fileAccess {
 	return a
 }
 
-// foldersOf returns the folders in which a path that an argument names may be: those of the trail and of the project, or
-// an empty one for an absolute path.
+// foldersOf returns the folders in which a path that an argument names may be: those of the trail and of the project,
+// or an empty one for an absolute path.
 func (d *webDevice) foldersOf(path string) []string {
 	if filepath.IsAbs(filepath.FromSlash(path)) {
 		return []string{""}

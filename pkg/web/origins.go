@@ -13,9 +13,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// originAccess says which pages may be opened: with restricted, those of some origins. It also says which pages a script
-// in the sandbox may use: those of the same origins, and of the origins of all pages that other calls opened. It may be
-// used from any goroutine.
+// originAccess says which pages may be opened: with restricted, those of some origins. It also says which pages a
+// script in the sandbox may use: those of the same origins, and of the origins of all pages that other calls opened. It
+// may be used from any goroutine.
 type originAccess struct {
 	restricted bool
 

@@ -103,7 +103,8 @@ func (l *lookup) selector(ctx context.Context, s *screen.Selector) error {
 // maxNear is up to how many elements are used to narrow down where others can be.
 const maxNear = 20
 
-// near returns elements each of which is inside an element that s can select, or around one; nil when that is not known.
+// near returns elements each of which is inside an element that s can select, or around one; nil when that is not
+// known.
 func (l *lookup) near(ctx context.Context, s *screen.Selector) ([]any, error) {
 	if _, indexed := s.Block.Number("nthIndex"); indexed {
 		return nil, nil // it counts all elements of the block

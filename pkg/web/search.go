@@ -522,8 +522,8 @@ func (s *search) count(ctx context.Context) (total int, err error) {
 	return total, nil
 }
 
-// WaitForChange implements act.Screen. It takes a quarter of limit at least, so that a page that changes all the time is
-// not read all the time.
+// WaitForChange implements act.Screen. It takes a quarter of limit at least, so that a page that changes all the time
+// is not read all the time.
 func (s *search) WaitForChange(ctx context.Context, limit time.Duration) {
 	if s.changes == nil {
 		s.changes = s.page.newChangeWatcher()

@@ -23,8 +23,8 @@ func staleTries() (tries, right int) {
 // staleRows is the number of elements of the page for stale references.
 const staleRows = 8
 
-// stalePage has buttons that count their clicks by name, some of which have the same name, and functions that change it.
-// A click is counted for the element's own id, which a new rendering of the same row keeps.
+// stalePage has buttons that count their clicks by name, some of which have the same name, and functions that change
+// it. A click is counted for the element's own id, which a new rendering of the same row keeps.
 const stalePage = `<title>stale</title><div id="list"></div><script>
 	let clicks;
 	const names = ["Archive A", "Delete", "Archive B", "Delete", "Pay", "Details", "Details", "Close"];

@@ -34,8 +34,8 @@ type cookie struct {
 	HTTPOnly bool    `json:"httpOnly"`
 	Secure   bool    `json:"secure"`
 	SameSite string  `json:"sameSite,omitempty"`
-	// PartitionKey is the site of the page in which a partitioned cookie was set. CrossSite says that a frame of another
-	// site was between them; Playwright uses this name for it.
+	// PartitionKey is the site of the page in which a partitioned cookie was set. CrossSite says that a frame of
+	// another site was between them; Playwright uses this name for it.
 	PartitionKey string `json:"partitionKey,omitempty"`
 	CrossSite    *bool  `json:"_crHasCrossSiteAncestor,omitempty"`
 }

@@ -25,7 +25,8 @@ type pageCapture struct {
 	elements map[*screen.Node]element
 	frames   []*frame // that were captured, parents before children
 	parts    map[*frame]framePart
-	// positions are the references of elements by their position: e12 in the main frame, f1e12 in the first frame in it.
+	// positions are the references of elements by their position: e12 in the main frame, f1e12 in the first frame in
+	// it.
 	positions map[*screen.Node]string
 }
 
@@ -184,7 +185,8 @@ func (p *page) newCapture(
 	return c, nil
 }
 
-// dropLabels removes texts that stand beside a field, or first in a group, and are its name, as the texts of labels are.
+// dropLabels removes texts that stand beside a field, or first in a group, and are its name, as the texts of labels
+// are.
 func dropLabels(n *screen.Node) {
 	isLabelOf := func(label, field *screen.Node) bool {
 		return label.Role == "text" && isField(field) && label.Name() == field.Name()

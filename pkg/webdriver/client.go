@@ -38,8 +38,8 @@ type Options struct {
 	// Secrets are texts that errors do not contain, besides User and Key.
 	Secrets []string
 	TLS     *tls.Config // nil for the system's certificates
-	// Dial connects to the server for each request; nil for TCP connections to its address, or to the user's proxy. When
-	// it fails, the request was not sent.
+	// Dial connects to the server for each request; nil for TCP connections to its address, or to the user's proxy.
+	// When it fails, the request was not sent.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 

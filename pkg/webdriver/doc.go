@@ -2,6 +2,6 @@
 // server, WebDriverAgent, Appium and device clouds.
 //
 // Every call ends when its context does, and at the latest after Options.Limit. A request that acts is sent at most
-// once: on a connection of its own, so that a connection which the server closed meanwhile cannot fail it. Redirects are
-// not followed.
+// once: on a connection of its own, so that a connection which the server closed meanwhile cannot fail it. Redirects
+// are not followed.
 package webdriver

@@ -119,8 +119,8 @@ func (s *Session) Delete(ctx context.Context) error {
 	return err
 }
 
-// Reachable reports whether the server still accepts connections: it sends a request for the status over a new one. It is
-// true if that is not known when ctx ends.
+// Reachable reports whether the server still accepts connections: it sends a request for the status over a new one. It
+// is true if that is not known when ctx ends.
 func (s *Session) Reachable(ctx context.Context) bool {
 	traced, connected := traceConnection(ctx)
 	request, err := s.client.request(traced, http.MethodGet, "/status", nil)
@@ -159,7 +159,8 @@ func (s *Session) Screenshot(ctx context.Context) ([]byte, error) {
 // elementKey is the name under which the W3C sends the id of an element.
 const elementKey = "element-6066-11e4-a52e-4f735466cecf"
 
-// ActiveElement returns the path of the element that has the focus. The error has the code NoSuchElement if none has it.
+// ActiveElement returns the path of the element that has the focus. The error has the code NoSuchElement if none has
+// it.
 func (s *Session) ActiveElement(ctx context.Context) (path string, err error) {
 	var element map[string]string
 	if err := s.Get(ctx, "/element/active", &element); err != nil {

@@ -1,5 +1,5 @@
-// Package webserver starts the servers of the app under test, waits until they respond, and stops them. It does not know
-// projects and trails.
+// Package webserver starts the servers of the app under test, waits until they respond, and stops them. It does not
+// know projects and trails.
 package webserver
 
 import (
@@ -22,7 +22,8 @@ import (
 // Timeout is how long a server may take to respond, unless its Spec has another limit.
 const Timeout = time.Minute
 
-// The time between two requests to the URL doubles from minInterval to maxInterval, since a server may log each of them.
+// The time between two requests to the URL doubles from minInterval to maxInterval, since a server may log each of
+// them.
 const (
 	minInterval = 50 * time.Millisecond
 	maxInterval = 500 * time.Millisecond

@@ -34,8 +34,8 @@ type (
 	lineStart     struct{ text, source int } // offsets in the text that was parsed, and in the file
 )
 
-// splice replaces a part of the text. Of insertions at the same offset, one that is indented deeper comes first, because
-// it ends a collection inside the one that the other belongs to.
+// splice replaces a part of the text. Of insertions at the same offset, one that is indented deeper comes first,
+// because it ends a collection inside the one that the other belongs to.
 type splice struct {
 	from, to int
 	text     string
@@ -126,7 +126,8 @@ func (e *Editor) Bytes() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// endsInBlockText reports whether lines that were inserted may end with a block of text that includes its last line end.
+// endsInBlockText reports whether lines that were inserted may end with a block of text that includes its last line
+// end.
 func endsInBlockText(text string) bool {
 	below := len(text) // the least indentation of the lines below
 	lines := strings.Split(text, "\n")

@@ -21,7 +21,8 @@ func TestPackage(t *testing.T) {
 	}
 }
 
-// checkout copies the package, so that Python leaves nothing in the source, and so that go test knows which files the tests read.
+// checkout copies the package, so that Python leaves nothing in the source, and so that go test knows which files the
+// tests read.
 func checkout(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestWheel installs the wheel into an empty folder, without a network, and runs tools with nothing else of the package.
+// TestWheel installs the wheel into an empty folder, without a network, and runs tools with nothing else of the
+// package.
 func TestWheel(t *testing.T) {
 	t.Parallel()
 	dir := checkout(t)

@@ -1,4 +1,5 @@
-// Package typescript_test runs the TypeScript package's own tests on every supported runtime, and its tools with the program.
+// Package typescript_test runs the TypeScript package's own tests on every supported runtime, and its tools with the
+// program.
 package typescript_test
 
 import (

@@ -18,8 +18,8 @@ import (
 )
 
 // phoneAppium compares a trail of twenty calls, and the start of its session, with Appium. Each side has a phone of its
-// own, on which everything is installed after the first round, which does not count. The start of the session is in a row
-// of its own.
+// own, on which everything is installed after the first round, which does not count. The start of the session is in a
+// row of its own.
 func (b *bench) phoneAppium() error {
 	const figure = "twenty calls on a simulated Android phone ÷ Appium, which waits until the phone is idle"
 	home := filepath.Join(b.root, "testdata/phones/appium")
@@ -167,7 +167,8 @@ func (p *phones) startAppium(ctx context.Context, home string) (*appium, error) 
 	return a, nil
 }
 
-// replay does what a trail of [orderCalls] does in a session of its own, with changed settings of the UiAutomator2 server.
+// replay does what a trail of [orderCalls] does in a session of its own, with changed settings of the UiAutomator2
+// server.
 func (a *appium) replay(ctx context.Context, phone *simulated.Android, settings map[string]any) (r replayed, err error) {
 	begun := time.Now()
 	session, err := a.client.NewSession(ctx, webdriver.Capabilities{AlwaysMatch: map[string]any{

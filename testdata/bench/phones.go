@@ -215,8 +215,8 @@ func (p *phones) bareTaps(ctx context.Context, phone *simulated.Android, taps in
 	return period, errors.Join(err, session.Delete(ctx))
 }
 
-// tapPeriod is the median time from one tap to the next in the second half of some, each of two reads with a time between
-// them and a touch.
+// tapPeriod is the median time from one tap to the next in the second half of some, each of two reads with a time
+// between them and a touch.
 func tapPeriod(taps int, between time.Duration, read, touch func() error) (time.Duration, error) {
 	var starts []time.Time
 	for range taps {

@@ -1,6 +1,6 @@
-// Package phones simulates phones for tests: an Android phone with adb, a shell and the UiAutomator2 server, and an iPhone
-// with WebDriverAgent. Both show the invented app of testdata/phones/app. They speak the protocols of real phones, so that
-// the programs that drive real ones drive them; e2e tests that with Appium.
+// Package phones simulates phones for tests: an Android phone with adb, a shell and the UiAutomator2 server, and an
+// iPhone with WebDriverAgent. Both show the invented app of testdata/phones/app. They speak the protocols of real
+// phones, so that the programs that drive real ones drive them; e2e tests that with Appium.
 package phones
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
-// AndroidOptions describe a simulated Android phone. The zero value is one with Android 14, the app, and no UiAutomator2
-// server.
+// AndroidOptions describe a simulated Android phone. The zero value is one with Android 14, the app, and no
+// UiAutomator2 server.
 type AndroidOptions struct {
 	App  app.Options
 	Adbd adbd.Options

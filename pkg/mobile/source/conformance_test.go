@@ -60,8 +60,8 @@ type format struct {
 	platform string
 	write    func(wire.Screen) []byte
 	read     func([]byte, source.Options) (source.Result, error)
-	// Rules of the invented screens with a key that the format does not have, and those that need the filtered tree in a
-	// format that does not report what is important. Every rule of the captured screens holds in every format.
+	// Rules of the invented screens with a key that the format does not have, and those that need the filtered tree in
+	// a format that does not report what is important. Every rule of the captured screens holds in every format.
 	refused, differ int
 	visibleOnly     bool
 	lost            func(*screen.Node) // removes the properties that it does not have

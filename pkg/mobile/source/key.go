@@ -9,10 +9,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
-// setKeys sets the keys of root and of what is below it. Servers report no identity of an element, so a key is made from
-// what stays the same while the element exists: the classes and ids from the root down, and its name. Nodes next to each
-// other with the same class and id differ by the first text in them, then by all texts in them, then by their order: a
-// row keeps its key while the list scrolls, and a row that takes the place of another one has another key.
+// setKeys sets the keys of root and of what is below it. Servers report no identity of an element, so a key is made
+// from what stays the same while the element exists: the classes and ids from the root down, and its name. Nodes next
+// to each other with the same class and id differ by the first text in them, then by all texts in them, then by their
+// order: a row keeps its key while the list scrolls, and a row that takes the place of another one has another key.
 //
 // Windows of an app differ by their order: one that opens above the others, such as that of the keyboard, is the last.
 //

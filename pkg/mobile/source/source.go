@@ -33,8 +33,8 @@ type Result struct {
 	// Keyboard is the area of the on-screen keyboard, nil when the source has none. On Android, only a source with
 	// several windows can have one.
 	Keyboard *screen.Rect
-	// Items are the elements of lists and grids in the order of the source, nil for those outside of the tree. It is nil
-	// without Options.Items, and for a source that does not say which elements those are.
+	// Items are the elements of lists and grids in the order of the source, nil for those outside of the tree. It is
+	// nil without Options.Items, and for a source that does not say which elements those are.
 	Items []*screen.Node
 }
 
@@ -44,8 +44,8 @@ type Cell struct {
 	Column int `json:"columnIndex"`
 }
 
-// SetCells sets the rows and columns of Items, which a source does not have: cells has one for each, nil for one without.
-// Nothing else must use the tree yet.
+// SetCells sets the rows and columns of Items, which a source does not have: cells has one for each, nil for one
+// without. Nothing else must use the tree yet.
 func (r Result) SetCells(cells []*Cell) {
 	if r.Items == nil {
 		return // Unavailable says why

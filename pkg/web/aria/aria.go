@@ -49,8 +49,8 @@ type Tree struct {
 // Snapshot returns the tree of the main document of a capture.
 func Snapshot(c *Capture) *Tree { return newPage(c).snapshot() }
 
-// SnapshotWithLabelled returns the tree of the main document of a capture with what Snapshot leaves out and a person can
-// use all the same: check boxes and radio buttons that are hidden and have a visible label.
+// SnapshotWithLabelled returns the tree of the main document of a capture with what Snapshot leaves out and a person
+// can use all the same: check boxes and radio buttons that are hidden and have a visible label.
 func SnapshotWithLabelled(c *Capture) *Tree {
 	p := newPage(c)
 	p.withLabelled = true

@@ -76,8 +76,8 @@ func askPlaywright(t *testing.T, pages []string) []answer {
 	}
 }
 
-// The golden files are Playwright's words; both the browser that is here and Snapshot must still say the same. A short run
-// tries every third page; pkg/web compares all golden files with what it makes of the pages.
+// The golden files are Playwright's words; both the browser that is here and Snapshot must still say the same. A short
+// run tries every third page; pkg/web compares all golden files with what it makes of the pages.
 func TestSnapshotMatchesPlaywright(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob(web + "/aria/*.html")

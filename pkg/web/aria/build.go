@@ -115,8 +115,8 @@ func (p *page) entry(n *node) *entry {
 	return e
 }
 
-// labelledEntry returns the entry of the hidden check box or radio button of a label, nil if there is none or the snapshot
-// is one without them.
+// labelledEntry returns the entry of the hidden check box or radio button of a label, nil if there is none or the
+// snapshot is one without them.
 func (p *page) labelledEntry(label *node) *entry {
 	if !p.withLabelled || label.tag != "LABEL" {
 		return nil

@@ -15,10 +15,11 @@ import (
 type Phone interface {
 	// Properties says what the phone announces.
 	Properties() Properties
-	// Shell runs a command of the services shell and exec and returns its exit status. ctx ends when the client closes the
-	// connection. For exec, and for a client without shell_v2, stdout and stderr are the same writer.
+	// Shell runs a command of the services shell and exec and returns its exit status. ctx ends when the client closes
+	// the connection. For exec, and for a client without shell_v2, stdout and stderr are the same writer.
 	Shell(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) (exit int)
-	// Dial connects to a socket on the phone, such as "tcp:6790" or "localabstract:name". An error refuses the connection.
+	// Dial connects to a socket on the phone, such as "tcp:6790" or "localabstract:name". An error refuses the
+	// connection.
 	Dial(ctx context.Context, service string) (net.Conn, error)
 	// Files are what `adb push` and `adb pull` write and read.
 	Files() *Files

@@ -1,5 +1,5 @@
-// Package app is an invented app, Corner Shop, on a simulated phone: its screens, the system around it, and what touches,
-// keys and text do to them. Both simulated platforms show it.
+// Package app is an invented app, Corner Shop, on a simulated phone: its screens, the system around it, and what
+// touches, keys and text do to them. Both simulated platforms show it.
 //
 // A device sees coordinates, keys and text only. A touch changes something only if it is on the topmost element at
 // its point; every other touch changes nothing and is counted. Nothing happens by time: what changes by itself changes

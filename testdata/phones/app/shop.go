@@ -25,8 +25,8 @@ const (
 	orderCount = 30
 )
 
-// Characters is the text of the screen Unicode: several scripts, both directions, emoji of several code points, combining
-// marks, white space, what XML and JSON escape, and characters that XML cannot have.
+// Characters is the text of the screen Unicode: several scripts, both directions, emoji of several code points,
+// combining marks, white space, what XML and JSON escape, and characters that XML cannot have.
 const Characters = "Grüße, Ελλάδα, Привет, 日本語, 한국어, नमस्ते, שלום, مرحبا 👩‍👩‍👧‍👦🏳️‍🌈👍🏽 e\u0301 \u00a0\u200b\u200f" +
 	"\ttab\nline & <b> \"quoted\" 'single' ]]> \\ \u0001\u001b\ufffe"
 

@@ -1,5 +1,5 @@
-// Command simulate serves a simulated Android phone, a simulated iPhone, or both, until a signal. It prints how to reach
-// them.
+// Command simulate serves a simulated Android phone, a simulated iPhone, or both, until a signal. It prints how to
+// reach them.
 package main
 
 import (

@@ -38,8 +38,8 @@ type wdaRect struct {
 	Height int `json:"height"`
 }
 
-// WDAJSON writes the value of WebDriverAgent's answer to source?format=json. The root is the app as large as the screen;
-// one that the window does not have is added.
+// WDAJSON writes the value of WebDriverAgent's answer to source?format=json. The root is the app as large as the
+// screen; one that the window does not have is added.
 func WDAJSON(s Screen) []byte {
 	data, _ := json.Marshal(application(s)) // texts and numbers can always be written
 	return data

@@ -1,6 +1,6 @@
 // Package wire writes screens in the formats of automation servers, for simulated devices: the XML of the UiAutomator2
-// server and of uiautomator dump, and the JSON and XML of WebDriverAgent. It follows the real programs: which attributes
-// they write, in which order, how they escape, and what they lose.
+// server and of uiautomator dump, and the JSON and XML of WebDriverAgent. It follows the real programs: which
+// attributes they write, in which order, how they escape, and what they lose.
 package wire
 
 import (

@@ -1,4 +1,5 @@
-// Command gosdk is a test server on the Go SDK. REGISTRY is the text of its registry, or "elsewhere" for another resource.
+// Command gosdk is a test server on the Go SDK. REGISTRY is the text of its registry, or "elsewhere" for another
+// resource.
 package main
 
 import (

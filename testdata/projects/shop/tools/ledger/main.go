@@ -1,6 +1,7 @@
 // Ledger adds up amounts of money exactly.
 //
-// Copy this file for a server in Go: the project starts the built program with `command:` in a target or in trailblaze.yaml.
+// Copy this file for a server in Go: the project starts the built program with `command:` in a target or in
+// trailblaze.yaml.
 package main
 
 import (

@@ -16,7 +16,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/device/local"
-	"github.com/trailblaze/trailblaze/pkg/doctor"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/ios"
 	"github.com/trailblaze/trailblaze/pkg/run"
@@ -243,32 +242,6 @@ func (a *app) closeDevices(ctx context.Context, done func(backends) bool) {
 		}
 		return true
 	})
-}
-
-// deviceChecks returns the checks of doctor for the kinds of device.
-func (a *app) deviceChecks(project *config.Project) []doctor.Device {
-	values, err := a.deviceValues(project, config.Device{}, nil)
-	var checks []doctor.Device
-	for _, k := range a.Devices {
-		d := doctor.Device{Name: k.Check, Kind: k.Name, Check: func(context.Context) (string, error) { return "", err }}
-		for _, o := range k.Options {
-			if value := values[k.Name][o.Key]; value != "" {
-				d.Settings = append(d.Settings, o.Key+" "+value)
-			}
-		}
-		if err == nil {
-			backend, newErr := k.New(a.host(values[k.Name]))
-			d.Check = func(context.Context) (string, error) { return "", newErr }
-			if newErr == nil {
-				d.Check = func(ctx context.Context) (string, error) {
-					detail, err := backend.Check(ctx)
-					return detail, errors.Join(err, backend.Close(ctx))
-				}
-			}
-		}
-		checks = append(checks, d)
-	}
-	return checks
 }
 
 // evidenceModes returns the values of --evidence.

@@ -2,37 +2,56 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/doctor"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 func (a *app) newDoctor() *cobra.Command {
 	var deep, clean bool
+	var names []string // of platforms
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that this machine and the project are ready",
-		Long: `Check the JavaScript runtimes, the devices, the project's files, and each server's script and packages. Processes
-that a killed run left running are killed. The exit code is 2 when a check fails.`,
-		Example: "  trailblaze doctor\n  trailblaze doctor --deep",
+		Long: `Check the JavaScript runtimes, the devices, the project's files, and each server's script and packages. The devices
+are those of the platforms that the project or its trails name. Processes that a killed run left running are killed. The
+exit code is 2 when a check fails.`,
+		Example: "  trailblaze doctor\n  trailblaze doctor --deep\n  trailblaze doctor --platform android",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), deep, clean) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			platforms := make([]scope.Platform, len(names))
+			for i, name := range names {
+				var ok bool
+				if platforms[i], ok = scope.ParsePlatform(name); !ok {
+					return fault.New(fault.Misuse, fault.DidYouMean(name, scope.PlatformNames()),
+						"--platform: unknown platform %q; known: %s", name, strings.Join(scope.PlatformNames(), ", "))
+				}
+			}
+			return a.doctor(c.Context(), platforms, deep, clean)
+		},
 	}
 	c.Flags().BoolVar(&deep, "deep", false, "also start every server and list its tools")
+	c.Flags().StringSliceVar(&names, "platform", nil,
+		"also check the devices of the platform with this `NAME` (repeatable): "+strings.Join(scope.PlatformNames(), ", "))
+	complete(c, "platform", scope.PlatformNames())
 	c.Flags().BoolVar(&clean, "clean-cache", false, "delete the cached bundles")
 	return c
 }
 
-func (a *app) doctor(ctx context.Context, deep, clean bool) error {
+func (a *app) doctor(ctx context.Context, platforms []scope.Platform, deep, clean bool) error {
 	o := doctor.Options{
 		Runtimes: a.runtimes, Env: a.Env, CacheDir: a.cacheDir(), CleanCache: clean, StateDir: a.stateDir(),
 	}
@@ -46,7 +65,7 @@ func (a *app) doctor(ctx context.Context, deep, clean bool) error {
 			return a.probe(ctx, o.Project, s)
 		}
 	}
-	o.Devices = a.deviceChecks(o.Project)
+	o.Devices = a.deviceChecks(o.Project, platforms)
 	defer logStop(ctx, a.notice)()
 	if _, err := a.sessionFolder().List(); err != nil { // removes the sockets of sessions that were killed
 		a.notice("warning: " + err.Error())
@@ -68,6 +87,84 @@ func (a *app) doctor(ctx context.Context, deep, clean bool) error {
 		return exitCode(fault.ExitInfra)
 	}
 	return nil
+}
+
+// deviceChecks returns the checks for the kinds of device whose platforms the flag, the project, its trails or the
+// environment name, or that have settings. When none is named, it returns all of them.
+func (a *app) deviceChecks(project *config.Project, platforms []scope.Platform) []doctor.Device {
+	platforms = append(platforms, a.projectPlatforms(project)...)
+	if d, ok := scope.ParseDriver(a.env("TRAILBLAZE_DRIVER")); ok {
+		platforms = append(platforms, d.Platform)
+	}
+	values, err := a.deviceValues(project, config.Device{}, nil)
+	var checks []doctor.Device
+	for _, k := range a.Devices {
+		d := doctor.Device{Name: k.Check, Kind: k.Name, Check: func(context.Context) (string, error) { return "", err }}
+		for _, o := range k.Options {
+			if value := values[k.Name][o.Key]; value != "" {
+				d.Settings = append(d.Settings, o.Key+" "+value)
+			}
+		}
+		d.Named = err != nil || len(d.Settings) > 0 || drives(k, platforms)
+		if err == nil {
+			backend, newErr := k.New(a.host(values[k.Name]))
+			d.Check = func(context.Context) (string, error) { return "", newErr }
+			if newErr == nil {
+				d.Check = func(ctx context.Context) (string, error) {
+					detail, err := backend.Check(ctx)
+					return detail, errors.Join(err, backend.Close(ctx))
+				}
+			}
+		}
+		checks = append(checks, d)
+	}
+	isNamed := func(d doctor.Device) bool { return d.Named }
+	if len(platforms) > 0 || slices.ContainsFunc(checks, isNamed) {
+		return slices.DeleteFunc(checks, func(d doctor.Device) bool { return !d.Named })
+	}
+	for i, k := range a.Devices { // most people begin with web pages
+		checks[i].Named = drives(k, []scope.Platform{scope.Web})
+	}
+	return checks
+}
+
+// drives reports whether a kind of device has a driver of one of the platforms.
+func drives(k device.Kind, platforms []scope.Platform) bool {
+	return slices.ContainsFunc(k.Drivers, func(key string) bool {
+		d, ok := scope.ParseDriver(key)
+		return ok && slices.Contains(platforms, d.Platform)
+	})
+}
+
+// projectPlatforms returns the platforms that a project and its trails name, some of them several times. project may be
+// nil. Files with errors count as far as they can be read.
+func (a *app) projectPlatforms(project *config.Project) []scope.Platform {
+	if project == nil {
+		return nil
+	}
+	var platforms []scope.Platform
+	add := func(platform, driver string) {
+		if d, ok := scope.ParseDriver(driver); ok {
+			platforms = append(platforms, d.Platform)
+		}
+		if p, ok := scope.ParsePlatform(platform); ok {
+			platforms = append(platforms, p)
+		}
+	}
+	add(project.Platform, project.Driver)
+	for _, d := range project.Devices {
+		add(d.Platform, d.Driver)
+	}
+	for _, t := range project.ScopeTargets() {
+		platforms = append(platforms, t.Platforms...)
+	}
+	paths, _ := trail.Find(a.Dir, project.TrailsDir, project.LogsDir, nil) // a project without trails names none
+	for _, path := range paths {
+		if file, _ := (trail.Loader{Root: project.Root, Cwd: a.Dir}).Load(path, a.abs(path)); file != nil {
+			platforms = append(platforms, file.RecordedPlatforms()...)
+		}
+	}
+	return platforms
 }
 
 // probe starts a server, lists its tools and stops it.

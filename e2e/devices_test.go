@@ -359,6 +359,43 @@ func TestDoctorChecksEveryKindOfDevice(t *testing.T) {
 	project.runWith([]device.Kind{p.kind()}, "doctor").want(t, 0, "phone of memory")
 }
 
+func TestDoctorChecksPlatformsThatAreNamed(t *testing.T) {
+	t.Parallel()
+	p := phones{absent: fault.New(fault.Server, "plug one in", "no phone is plugged in")}
+	const warned = "warn  phones"
+	for name, tc := range map[string]struct {
+		config, trail string
+		args, env     []string
+		want, not     string
+	}{
+		"by nothing":         {"", "", nil, nil, "ok  phones              not ready", "plug one in"},
+		"by another project": {"platform: web\n", "web: []", nil, nil, "", "phones"},
+		"by the project":     {"platform: ios\n", "web: []", nil, nil, warned, ""},
+		"by a target":        {"target: app\n", "web: []", nil, nil, warned, ""},
+		"by a trail":         {"platform: web\n", "ios: []", nil, nil, warned, ""},
+		"by the flag":        {"platform: web\n", "web: []", []string{"--platform", "IOS"}, nil, warned, ""},
+		"by the environment": {"platform: web\n", "web: []", nil, []string{"TRAILBLAZE_DRIVER=ios-host"}, warned, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			project := newProject(t, map[string]string{
+				"trailblaze.yaml":     tc.config,
+				"trails/a.trail.yaml": "trail:\n  - step: One\n    recording: { " + tc.trail + " }\n",
+			})
+			if strings.HasPrefix(tc.config, "target: app") {
+				project.write("trailblaze-config/targets/app.yaml", "id: app\nplatforms: { ios: {} }\n")
+			}
+			project.env = append(project.env, tc.env...)
+			r := project.runWith([]device.Kind{p.kind()}, append([]string{"doctor"}, tc.args...)...)
+			r.want(t, 0, tc.want)
+			if tc.not != "" && strings.Contains(r.stdout, tc.not) {
+				t.Errorf("%q is in\n%s", tc.not, r.stdout)
+			}
+		})
+	}
+	newProject(t, nil).run("doctor", "--platform", "andriod").wantErr(t, 3, `unknown platform "andriod"`, `did you mean "android"?`)
+}
+
 func TestDeviceIsClosedAtEndOfRun(t *testing.T) {
 	t.Parallel()
 	var p phones

@@ -63,9 +63,7 @@ type Options struct {
 // Run makes all checks and returns them in a fixed order.
 func Run(ctx context.Context, o Options) []Check {
 	checks := append(o.runtimes(ctx), ok("embedded engine", spawn.EngineVersion()))
-	for _, d := range o.Devices {
-		checks = append(checks, d.check(ctx))
-	}
+	checks = append(checks, o.devices(ctx)...)
 	checks = append(checks, o.projectFiles())
 	checks = append(checks, o.servers(ctx)...)
 	return append(checks, o.leftovers(), o.cache())
@@ -136,7 +134,27 @@ type Device struct {
 	Name     string   // of the check
 	Kind     string   // of device
 	Settings []string // settings that are set; with any, a missing device is a failure
+	Named    bool     // the user wants to know what it lacks; else devices that are not ready are one line
 	Check    func(ctx context.Context) (detail string, err error)
+}
+
+// devices checks the devices. Those that nothing names and that are not ready are one check.
+func (o Options) devices(ctx context.Context) []Check {
+	var checks []Check
+	var missing []string
+	for _, d := range o.Devices {
+		c := d.check(ctx)
+		if !d.Named && c.Status == Warn {
+			missing = append(missing, d.Name)
+			continue
+		}
+		checks = append(checks, c)
+	}
+	if len(missing) == 0 {
+		return checks
+	}
+	return append(checks, ok(strings.Join(missing, ", "),
+		"not ready, and only needed to drive such devices; `trailblaze doctor --platform NAME` shows what is missing"))
 }
 
 func (d Device) check(ctx context.Context) Check {

@@ -105,3 +105,32 @@ func TestUnreadableStateFolderIsAFailure(t *testing.T) {
 		t.Errorf("a file in its place: %+v", c)
 	}
 }
+
+func TestDevicesThatNothingNamesAreOneLine(t *testing.T) {
+	t.Parallel()
+	missing := func(context.Context) (string, error) {
+		return "", fault.New(fault.Server, "connect it", "it is missing")
+	}
+	ready := func(context.Context) (string, error) { return "Pixel", nil }
+	broken := func(context.Context) (string, error) { return "", fault.New(fault.PermissionDenied, "", "no access") }
+	o := options(nil, errors.New("no project"))
+	o.Devices = []doctor.Device{
+		{Name: "browser", Kind: "web", Named: true, Check: missing},
+		{Name: "android", Check: missing},
+		{Name: "ios", Check: missing},
+		{Name: "tv", Check: ready},
+		{Name: "car", Check: broken},
+	}
+	checks := doctor.Run(t.Context(), o)
+	for name, want := range map[string]doctor.Status{"browser": doctor.Warn, "tv": doctor.OK, "car": doctor.Fail, "android, ios": doctor.OK} {
+		if c := find(t, checks, name); c.Status != want {
+			t.Errorf("%+v, want %s", c, want)
+		}
+	}
+	o.Devices = o.Devices[3:4]
+	for _, c := range doctor.Run(t.Context(), o) {
+		if strings.Contains(c.Detail, "not ready") {
+			t.Errorf("with devices that are ready: %+v", c)
+		}
+	}
+}

@@ -32,15 +32,29 @@ func (a *app) newTypes() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "types",
 		Short: "Write the types of the project's tools for TypeScript and Python",
-		Long: `Write ` + typings.TypeScriptFile + ` and ` + typings.PythonFile + `: the names, arguments, documentation and results of the
-tools that a session of the project can have, those of devices and built-in ones included. With these files, compilers
-and editors check and complete client.tools.NAME(…) and callTool("NAME", …) of the packages for TypeScript and Python.
+		Long: `Write ` + typings.TypeScriptFile + ` or ` + typings.PythonFile + `, or both: the names, arguments, documentation and results of
+the tools that a session of the project can have, those of devices and built-in ones included. With these files,
+compilers and editors check and complete client.tools.NAME(…) and callTool("NAME", …) of the packages for TypeScript and
+Python.
+
+Without --language, the languages are those that the project uses: those of its servers, of the files that were written
+before, and of tsconfig.json, pyproject.toml, requirements.txt or setup.py in the project root. If there are none of
+these, package.json means TypeScript, and both files are written without it.
 
 The servers of every target are started for each of its platforms, asked for their tools and stopped; no tool is called.
 A file whose content would stay the same is not written.`,
-		Example: "  trailblaze types\n  trailblaze types --out src/types\n  trailblaze types --watch    # write them again after changes",
-		Args:    noArgs,
+		Example: `  trailblaze types
+  trailblaze types --out src/types
+  trailblaze types --language typescript,python
+  trailblaze types --watch    # write them again after changes`,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			for _, name := range f.languages {
+				if !slices.Contains(languageNames(), name) {
+					return fault.New(fault.Misuse, fault.DidYouMean(name, languageNames()),
+						"--language: unknown language %q; known: %s", name, strings.Join(languageNames(), ", "))
+				}
+			}
 			if f.watch {
 				if a.json {
 					return fault.New(fault.Misuse, "leave one of them out", "--watch and --json cannot be combined")
@@ -52,12 +66,16 @@ A file whose content would stay the same is not written.`,
 	}
 	c.Flags().StringVar(&f.out, "out", "", "write the files into `DIR` (default: the project root)")
 	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "write them again after each change of the project, until Ctrl-C")
+	c.Flags().StringSliceVar(&f.languages, "language", nil,
+		"write the file for `LANGUAGE` (repeatable): "+strings.Join(languageNames(), ", ")+" (default: those of the project)")
+	complete(c, "language", languageNames())
 	return c
 }
 
 type typesFlags struct {
-	out   string
-	watch bool
+	out       string
+	watch     bool
+	languages []string // names; empty for those of the project
 }
 
 // types writes the files of the project once.
@@ -66,22 +84,25 @@ func (a *app) types(ctx context.Context, f typesFlags) error {
 	if err != nil {
 		return err
 	}
-	dir := listed.root
+	dir := listed.project.Root
 	if f.out != "" {
 		dir = a.abs(f.out)
 	}
 	view := typesView{Scopes: list(listed.scopes), Tools: listed.names(), Warnings: list(listed.warnings)}
-	for name, data := range map[string][]byte{
-		typings.TypeScriptFile: typings.TypeScript(listed.tools), typings.PythonFile: typings.Python(listed.tools),
-	} {
-		path := filepath.Join(dir, name)
-		written, err := writeChanged(path, data)
+	selected := languagesOf(listed.project, dir)
+	if len(f.languages) > 0 {
+		selected = languagesWhere(func(l language) bool { return slices.Contains(f.languages, l.name) })
+	}
+	for _, l := range selected {
+		view.languages = append(view.languages, l.title)
+		path := filepath.Join(dir, l.file)
+		written, err := writeChanged(path, l.write(listed.tools))
 		if err != nil {
 			return fault.Wrap(fault.Misuse, err, "--out names another folder", "write the types")
 		}
 		view.Files = append(view.Files, typesFile{a.relative([]string{path})[0], written})
 	}
-	slices.SortFunc(view.Files, func(x, y typesFile) int { return strings.Compare(x.File, y.File) })
+	view.others = len(f.languages) == 0 && len(selected) < len(languages())
 	return a.printTypes(view)
 }
 
@@ -110,6 +131,9 @@ type typesView struct {
 	Scopes   []string    `json:"scopes"`
 	Tools    int         `json:"tools"` // the number of names
 	Warnings []string    `json:"warnings"`
+
+	languages []string // titles
+	others    bool     // the project has fewer languages than there are
 }
 
 type typesFile struct {
@@ -128,13 +152,16 @@ func (a *app) printTypes(v typesView) error {
 			fmt.Fprintf(a.Stdout, "%s is up to date\n", f.File)
 		}
 	}
-	_, err := fmt.Fprintf(a.Stdout, "%s (%s)\n", count(v.Tools, "tool"), report.Clean(strings.Join(v.Scopes, "; ")))
-	return err
+	fmt.Fprintf(a.Stdout, "%s (%s)\n", count(v.Tools, "tool"), report.Clean(strings.Join(v.Scopes, "; ")))
+	if v.others {
+		a.notice("this project uses " + strings.Join(v.languages, " and ") + "; --language selects others")
+	}
+	return nil
 }
 
 // scopeTools are the tools of every scope of a project.
 type scopeTools struct {
-	root             string // of the project
+	project          *config.Project
 	tools            []typings.Tool
 	scopes, warnings []string // scopes in words
 }
@@ -158,7 +185,7 @@ func (a *app) listScopes(ctx context.Context) (scopeTools, error) {
 	if err != nil {
 		return scopeTools{}, err
 	}
-	listed := scopeTools{root: project.Root}
+	listed := scopeTools{project: project}
 	warn := func(text string) {
 		if text = a.redactor.Text(text); !slices.Contains(listed.warnings, text) {
 			listed.warnings = append(listed.warnings, text)

@@ -48,6 +48,61 @@ func TestTypesOfEveryScope(t *testing.T) {
 	p.run("types", "--watch", "--json").want(t, 3, "--watch and --json cannot be combined")
 }
 
+func TestTypesAreForLanguagesOfProject(t *testing.T) {
+	t.Parallel()
+	const (
+		ts, py = "trailblaze.d.ts", "trailblaze_tools.pyi"
+		script = "\"{{fake}}\", args: [./a.mjs]"
+		other  = "\"{{fake}}\""
+	)
+	programs := t.TempDir()
+	for _, name := range []string{"python3.12", "node"} {
+		if err := os.Symlink(fake, programs+"/"+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tc := range map[string]struct {
+		command string
+		files   []string
+		args    []string
+		want    string
+	}{
+		"a script":                      {script, nil, nil, ts},
+		"a Python server":               {"python3.12, args: [-m, a]", []string{"package.json"}, nil, py},
+		"a file of Python":              {"\"{{fake}}\", args: [./a.py]", nil, nil, py},
+		"node":                          {programs + "/node", nil, nil, ts},
+		"another server":                {other, nil, nil, ts + " " + py},
+		"another server, package.json":  {other, []string{"package.json"}, nil, ts},
+		"a script in a Python project":  {script, []string{"pyproject.toml"}, nil, ts + " " + py},
+		"a file that was written":       {script, []string{py}, nil, ts + " " + py},
+		"the flag, for both":            {script, nil, []string{"--language", "python,typescript"}, ts + " " + py},
+		"the flag, for another":         {script, nil, []string{"--language", "python"}, py},
+		"a file in the folder of --out": {script, []string{"src/" + py}, []string{"--out", "src"}, "src/" + ts + " src/" + py},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{
+				"trailblaze.yaml": "platform: web\nmcpServers: [ { name: a, command: " + tc.command + ", env: { FAKE_SERVER: ok } } ]\n",
+			}
+			for _, file := range tc.files {
+				files[file] = "{}\n"
+			}
+			p := newProject(t, files)
+			p.env = append(p.env, "PATH="+programs)
+			var got []string
+			v := p.run(append([]string{"types", "--json"}, tc.args...)...).object(t)
+			each(t, v["files"], func(e any) { got = append(got, e.(map[string]any)["file"].(string)) })
+			same(t, "files", tc.want, strings.Join(got, " "))
+		})
+	}
+	p := newProject(t, nil)
+	p.run("init").want(t, 0)
+	r := p.run("types")
+	r.want(t, 0, "wrote "+ts)
+	r.wantErr(t, 0, "this project uses TypeScript; --language selects others")
+	p.run("types", "--language", "pyton").wantErr(t, 3, `unknown language "pyton"`, `did you mean "python"?`)
+}
+
 func TestTypesFailWithoutServer(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": "platform: web\nmcpServers:\n  - { name: a, command: ./none }\n"})

@@ -1,0 +1,1 @@
+"""The part of the MCP SDK that the example of the README uses, with objects of the same shape."""

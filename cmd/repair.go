@@ -28,7 +28,14 @@ func (a *app) repairCommands(
 	start := append([]string{"trailblaze", "session", "start"}, a.scopeWords(project, f, started)...)
 	start = append(start, sharedFlags(f, "session start")...)
 	replay := append([]string{"trailblaze", "session", "replay", filepath.ToSlash(name)}, sharedFlags(f, "session replay")...)
-	return []string{shellLine(start), shellLine(replay)}
+	var lines []string
+	for _, words := range [][]string{start, replay} {
+		for i, word := range words {
+			words[i] = a.redactor.Text(word) // before quoting, which changes it
+		}
+		lines = append(lines, shellLine(words))
+	}
+	return lines
 }
 
 // scopeWords returns the flags for the scope of a trail, where a session without them would have another one.
@@ -70,6 +77,9 @@ func flagWords(flag *pflag.Flag) []string {
 	if list, ok := flag.Value.(pflag.SliceValue); ok {
 		var words []string
 		for _, value := range list.GetSlice() {
+			if name, secret, _ := strings.Cut(value, "="); flag.Name == "secret" && !strings.HasPrefix(secret, "@") {
+				value = name // whose value is then read from the environment
+			}
 			words = append(words, "--"+flag.Name, value)
 		}
 		return words

@@ -285,8 +285,10 @@ trail:
   - step: Three
     recording: { web: [ { echo: { text: three } } ] }
 `)
-	p.run("run", "--driver", "playwright-electron", "--memory", "who=Ann B").want(t, 1,
-		"  trailblaze session start --driver playwright-electron --memory 'who=Ann B'\n  trailblaze session replay trails/a.trail.yaml\n1 failed")
+	p.env = append(p.env, "TOKEN=s3cret'word")
+	p.run("run", "--driver", "playwright-electron", "--memory", "who=Ann B s3cret'word", "--secret", "TOKEN=s3cret'word").want(t, 1,
+		"  trailblaze session start --driver playwright-electron --memory 'who=Ann B {{TOKEN}}' --secret TOKEN\n"+
+			"  trailblaze session replay trails/a.trail.yaml\n1 failed")
 	start, replay := p.nextCommands(t)
 	p.run(start...).want(t, 0, "s1")
 	p.run(replay...).wantOutput(t, 1,

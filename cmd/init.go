@@ -63,9 +63,9 @@ how to write trails. In an existing project it then writes only these, and keeps
 			if err != nil {
 				return err
 			}
-			next := "trailblaze run"
+			next := a.program() + " run"
 			if typeScript {
-				next = "npm install && npm run types, then trailblaze run"
+				next = "npm install && npm run types, then " + next
 			}
 			return a.initDone(written, next)
 		},

@@ -25,15 +25,15 @@ func (a *app) repairCommands(
 	if err != nil {
 		return nil
 	}
-	start := append([]string{"trailblaze", "session", "start"}, a.scopeWords(project, f, started)...)
+	start := append([]string{"session", "start"}, a.scopeWords(project, f, started)...)
 	start = append(start, sharedFlags(f, "session start")...)
-	replay := append([]string{"trailblaze", "session", "replay", filepath.ToSlash(name)}, sharedFlags(f, "session replay")...)
+	replay := append([]string{"session", "replay", filepath.ToSlash(name)}, sharedFlags(f, "session replay")...)
 	var lines []string
 	for _, words := range [][]string{start, replay} {
 		for i, word := range words {
 			words[i] = a.redactor.Text(word) // before quoting, which changes it
 		}
-		lines = append(lines, shellLine(words))
+		lines = append(lines, a.program()+" "+shellLine(words))
 	}
 	return lines
 }

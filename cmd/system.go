@@ -4,6 +4,7 @@
 package cmd
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"net/url"
@@ -102,6 +103,9 @@ func (s System) env(name string) string {
 	v, _ := s.Getenv(name)
 	return v
 }
+
+// program returns how the user runs this program.
+func (s System) program() string { return cmp.Or(s.env("TRAILBLAZE_PROGRAM"), "trailblaze") }
 
 // inCI reports whether a CI runner may read the output, and take lines of it for commands.
 func (s System) inCI() bool {

@@ -39,6 +39,8 @@ var notExecuted = map[string]string{
 	"npx trailblaze init":                       "npm/npm_test.go",
 	"npx trailblaze run":                        "npm/npm_test.go",
 	"go build -o bin/ledger ./tools/ledger":     "make deps",
+	"cat >> trailblaze.yaml <<'END'":            "sdks/python/readme_test.go",
+	"trailblaze tool welcome name=Ada":          "sdks/python/readme_test.go",
 	"make demo":                                 "TestExamplePassesOnEveryRuntime replays the same trails",
 	"make demo-no-runtime":                      "TestDemoNeedsNoRuntime runs its script",
 	"trailblaze run trails/storefront --headed": "needs a screen",

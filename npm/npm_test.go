@@ -47,7 +47,12 @@ func TestInstalledPackage(t *testing.T) {
 	if out := command(t, folder, "npx", "trailblaze", "version").mustPass(); !strings.Contains(out, "trailblaze 1.2.3 (") {
 		t.Errorf("version prints %q", out)
 	}
-	command(t, folder, "node", launcher, "init").mustPass()
+	if out := command(t, folder, "npx", "trailblaze", "init").mustPass(); !strings.Contains(out, "next: npx trailblaze run\n") {
+		t.Errorf("init with npx prints\n%s", out)
+	}
+	if out := command(t, folder, "node", launcher, "init", "direct").mustPass(); !strings.Contains(out, "next: trailblaze run\n") {
+		t.Errorf("init without npx prints\n%s", out)
+	}
 	if out := command(t, folder, "npx", "trailblaze", "run").mustPass(); !strings.Contains(out, "1 passed") {
 		t.Errorf("run prints\n%s", out)
 	}

@@ -43,7 +43,9 @@ function hasTerminal() {
   }
 }
 
-const child = spawn(findBinary(), process.argv.slice(2), { stdio: "inherit" });
+// npm and its like put trailblaze on the PATH only for the command that they run. Messages then say how to run the next.
+const env = process.env.npm_config_user_agent ? { ...process.env, TRAILBLAZE_PROGRAM: "npx trailblaze" } : process.env;
+const child = spawn(findBinary(), process.argv.slice(2), { stdio: "inherit", env });
 child.on("error", (error) => fail(`the binary could not be started: ${error.message}`, `install ${wanted} again`));
 // A second signal would stop the binary without cleaning up.
 const fromTerminal = process.platform === "win32" || hasTerminal() ? ["SIGINT", "SIGHUP"] : [];

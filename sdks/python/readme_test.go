@@ -29,7 +29,8 @@ func TestExamplesOfReadme(t *testing.T) {
 		}
 		return texts
 	}
-	_, entry, _ := strings.Cut(blocks("yaml")[0], "\n") // below mcpServers:
+	_, entry, _ := strings.Cut(blocks("sh")[0], "<<'END'\n")
+	entry, _, _ = strings.Cut(entry, "END\n")
 	want := []string{`{"text": "Hello, Ada!"}`, "Hello, Ada! Welcome.", "Hello, Ada! Welcome."}
 	servers := 0
 	for _, text := range blocks("python") {

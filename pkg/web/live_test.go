@@ -376,7 +376,7 @@ func TestLiveCallsBesideFrameThatKeepsNavigating(t *testing.T) {
 	})
 	u := openLive(t, device.Session{})
 	u.mustCall("navigate", "url", url+"/page")
-	for range 5 {
+	for range tries(2, 5) {
 		ref := u.refOf("Save")
 		u.mustCall("web_click", "ref", ref)
 		if got := u.refOf("clicked"); got != ref {

@@ -172,6 +172,14 @@ func (p *sessionPool) session(t *testing.T) *testSession {
 	return u
 }
 
+// tries returns how often a test repeats what may fail by chance: less often in a short run.
+func tries(short, full int) int {
+	if testing.Short() {
+		return short
+	}
+	return full
+}
+
 // openSessionIn opens a session in a backend, and fills in the functions of session.
 func openSessionIn(t *testing.T, b device.Backend, session device.Session) *testSession {
 	t.Helper()

@@ -13,9 +13,9 @@ import (
 
 // staleTries returns how often each change of a page is tried, less often in a short run of the tests, and how many
 // calls must reach their element.
-func staleTries() (tries, right int) {
+func staleTries() (attempts, right int) {
 	if testing.Short() {
-		return 15, 1
+		return 8, 1
 	}
 	return 100, 25
 }
@@ -74,10 +74,10 @@ func TestReferencesNeverReachAnotherElement(t *testing.T) {
 			u := openLive(t, device.Session{})
 			u.device.(*webDevice).limits.action = 2 * failTime
 			s := &staleTest{testSession: u, address: url + tt.page, change: tt.change, gone: tt.gone}
-			s.random = rand.New(rand.NewPCG(7, uint64(len(tt.name))))
+			s.random = rand.New(rand.NewPCG(9, uint64(len(tt.name))))
 			outcomes := map[string]int{}
-			tries, right := staleTries()
-			for i := range tries {
+			attempts, right := staleTries()
+			for i := range attempts {
 				outcomes[s.try(i)]++
 			}
 			t.Log(outcomes)

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -113,7 +114,11 @@ func (p *project) withoutLoader() {
 	}
 }
 
-// The whole demo, by the script that make demo-no-runtime runs. A short run replays one of the trails in a browser.
+// embeddedShop is locked by a test that replays the example on the embedded engine: the first one bundles the scripts for all.
+var embeddedShop sync.Mutex
+
+// The whole demo, by the script that make demo-no-runtime runs. A short run replays one of the trails in a browser, and
+// uses the bundles of other tests.
 func TestDemoNeedsNoRuntime(t *testing.T) {
 	t.Parallel()
 	p := exampleProject(t) // what the script needs is there
@@ -129,7 +134,13 @@ func TestDemoNeedsNoRuntime(t *testing.T) {
 	if testing.Short() {
 		args = append(args, "trails/storefront/buy-a-mug.trail.yaml")
 	}
-	out, err := exec.Command("../.ci/no-runtime", args...).CombinedOutput()
+	c := exec.Command("../.ci/no-runtime", args...)
+	if testing.Short() {
+		embeddedShop.Lock()
+		defer embeddedShop.Unlock()
+		c.Env = append(os.Environ(), "TRAILBLAZE_CACHE_DIR="+filepath.Dir(bundles))
+	}
+	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -141,6 +152,8 @@ func TestDemoNeedsNoRuntime(t *testing.T) {
 // that do other things there than on Android.
 func TestExampleOnOtherDevices(t *testing.T) { //nolint:tparallel // see above
 	t.Parallel()
+	embeddedShop.Lock()
+	defer embeddedShop.Unlock()
 	const trails = "trails/shop/"
 	for name, tc := range map[string]struct{ device, trails, short []string }{
 		"ios": {

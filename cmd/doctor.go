@@ -196,7 +196,7 @@ func (a *app) printDoctor(checks []doctor.Check, healthy bool) error {
 	marks := map[doctor.Status]string{doctor.OK: "ok", doctor.Warn: "warn", doctor.Fail: "FAIL"}
 	rows := make([][]string, 0, len(checks))
 	for _, c := range checks {
-		for i, line := range strings.Split(report.Clean(c.Detail), "\n") {
+		for i, line := range strings.Split(report.Clean(a.withProgram(c.Detail)), "\n") {
 			if i == 0 {
 				rows = append(rows, []string{marks[c.Status], c.Name, line})
 				continue
@@ -204,7 +204,7 @@ func (a *app) printDoctor(checks []doctor.Check, healthy bool) error {
 			rows = append(rows, []string{"", "", line})
 		}
 		if c.Hint != "" {
-			rows = append(rows, []string{"", "", "hint: " + c.Hint})
+			rows = append(rows, []string{"", "", "hint: " + a.withProgram(c.Hint)})
 		}
 	}
 	report.StatusTable(a.Stdout, style, rows)

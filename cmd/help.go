@@ -113,8 +113,8 @@ func flagVariables(options []device.Option) []variables {
 // otherVariables returns the variables without a corresponding flag.
 func otherVariables() []variables {
 	return []variables{
-		{"TRAILBLAZE_PROGRAM", "how you run trailblaze, for the commands that it shows as the next ones; default: trailblaze,\n" +
-			"or npx trailblaze if npx runs it"},
+		{"TRAILBLAZE_PROGRAM", "how you run trailblaze, for the commands in its messages; default: trailblaze, or npx trailblaze\n" +
+			"if npx runs it"},
 		{"TRAILBLAZE_CACHE_DIR", "absolute path of the folder for cached bundles and versions of runtimes, and for the\n" +
 			"lists of running processes and sessions; default: trailblaze in XDG_CACHE_HOME, LocalAppData or HOME/.cache,\n" +
 			"whichever is the first that is set"},

@@ -215,17 +215,16 @@ func (a *app) fail(err error) int {
 		return int(code)
 	}
 	var text bytes.Buffer
-	to := a.Stderr
 	if a.json {
-		to = a.Stdout
 		report.ErrorJSON(&text, err)
+		fmt.Fprint(a.Stdout, a.redactor.Text(text.String()))
 	} else {
 		report.Error(&text, a.style(a.ErrTTY), err)
 		if e := fault.As(err); e != nil && e.Kind == fault.Bug && a.verbose > 0 {
 			fmt.Fprintln(&text, e.Details["stack"])
 		}
+		fmt.Fprint(a.Stderr, a.withProgram(a.redactor.Text(text.String())))
 	}
-	fmt.Fprint(to, a.redactor.Text(text.String()))
 	return fault.ExitCode(err)
 }
 

@@ -189,7 +189,7 @@ func (a *app) stderrLine(l session.Launch) func(line string) {
 // notice prints a message to stderr, nothing with --json.
 func (a *app) notice(message string) {
 	if !a.json {
-		fmt.Fprintf(a.Stderr, "trailblaze: %s\n", message)
+		fmt.Fprintf(a.Stderr, "trailblaze: %s\n", a.withProgram(message))
 	}
 }
 

@@ -261,7 +261,7 @@ func (a *app) replayInSession(ctx context.Context, name string, request live.Tra
 		err = a.writeJSON(replayed)
 	case replayed.Passed():
 		fmt.Fprintf(a.Stdout, "every step of %s passed\n", report.Clean(replayed.File))
-		a.notice(fmt.Sprintf("`%s session save %s` writes what was repaired", a.program(), report.Clean(replayed.File)))
+		a.notice(fmt.Sprintf("`trailblaze session save %s` writes what was repaired", report.Clean(replayed.File)))
 	default:
 		a.printStopped(report.Clean(replayed.File), report.Clean(replayed.File), replayed.Replayed)
 		a.printScreen(replayed.Changes, replayed.Events)

@@ -291,7 +291,6 @@ func (a *app) printStarted(server *background.Server) error {
 		return a.writeJSON(newSessionView(r, server.Info()))
 	}
 	fmt.Fprintln(a.Stdout, r.Name)
-	a.notice(fmt.Sprintf("started session %s; work in it with --session %[1]s, end it with `%s session end %[1]s`",
-		r.Name, a.program()))
+	a.notice(fmt.Sprintf("started session %s; work in it with --session %[1]s, end it with `trailblaze session end %[1]s`", r.Name))
 	return nil
 }

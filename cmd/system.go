@@ -107,6 +107,11 @@ func (s System) env(name string) string {
 // program returns how the user runs this program.
 func (s System) program() string { return cmp.Or(s.env("TRAILBLAZE_PROGRAM"), "trailblaze") }
 
+// withProgram returns a message with the commands in it as the user runs them.
+func (s System) withProgram(message string) string {
+	return strings.ReplaceAll(message, "`trailblaze ", "`"+s.program()+" ")
+}
+
 // inCI reports whether a CI runner may read the output, and take lines of it for commands.
 func (s System) inCI() bool {
 	for _, name := range []string{"CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"} {

@@ -291,6 +291,9 @@ trail:
 			"  trailblaze session replay trails/a.trail.yaml\n1 failed")
 	start, replay := p.nextCommands(t)
 	p.run(start...).want(t, 0, "s1")
+	p.env = append(p.env, "TRAILBLAZE_PROGRAM=npx trailblaze")
+	p.run("run").want(t, 1, "  npx trailblaze session start\n  npx trailblaze session replay trails/a.trail.yaml\n")
+	p.run("session", "status", "s2").wantErr(t, 3, "`npx trailblaze session list`")
 	p.run(replay...).wantOutput(t, 1,
 		`trails/a.trail.yaml failed at step 2 "Two" in fail (trails/a.trail.yaml:10): broken`, `make the calls that work with --step "Two"`)
 	p.run("tool", "fail", "text=pass", "--session", "s1", "--step", "Two").want(t, 0)

@@ -265,7 +265,7 @@ func (a *app) replayInSession(ctx context.Context, name string, request live.Tra
 	default:
 		a.printStopped(report.Clean(replayed.File), report.Clean(replayed.File), replayed.Replayed)
 		a.printScreen(replayed.Changes, replayed.Events)
-		if replayed.Step > 0 && replayed.Outcome == event.Failed {
+		if replayed.Step > 0 && replayed.Outcome == event.Failed && replayed.Kind != trail.KindUse {
 			a.notice(fmt.Sprintf("make the calls that work with --%s %q, then replay %s again", repairFlag(replayed.Kind),
 				report.Clean(replayed.Text), report.Clean(replayed.File)))
 		}

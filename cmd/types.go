@@ -152,11 +152,11 @@ func (a *app) printTypes(v typesView) error {
 			fmt.Fprintf(a.Stdout, "%s is up to date\n", f.File)
 		}
 	}
-	fmt.Fprintf(a.Stdout, "%s (%s)\n", count(v.Tools, "tool"), report.Clean(strings.Join(v.Scopes, "; ")))
+	_, err := fmt.Fprintf(a.Stdout, "%s (%s)\n", count(v.Tools, "tool"), report.Clean(strings.Join(v.Scopes, "; ")))
 	if v.others {
 		a.notice("this project uses " + strings.Join(v.languages, " and ") + "; --language selects others")
 	}
-	return nil
+	return err
 }
 
 // scopeTools are the tools of every scope of a project.

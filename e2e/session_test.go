@@ -306,6 +306,19 @@ trail:
 	p.run("run", "trails/a.trail.yaml").want(t, 0, "1 passed")
 }
 
+func TestReplayNamesUsedTrailToRepair(t *testing.T) {
+	t.Parallel()
+	p := sessionProject(t, "")
+	p.write("trails/used.trail.yaml", webTrail("fail: { text: broken }"))
+	p.write("trails/a.trail.yaml", "trail:\n  - use: ./used.trail.yaml\n")
+	p.start(t)
+	r := p.run("session", "replay", "trails/a.trail.yaml")
+	r.wantOutput(t, 1, "hint: repair trails/used.trail.yaml in a session of its own")
+	if strings.Contains(r.stderr, "make the calls") {
+		t.Errorf("a step that uses a trail cannot be repaired, but: %s", r.stderr)
+	}
+}
+
 func TestSessionRepairsTrailhead(t *testing.T) {
 	t.Parallel()
 	p := sessionProject(t, "")

@@ -226,7 +226,9 @@ func indent(call string) string { return strings.Repeat("  ", 2+depth(call)) }
 func (c *Console) callFinished(r event.Record, e event.CallFinished) {
 	if p := c.progressOf(r); p != nil && depth(e.Call) == 0 {
 		c.setCall(r, "")
-		p.toolFailed = e.Kind == fault.ToolFailed
+		if !e.OK && !e.Optional {
+			p.toolFailed = e.Kind == fault.ToolFailed
+		}
 	}
 	if !c.opts.Verbose {
 		return // without formatting what is not shown

@@ -22,7 +22,7 @@ type progress struct {
 	started              event.TrailStarted
 	count                string // see Console.nextCount
 	held                 heldLines
-	toolFailed           bool // the last call failed as tools fail
+	toolFailed           bool // the last call that failed did so as tools fail
 
 	step    string // or what happens before the steps
 	call    string // the tool that is called; may be empty

@@ -143,6 +143,7 @@ func TestRepairIsForFirstCallThatFailed(t *testing.T) {
 		e := s.Session(fmt.Sprintf("session_%d", i), f.File, nil)
 		e.Emit(event.TrailStarted{File: f.File, Title: f.Title, Driver: "playwright-native"})
 		e.Emit(event.CallFinished{Call: "1", Tool: "tool", Kind: kind})
+		e.Emit(event.CallFinished{Call: "2", Tool: "cleanUp", OK: true}) // of the teardown
 		e.Emit(f)
 	}
 	s.Emit(event.RunFinished{Failed: 3})

@@ -102,15 +102,7 @@ func stateCommands() []command {
 // frames have shown.
 func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
 	c := p.context
-	var found struct{ Cookies []protocolCookie }
-	params := map[string]any{"browserContextId": c.id}
-	if err := c.browser.conn.Browser().Call(ctx, "Storage.getCookies", params, &found); err != nil {
-		return tool.Result{}, err
-	}
 	state := storageState{Cookies: []cookie{}, Origins: []originStorage{}}
-	for _, k := range found.Cookies {
-		state.Cookies = append(state.Cookies, k.fromProtocol())
-	}
 	known := map[string]bool{}
 	for _, p := range c.openPages() {
 		for _, f := range p.frames() {
@@ -126,6 +118,14 @@ func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Re
 	}
 	if err := c.readOtherOrigins(ctx, &state, known); err != nil {
 		return tool.Result{}, err
+	}
+	var found struct{ Cookies []protocolCookie }
+	params := map[string]any{"browserContextId": c.id}
+	if err := c.browser.conn.Browser().Call(ctx, "Storage.getCookies", params, &found); err != nil {
+		return tool.Result{}, err
+	}
+	for _, k := range found.Cookies {
+		state.Cookies = append(state.Cookies, k.fromProtocol())
 	}
 	return jsonResult(state), nil
 }
@@ -208,8 +208,10 @@ func (p *page) openBlank(ctx context.Context, origin string) error {
 }
 
 // localStorage returns the local storage of the frame's origin. A frame that is gone, or may not use storage, has none.
+// When it returns, the browser knows the cookies that scripts of the frame have set: Chromium sets them later, but
+// before it answers a script that reads them.
 func (f *frame) localStorage(ctx context.Context) (originStorage, error) {
-	const script = `({origin: location.origin, localStorage: Array.from(localStorage, (_, i) => localStorage.key(i))
+	const script = `(document.cookie, {origin: location.origin, localStorage: Array.from(localStorage, (_, i) => localStorage.key(i))
 		.map(name => ({name, value: localStorage.getItem(name)}))})`
 	var o originStorage
 	err := f.evaluate(ctx, script, &o)

@@ -36,8 +36,7 @@ exit code is 2 when a check fails.`,
 			for i, name := range names {
 				var ok bool
 				if platforms[i], ok = scope.ParsePlatform(name); !ok {
-					return fault.New(fault.Misuse, fault.DidYouMean(name, scope.PlatformNames()),
-						"--platform: unknown platform %q; known: %s", name, strings.Join(scope.PlatformNames(), ", "))
+					return unknownName("platform", name, scope.PlatformNames())
 				}
 			}
 			return a.doctor(c.Context(), platforms, deep, clean)
@@ -96,26 +95,11 @@ func (a *app) deviceChecks(project *config.Project, platforms []scope.Platform) 
 	if d, ok := scope.ParseDriver(a.env("TRAILBLAZE_DRIVER")); ok {
 		platforms = append(platforms, d.Platform)
 	}
-	values, err := a.deviceValues(project, config.Device{}, nil)
+	values, invalid := a.deviceValues(project, config.Device{}, nil)
 	var checks []doctor.Device
 	for _, k := range a.Devices {
-		d := doctor.Device{Name: k.Check, Kind: k.Name, Check: func(context.Context) (string, error) { return "", err }}
-		for _, o := range k.Options {
-			if value := values[k.Name][o.Key]; value != "" {
-				d.Settings = append(d.Settings, o.Key+" "+value)
-			}
-		}
-		d.Named = err != nil || len(d.Settings) > 0 || drives(k, platforms)
-		if err == nil {
-			backend, newErr := k.New(a.host(values[k.Name]))
-			d.Check = func(context.Context) (string, error) { return "", newErr }
-			if newErr == nil {
-				d.Check = func(ctx context.Context) (string, error) {
-					detail, err := backend.Check(ctx)
-					return detail, errors.Join(err, backend.Close(ctx))
-				}
-			}
-		}
+		d := a.deviceCheck(k, values[k.Name], invalid)
+		d.Named = invalid != nil || len(d.Settings) > 0 || drives(k, platforms)
 		checks = append(checks, d)
 	}
 	isNamed := func(d doctor.Device) bool { return d.Named }
@@ -126,6 +110,28 @@ func (a *app) deviceChecks(project *config.Project, platforms []scope.Platform) 
 		checks[i].Named = drives(k, []scope.Platform{scope.Web})
 	}
 	return checks
+}
+
+// deviceCheck returns the check of a kind of device with its settings. It fails if the settings are invalid.
+func (a *app) deviceCheck(k device.Kind, values map[string]string, invalid error) doctor.Device {
+	d := doctor.Device{Name: k.Check, Kind: k.Name}
+	for _, o := range k.Options {
+		if value := values[o.Key]; value != "" {
+			d.Settings = append(d.Settings, o.Key+" "+value)
+		}
+	}
+	d.Check = func(ctx context.Context) (string, error) {
+		if invalid != nil {
+			return "", invalid
+		}
+		backend, err := k.New(a.host(values))
+		if err != nil {
+			return "", err
+		}
+		detail, err := backend.Check(ctx)
+		return detail, errors.Join(err, backend.Close(ctx))
+	}
+	return d
 }
 
 // drives reports whether a kind of device has a driver of one of the platforms.

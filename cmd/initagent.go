@@ -29,7 +29,7 @@ var skill string
 type agentFile struct {
 	name string // relative to the project, with slashes
 	// change returns the new content of the file: equal to the old one when it has the entry already. old is nil if
-	// there is no such file.
+	// the file does not exist.
 	change func(old []byte) ([]byte, error)
 }
 

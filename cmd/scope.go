@@ -53,6 +53,12 @@ func complete(c *cobra.Command, flag string, values []string) {
 	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// unknownName is the error for a name that a flag does not know.
+func unknownName(flag, name string, known []string) error {
+	return fault.New(fault.Misuse, fault.DidYouMean(name, known),
+		"--%s: unknown %s %q; known: %s", flag, flag, name, strings.Join(known, ", "))
+}
+
 // pixels returns the size of --device-size, 0 without it.
 func (f *scopeFlags) pixels() (width, height int, err error) {
 	if f.size == "" {

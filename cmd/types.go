@@ -51,8 +51,7 @@ A file whose content would stay the same is not written.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, name := range f.languages {
 				if !slices.Contains(languageNames(), name) {
-					return fault.New(fault.Misuse, fault.DidYouMean(name, languageNames()),
-						"--language: unknown language %q; known: %s", name, strings.Join(languageNames(), ", "))
+					return unknownName("language", name, languageNames())
 				}
 			}
 			if f.watch {

@@ -35,7 +35,7 @@ build: ## build bin/trailblaze
 	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/trailblaze .
 
 .PHONY: deps
-deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 pip chromium adb ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python, Chromium, adb
+deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 pip chromium headless-shell adb ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python, Chromium with its headless shell, adb
 
 # 300 MB that only test-race needs. Scripts would download a browser's driver.
 .PHONY: deps-appium
@@ -51,11 +51,12 @@ $(SHOP)/bin/ledger: $(wildcard $(SHOP)/tools/ledger/*.go) go.mod go.sum
 	go build -o $@ ./$(SHOP)/tools/ledger
 
 # Without one of these only the tests that need it fail, so a machine that refuses to install it goes on.
-.PHONY: xmllint python3 pip chromium adb
+.PHONY: xmllint python3 pip chromium headless-shell adb
 xmllint: ; $(call installed,xmllint,libxml2-utils,libxml2-utils (Debian and Ubuntu) or libxml2 (Fedora and Homebrew))
 python3: ; $(call installed,python3,python3,Python 3.9 or later)
 pip: ; $(call installed,pip3 pip,python3-pip,pip for Python 3 (package python3-pip of Debian and Ubuntu))
 chromium: ; $(call installed,chromium chromium-browser google-chrome,chromium,Chromium (package chromium) or Google Chrome)
+headless-shell: ; $(call installed,chromium-headless-shell,chromium-headless-shell,the headless shell of Chromium (package chromium-headless-shell of Debian))
 adb: ; $(call installed,adb,adb,adb (package adb of Debian and Ubuntu) or the platform-tools of Android)
 
 # Only make deps installs packages of the system. The demos say what is missing.
@@ -90,9 +91,10 @@ test: deps ## run every test; some try less than in test-race: fewer random chan
 
 # One package at a time: with the race detector, two that start browsers need more memory and time than small machines have.
 .PHONY: test-race
-test-race: deps deps-appium ## run every test, with the race detector
+test-race: deps deps-appium ## run every test, with the race detector, and those of pkg/web in the headless shell too
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
 	go test $(RACE) -p 1 -parallel 6 -timeout 40m $(TESTED)
+	TRAILBLAZE_BROWSER=chromium-headless-shell go test -short -vet=off ./pkg/web/...
 
 .PHONY: bench
 bench: deps build ## measure start-up, calls, reports, browsers and phones; deps-appium adds the rows with Appium

@@ -166,7 +166,7 @@ func playwrightOutcomes(t *testing.T, site string, all []behaviour) []outcome {
 		"test", "-c", filepath.Join(folder, "behaviours.config.mjs"))
 	c.Dir = p.dir
 	results := filepath.Join(p.dir, "results")
-	c.Env = append(p.env, "TRAILBLAZE_BROWSER="+chromium(t), "BEHAVIOURS="+string(encoded),
+	c.Env = append(p.env, "TRAILBLAZE_BROWSER="+spawntest.Chromium(t), "BEHAVIOURS="+string(encoded),
 		"BEHAVIOURS_OUTPUT="+filepath.Join(p.dir, "output"), "BEHAVIOURS_RESULTS="+results)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -187,18 +187,6 @@ func playwrightOutcomes(t *testing.T, site string, all []behaviour) []outcome {
 	return got
 }
 
-// chromium returns the path of the browser.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{os.Getenv("TRAILBLAZE_BROWSER"), "chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Fatal("Chromium was not found; run make deps")
-	return ""
-}
-
 // trailOutcomes runs the behaviours as trails, those with the same options of the browser in one run.
 func trailOutcomes(t *testing.T, site string, all []behaviour) []outcome {
 	t.Helper()
@@ -211,7 +199,7 @@ func trailOutcomes(t *testing.T, site string, all []behaviour) []outcome {
 		for i, trail := range trails {
 			p.write(fmt.Sprintf("trails/%d.trail.yaml", i), trailFile(t, site, all, trail))
 		}
-		args := []string{"run", "--json", "--workers", "2"}
+		args := []string{"run", "--json", "--workers", "2", "--browser", spawntest.Chromium(t)}
 		if testing.Short() {
 			args = append(args, "--trace", "off")
 		}

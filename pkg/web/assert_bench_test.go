@@ -14,10 +14,7 @@ import (
 // benchPage opens a page of a benchmark with a document.
 func benchPage(b *testing.B, html string) *page {
 	b.Helper()
-	backend, err := sharedBrowser.get()
-	if err != nil {
-		b.Fatal(err)
-	}
+	backend := sharedBrowser.get(b)
 	d := backend.Open(device.Session{
 		Log: func(string, string, string) {}, Broken: func(err error) { b.Error(err) },
 	}).(*webDevice)

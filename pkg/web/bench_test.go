@@ -10,10 +10,7 @@ import (
 // BenchmarkClick is a click on a ready element, found in different ways, beside the round trips that no click can do
 // without.
 func BenchmarkClick(b *testing.B) {
-	backend, err := sharedBrowser.get()
-	if err != nil {
-		b.Fatal(err)
-	}
+	backend := sharedBrowser.get(b)
 	d := backend.Open(device.Session{
 		Log:    func(string, string, string) {},
 		Broken: func(err error) { b.Error(err) },

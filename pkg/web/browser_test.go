@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
 func TestNewValidatesOptions(t *testing.T) {
@@ -149,7 +150,7 @@ func TestMissingBrowserErrorListsNames(t *testing.T) {
 		}
 		return
 	}
-	if !strings.Contains(err.Error(), "looked for google-chrome-stable, ") ||
+	if !strings.Contains(err.Error(), "looked for chrome-headless-shell, ") ||
 		!strings.Contains(fault.As(err).Hint, "install") {
 		t.Errorf("got %v", err)
 	}
@@ -158,30 +159,35 @@ func TestMissingBrowserErrorListsNames(t *testing.T) {
 func TestFindBrowserOnPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"msedge", "chromium"} {
+	for _, name := range []string{"msedge", "chromium", "chromium-headless-shell"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	o := options{programs: local.Programs(nil), env: []string{"PATH=" + dir}}
-	for named, want := range map[string]string{
-		"": "chromium", "msedge": "msedge",
-		filepath.Join(dir, "msedge"): "msedge",
+	for _, c := range []struct {
+		named  string
+		headed bool
+		want   string
+	}{
+		{"", false, "chromium-headless-shell"},
+		{"", true, "chromium"},
+		{"msedge", false, "msedge"},
+		{filepath.Join(dir, "msedge"), true, "msedge"},
 	} {
-		o.browser = named
-		if path, err := o.find(); err != nil || path != filepath.Join(dir, want) {
-			t.Errorf("%q is %s, %v", named, path, err)
+		o := options{programs: local.Programs(nil), env: []string{"PATH=" + dir}, browser: c.named, headed: c.headed}
+		if path, err := o.find(); err != nil || path != filepath.Join(dir, c.want) {
+			t.Errorf("%+v: %s, %v", c, path, err)
 		}
+	}
+	o := options{programs: local.Programs(nil), env: []string{"PATH=" + dir}, browser: "chromium-headless-shell", headed: true}
+	if path, err := o.find(); err == nil || !strings.Contains(err.Error(), "has no window") {
+		t.Errorf("got %s, %v", path, err)
 	}
 }
 
 func TestStartsWithoutSandboxWhereUnavailable(t *testing.T) {
 	t.Parallel()
-	real, err := options{programs: local.Programs(nil), env: os.Environ()}.find()
-	if err != nil {
-		t.Fatal(err)
-	}
-	picky := fakeBrowser(t, `case "$*" in *--no-sandbox*) exec `+real+` "$@";; esac; echo "FATAL: No usable sandbox!" >&2; exit 133`)
+	picky := fakeBrowser(t, `case "$*" in *--no-sandbox*) exec `+spawntest.Chromium(t)+` "$@";; esac; echo "FATAL: No usable sandbox!" >&2; exit 133`)
 	b := newTestBackend(t, map[string]string{"browser": picky}).(*backend)
 	b.options.root = false
 	u := openSessionIn(t, b, device.Session{})

@@ -35,10 +35,7 @@ func (n *noted) has(event string) bool {
 // openNoted opens a session whose events are noted.
 func openNoted(t *testing.T) (*testSession, *noted) {
 	t.Helper()
-	b, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sharedBrowser.get(t)
 	n := &noted{}
 	return openSessionIn(t, b, device.Session{Noted: n.add}), n
 }

@@ -281,10 +281,7 @@ func TestActionsOnElements(t *testing.T) {
 	if err := os.WriteFile(outside, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sharedBrowser.get(t)
 	u := openSessionIn(t, b, device.Session{Root: folder})
 	u.mustCall("web_navigate", "url", serve(t, nil)+"/elements.html")
 	clicks := func(more m) m {

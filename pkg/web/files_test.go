@@ -41,10 +41,7 @@ func project(t *testing.T) (root, outside string) {
 func TestOnlyFilesOfProjectAreOpened(t *testing.T) {
 	t.Parallel()
 	root, outside := project(t)
-	b, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sharedBrowser.get(t)
 	u := openSessionIn(t, b, device.Session{Root: root})
 	secret := fileURL(filepath.Join(outside, "secret.html"))
 	const refused = "may not be opened: it is not below "
@@ -96,10 +93,7 @@ func TestOnlyFilesOfProjectAreOpened(t *testing.T) {
 func TestPagesCannotOpenFiles(t *testing.T) {
 	t.Parallel()
 	root, outside := project(t)
-	b, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sharedBrowser.get(t)
 	u := openSessionIn(t, b, device.Session{Root: root})
 	for _, address := range []string{"about:blank", "data:text/html,x", serve(t, nil) + "/page-store.html"} {
 		u.mustCall("navigate", "url", address)

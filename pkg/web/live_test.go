@@ -22,10 +22,7 @@ import (
 // openLive opens a live session in the shared browser.
 func openLive(t *testing.T, session device.Session) *testSession {
 	t.Helper()
-	b, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sharedBrowser.get(t)
 	session.Live = true
 	return openSessionIn(t, b, session)
 }

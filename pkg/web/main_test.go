@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -91,12 +93,16 @@ type sharedBackend struct {
 	err        error
 }
 
-func (s *sharedBackend) get() (device.Backend, error) {
+func (s *sharedBackend) get(t testing.TB) device.Backend {
+	t.Helper()
 	s.once.Do(func() {
 		s.supervisor = spawn.NewSupervisor(spawn.Options{})
-		s.backend, s.err = Kind().New(device.Host{Env: os.Environ(), Programs: local.Programs(s.supervisor)})
+		s.backend, s.err = newBackendOn(spawntest.Chromium(t), nil, s.supervisor)
 	})
-	return s.backend, s.err
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	return s.backend
 }
 
 func (s *sharedBackend) close() {
@@ -105,11 +111,18 @@ func (s *sharedBackend) close() {
 	}
 }
 
+// newBackendOn returns a backend that starts a browser, unless values name another one.
+func newBackendOn(browser string, values map[string]string, supervisor *spawn.Supervisor) (device.Backend, error) {
+	all := map[string]string{"browser": browser}
+	maps.Copy(all, values)
+	return Kind().New(device.Host{Values: all, Env: os.Environ(), Programs: local.Programs(supervisor)})
+}
+
 // newTestBackend returns a backend with a browser of its own, which ends with the test.
 func newTestBackend(t *testing.T, values map[string]string) device.Backend {
 	t.Helper()
 	supervisor := spawn.NewSupervisor(spawn.Options{})
-	b, err := Kind().New(device.Host{Values: values, Env: os.Environ(), Programs: local.Programs(supervisor)})
+	b, err := newBackendOn(spawntest.Chromium(t), values, supervisor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,11 +148,7 @@ type testSession struct {
 // openSession opens a session in the shared browser.
 func openSession(t *testing.T) *testSession {
 	t.Helper()
-	b, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return openSessionIn(t, b, device.Session{})
+	return openSessionIn(t, sharedBrowser.get(t), device.Session{})
 }
 
 // sessionPool lends sessions to the subtests of a test, each of which opens a page of its own in them. Opening a

@@ -190,10 +190,7 @@ func TestNavigateToFileOfTrail(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "my page.html"), []byte("<title>mine</title>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sharedBrowser.get(t)
 	u := openSessionIn(t, b, device.Session{TrailDir: dir})
 	u.mustCall("web_navigate", "url", "my page.html")
 	if got := u.mustEval("document.title"); got != "mine" {
@@ -203,10 +200,7 @@ func TestNavigateToFileOfTrail(t *testing.T) {
 
 func TestLaunchAppOpensBaseURL(t *testing.T) {
 	t.Parallel()
-	b, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sharedBrowser.get(t)
 	url := serve(t, map[string]http.HandlerFunc{"/shop": htmlPage(`shop`)}) + "/shop"
 	if got := openSessionIn(t, b, device.Session{BaseURL: url}).mustCall("launchApp", "appId",
 		"any"); got != "opened "+url {
@@ -253,10 +247,7 @@ func TestCallEndsAtItsTimeout(t *testing.T) {
 
 func TestURLBelowBaseURL(t *testing.T) {
 	t.Parallel()
-	b, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sharedBrowser.get(t)
 	url := serve(t, map[string]http.HandlerFunc{"/cart": htmlPage("<h1>cart</h1>")})
 	u := openSessionIn(t, b, device.Session{BaseURL: url + "/shop/index.html"})
 	for _, address := range []string{"/cart?a=1", "/shop/../cart?a=1"} {

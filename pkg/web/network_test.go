@@ -118,10 +118,7 @@ func TestWaitForRequestAndResponse(t *testing.T) {
 
 func TestRoutes(t *testing.T) {
 	t.Parallel()
-	b, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sharedBrowser.get(t)
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "orders.json"), []byte(`["file"]`), 0o600); err != nil {
 		t.Fatal(err)

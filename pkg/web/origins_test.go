@@ -275,10 +275,7 @@ func TestSandboxUsesOnlyAllowedOrigins(t *testing.T) {
 		"/start": htmlPage(`<h1>start</h1><a href="` + other + `/page">link</a>`),
 		"/away":  func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other+"/page", http.StatusFound) },
 	})
-	b, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := sharedBrowser.get(t)
 	u := openSessionIn(t, b, device.Session{BaseURL: "http://base.example/app"})
 	refused := "a script in the sandbox may not use " + other
 	check := func(want, name string, args map[string]any) {

@@ -2,12 +2,11 @@ package web
 
 import (
 	"errors"
-	"os"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
-	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -29,7 +28,7 @@ func openAndClose(b *testing.B, backend device.Backend) {
 func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		supervisor := spawn.NewSupervisor(spawn.Options{})
-		backend, err := Kind().New(device.Host{Env: os.Environ(), Programs: local.Programs(supervisor)})
+		backend, err := newBackendOn(spawntest.Chromium(b), nil, supervisor)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -42,10 +41,7 @@ func BenchmarkRun(b *testing.B) {
 
 // BenchmarkSession is one more session of a run.
 func BenchmarkSession(b *testing.B) {
-	backend, err := sharedBrowser.get()
-	if err != nil {
-		b.Fatal(err)
-	}
+	backend := sharedBrowser.get(b)
 	for b.Loop() {
 		openAndClose(b, backend)
 	}

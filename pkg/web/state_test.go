@@ -51,10 +51,7 @@ func TestStorageState(t *testing.T) {
 			t.Errorf("the state is %s", got)
 		}
 	}
-	backend, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := sharedBrowser.get(t)
 	b := openSessionIn(t, backend, device.Session{TrailDir: filepath.Dir(file)})
 	const ignored = "applied 2 cookies and the local storage of 2 origins; indexedDB of 1 origin was ignored"
 	if got := b.mustCall("web_applyStorageState", "path", "state.json"); got != ignored {
@@ -84,10 +81,7 @@ func TestStorageState(t *testing.T) {
 // withOptions returns a backend with options that uses the shared browser.
 func withOptions(t *testing.T, values map[string]string) device.Backend {
 	t.Helper()
-	shared, err := sharedBrowser.get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := sharedBrowser.get(t)
 	if _, err := shared.(*backend).browser(t.Context(), func(string, string, string) {}); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ package spawntest
 import (
 	"crypto/rand"
 	"fmt"
+	"os"
 	"os/exec"
 	"time"
 
@@ -23,11 +24,12 @@ type TB interface {
 // limit is for processes that are being killed, on a machine that is busy with other tests.
 const limit = 10 * time.Second
 
-// Chromium returns the path of a real browser. Without one it ends the test.
+// Chromium returns the path of a real browser, that of TRAILBLAZE_BROWSER if it is set. Without one it ends the test.
 func Chromium(t TB) string {
 	t.Helper()
 	const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", onMac} {
+	configured := os.Getenv("TRAILBLAZE_BROWSER") //nolint:forbidigo // only tests call it
+	for _, name := range []string{configured, "chromium", "chromium-browser", "google-chrome", onMac} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -114,27 +115,57 @@ func (b *bench) playwrightTest(w *browsing, tests int, flags ...string) *exec.Cm
 	return cmd
 }
 
+// Figures of whole processes that play eleven calls in a browser.
+const (
+	oneTrail    = "one trail of eleven calls in a browser ÷ Playwright Test"
+	twenty      = "twenty such trails in one run ÷ Playwright Test with one worker"
+	fourWorkers = "twenty such trails with four workers ÷ Playwright Test with four workers"
+)
+
 // browserTrail compares whole processes that play one trail.
-func (b *bench) browserTrail() error {
-	return b.browserTrails(1, 1, b.runs, "one trail of eleven calls in a browser ÷ Playwright Test", 0.22)
-}
+func (b *bench) browserTrail() error { return b.browserTrails("", oneTrail, 1, 1) }
 
 // browserTwenty compares twenty trails in one run with twenty tests in one worker.
-func (b *bench) browserTwenty() error {
-	return b.browserTrails(20, 1, max(3, b.runs/3), "twenty such trails in one run ÷ Playwright Test with one worker", 0.25)
-}
+func (b *bench) browserTwenty() error { return b.browserTrails("", twenty, 20, 1) }
 
 // browserWorkers compares them with four workers on both sides.
-func (b *bench) browserWorkers() error {
-	return b.browserTrails(20, 4, max(3, b.runs/3), "the same with four workers ÷ Playwright Test with four workers", 0.4)
+func (b *bench) browserWorkers() error { return b.browserTrails("", fourWorkers, 20, 4) }
+
+// headlessShell compares the same in the headless shell of Chromium, which both sides prefer where it is installed.
+func (b *bench) headlessShell() error {
+	const in = "in Chromium's headless shell: "
+	shell, err := exec.LookPath("chromium-headless-shell")
+	if err != nil {
+		b.add(in+oneTrail, "not measured: chromium-headless-shell is not installed (make deps)", "", "")
+		return nil
+	}
+	for _, f := range []struct {
+		figure          string
+		trails, workers int
+	}{{oneTrail, 1, 1}, {twenty, 20, 1}, {fourWorkers, 20, 4}} {
+		if err := b.browserTrails(shell, in+f.figure, f.trails, f.workers); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (b *bench) browserTrails(trails, workers, runs int, figure string, limit float64) error {
+// browserTrails compares trails with tests of Playwright Test. Both sides use one browser, that of all rows if it is
+// empty.
+func (b *bench) browserTrails(browser, figure string, trails, workers int) error {
 	w, err := b.browsing(trails)
 	if err != nil {
 		return err
 	}
 	defer w.stop()
+	w.browser = cmp.Or(browser, w.browser)
+	runs, limit := b.runs, 0.22
+	if trails > 1 {
+		runs, limit = max(3, b.runs/3), 0.25
+	}
+	if workers > 1 {
+		limit = 0.4
+	}
 	m, err := interleave(runs,
 		func() *exec.Cmd { return b.browse(w, w.project, "--workers", strconv.Itoa(workers)) },
 		func() *exec.Cmd {

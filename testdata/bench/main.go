@@ -217,6 +217,7 @@ func (b *bench) all(only string) error {
 		{"browserTrail", b.browserTrail},
 		{"browserTwenty", b.browserTwenty},
 		{"browserWorkers", b.browserWorkers},
+		{"headlessShell", b.headlessShell},
 		{"browserTrace", b.browserTrace},
 		{"browserClick", b.browserClick},
 		{"browserMemory", b.browserMemory},

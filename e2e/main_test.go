@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/cmd"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/testdata/phones/adbserver"
 )
 
 // fake is the path of the server in testdata/fakeserver, whose faults are configurable. TestMain builds it without the
@@ -46,16 +48,26 @@ func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "e2e-")
 	if err == nil {
 		fake, bundles = filepath.Join(dir, "fakeserver"), filepath.Join(dir, "bundles")
-		err = buildFake()
+		err = errors.Join(buildFake(), useOwnADB(dir))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent(), goleak.Cleanup(func(code int) {
 		_ = os.RemoveAll(dir)
 		os.Exit(code)
 	}))
+}
+
+// useOwnADB starts an adb server without phones, which ends with this process, for everything that the tests start: the
+// phones of this machine are not theirs, and its server would be started by the first test that asks for phones.
+func useOwnADB(dir string) error {
+	server, err := adbserver.Start(context.Background(), dir)
+	if err != nil {
+		return err
+	}
+	return os.Setenv("ANDROID_ADB_SERVER_PORT", server.Port)
 }
 
 func buildFake() error {

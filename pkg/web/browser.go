@@ -236,7 +236,7 @@ func (o options) start(ctx context.Context, log func(level, message, hint string
 		return o.launch(ctx, path, "--no-sandbox")
 	}
 	b, err := o.launch(ctx, path)
-	if err != nil && strings.Contains(err.Error(), "No usable sandbox") {
+	if err != nil && noSandbox().MatchString(err.Error()) {
 		log("info", "the browser runs without its sandbox, which this machine or container does not allow",
 			"allow unprivileged user namespaces to have it")
 		return o.launch(ctx, path, "--no-sandbox")
@@ -473,16 +473,19 @@ func (b *browser) startError(cause error) error {
 }
 
 var (
+	// Without Chromium's setuid helper, which no container allows either, and with it.
+	noSandbox   = lazyregexp.New(`No usable sandbox|Failed to move to new namespace`)
 	browserLog  = lazyregexp.New(`^\[[^\]]*:(?:ERROR|WARNING|INFO|VERBOSE\d*):([^\]]*)\]`)
 	stackOfDump = lazyregexp.New(`^\s*(?:Warning: vk|at .*\.\./third_party/|#\d+ 0x|r\d+: |[a-z]{2,3}: [0-9a-f]{16}|\[end of stack trace\])`)
 )
 
 // isBrowserNoise reports whether a line that a browser wrote says nothing about its end: its own log, which has errors
-// about services and drivers that a machine lacks, and addresses of a stack. Errors of the display are a reason not to
-// start.
+// about services and drivers that a machine lacks, and addresses of a stack. Errors of the display and the sandbox are
+// reasons not to start.
 func isBrowserNoise(line string) bool {
 	log := browserLog().FindStringSubmatch(line)
-	return log != nil && !strings.Contains(log[1], "ozone") || stackOfDump().MatchString(line) ||
+	reason := log != nil && (strings.Contains(log[1], "ozone") || strings.Contains(log[1], "zygote"))
+	return log != nil && !reason || stackOfDump().MatchString(line) ||
 		strings.HasPrefix(line, "DevTools listening on") || strings.TrimSpace(line) == ""
 }
 

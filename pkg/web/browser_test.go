@@ -185,16 +185,27 @@ func TestFindBrowserOnPath(t *testing.T) {
 	}
 }
 
+// What Chromium 156 prints as a user other than root where the kernel refuses user namespaces.
 func TestStartsWithoutSandboxWhereUnavailable(t *testing.T) {
 	t.Parallel()
-	picky := fakeBrowser(t, `case "$*" in *--no-sandbox*) exec `+spawntest.Chromium(t)+` "$@";; esac; echo "FATAL: No usable sandbox!" >&2; exit 133`)
-	b := newTestBackend(t, map[string]string{"browser": picky}).(*backend)
-	b.options.root = false
-	u := openSessionIn(t, b, device.Session{})
-	u.mustCall("navigate", "url", "about:blank")
-	want := []string{"info: the browser runs without its sandbox, which this machine or container does not allow"}
-	if diff := cmp.Diff(want, u.logs); diff != "" {
-		t.Error(diff)
+	const log = "[1123/145227.762996:ERROR:content/browser/zygote_host/zygote_host_impl_linux.cc:130] "
+	const setuid = "Failed to move to new namespace: PID namespaces supported, Network namespace supported, but failed: errno = Operation not permitted"
+	for name, end := range map[string]string{
+		"headless shell": `echo "` + log + `No usable sandbox! If this is a Debian system, please install the chromium-sandbox package" >&2; exit 1`,
+		"setuid helper":  `echo "` + setuid + `" >&2; exit 134`, // also where the process may not get more privileges
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			picky := fakeBrowser(t, `case "$*" in *--no-sandbox*) exec `+spawntest.Chromium(t)+` "$@";; esac; `+end)
+			b := newTestBackend(t, map[string]string{"browser": picky}).(*backend)
+			b.options.root = false
+			u := openSessionIn(t, b, device.Session{})
+			u.mustCall("navigate", "url", "about:blank")
+			want := []string{"info: the browser runs without its sandbox, which this machine or container does not allow"}
+			if diff := cmp.Diff(want, u.logs); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

@@ -50,13 +50,15 @@ $(APPIUM)/node_modules/.stamp: NPM_FLAGS := --ignore-scripts
 $(SHOP)/bin/ledger: $(wildcard $(SHOP)/tools/ledger/*.go) go.mod go.sum
 	go build -o $@ ./$(SHOP)/tools/ledger
 
+HEADLESS_SHELLS := chromium-headless-shell chrome-headless-shell
+
 # Without one of these only the tests that need it fail, so a machine that refuses to install it goes on.
 .PHONY: xmllint python3 pip chromium headless-shell adb
 xmllint: ; $(call installed,xmllint,libxml2-utils,libxml2-utils (Debian and Ubuntu) or libxml2 (Fedora and Homebrew))
 python3: ; $(call installed,python3,python3,Python 3.9 or later)
 pip: ; $(call installed,pip3 pip,python3-pip,pip for Python 3 (package python3-pip of Debian and Ubuntu))
 chromium: ; $(call installed,chromium chromium-browser google-chrome,chromium,Chromium (package chromium) or Google Chrome)
-headless-shell: ; $(call installed,chromium-headless-shell,chromium-headless-shell,the headless shell of Chromium (package chromium-headless-shell of Debian))
+headless-shell: ; $(call installed,$(HEADLESS_SHELLS),chromium-headless-shell,the headless shell of Chromium (package chromium-headless-shell of Debian) or Chrome)
 adb: ; $(call installed,adb,adb,adb (package adb of Debian and Ubuntu) or the platform-tools of Android)
 
 # Only make deps installs packages of the system. The demos say what is missing.
@@ -94,7 +96,8 @@ test: deps ## run every test; some try less than in test-race: fewer random chan
 test-race: deps deps-appium ## run every test, with the race detector, and those of pkg/web in the headless shell too
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
 	go test $(RACE) -p 1 -parallel 6 -timeout 40m $(TESTED)
-	TRAILBLAZE_BROWSER=chromium-headless-shell go test -short -vet=off ./pkg/web/...
+	TRAILBLAZE_BROWSER=$$(for name in $(HEADLESS_SHELLS); do command -v $$name && exit; done; echo $$name) \
+		go test -short -vet=off ./pkg/web/...
 
 .PHONY: bench
 bench: deps build ## measure start-up, calls, reports, browsers and phones; deps-appium adds the rows with Appium

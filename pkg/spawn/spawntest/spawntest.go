@@ -24,17 +24,21 @@ type TB interface {
 // limit is for processes that are being killed, on a machine that is busy with other tests.
 const limit = 10 * time.Second
 
-// Chromium returns the path of a real browser, that of TRAILBLAZE_BROWSER if it is set. Without one it ends the test.
+// Chromium returns the path of a real browser, and no other than TRAILBLAZE_BROWSER if it is set. Without one it ends
+// the test.
 func Chromium(t TB) string {
 	t.Helper()
 	const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-	configured := os.Getenv("TRAILBLAZE_BROWSER") //nolint:forbidigo // only tests call it
-	for _, name := range []string{configured, "chromium", "chromium-browser", "google-chrome", onMac} {
+	names := []string{"chromium", "chromium-browser", "google-chrome", onMac}
+	if configured := os.Getenv("TRAILBLAZE_BROWSER"); configured != "" { //nolint:forbidigo // only tests call it
+		names = []string{configured}
+	}
+	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	t.Fatal("chromium is missing: run make deps as root, or install Chromium (package chromium) or Google Chrome")
+	t.Fatal(names[0] + " is missing: run make deps as root, or install Chromium (package chromium) or Google Chrome")
 	return ""
 }
 

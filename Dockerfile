@@ -1,9 +1,10 @@
-# trailblaze with Chromium, for replaying trails in CI. GoReleaser builds it from the binaries of a release;
-# `make image` builds it from a checkout. Run it with a project: docker run --init -v "$PWD:/work" IMAGE run
+# trailblaze with the headless shell of Chromium, for replaying trails in CI. GoReleaser builds it from the binaries of a
+# release; `make image` builds it from a checkout. Run it with a project: docker run --init -v "$PWD:/work" IMAGE run
 FROM debian:bookworm-slim
 
 RUN apt-get update \
-	&& apt-get install -y --no-install-recommends ca-certificates chromium fonts-liberation fonts-noto-color-emoji git tini \
+	&& apt-get install -y --no-install-recommends \
+		ca-certificates chromium-headless-shell fonts-liberation fonts-noto-color-emoji git tini \
 	&& rm -rf /var/lib/apt/lists/* \
 	&& useradd --create-home --uid 1000 trailblaze
 

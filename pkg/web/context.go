@@ -254,9 +254,17 @@ func (c *browserContext) setFront(p *page) {
 // maxPopups is how many pages a session may open beside its own. Further ones are closed, because each takes a process.
 const maxPopups = 100
 
-// onAttached sets up a new page of the context. It is called before the page runs scripts.
+// onAttached sets up a new page of the context before it runs scripts, or closes it.
 func (c *browserContext) onAttached(s *cdp.Session, a attachedTarget) {
-	defer func() { s.Send("Runtime.runIfWaitingForDebugger", nil) }()
+	allowed := c.add(s, a)
+	s.Send("Runtime.runIfWaitingForDebugger", nil)
+	if !allowed { // a page that was closed while it waited would block the page that opened it
+		c.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": a.TargetInfo.TargetID})
+	}
+}
+
+// add adds a new page, unless too many were opened.
+func (c *browserContext) add(s *cdp.Session, a attachedTarget) (allowed bool) {
 	c.mu.Lock()
 	closed, first, opened := c.closed, len(c.targets) == 0, c.opened
 	c.targets[a.TargetInfo.TargetID] = true
@@ -265,13 +273,12 @@ func (c *browserContext) onAttached(s *cdp.Session, a attachedTarget) {
 	}
 	c.mu.Unlock()
 	if closed {
-		return
+		return true
 	}
 	if opened >= maxPopups {
 		c.setFront(nil)
-		c.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": a.TargetInfo.TargetID})
 		c.device.notes.add(noteTab, "closed, because the page had opened %d others", opened)
-		return
+		return false
 	}
 	p := newPage(c, s, a)
 	p.announced.Store(first)
@@ -279,12 +286,13 @@ func (c *browserContext) onAttached(s *cdp.Session, a attachedTarget) {
 	defer c.mu.Unlock()
 	p.firstURL, c.opening = c.opening, ""
 	if c.closed {
-		return
+		return true
 	}
 	c.pages = append(c.pages, p)
 	c.front = p
 	c.watchers.Go(p.watch)
 	c.device.changes.notify()
+	return true
 }
 
 // hide removes a page from the tabs of the session: it is one that trailblaze opened for itself.

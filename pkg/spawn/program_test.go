@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,12 +42,13 @@ func programFolder(t *testing.T) string {
 	return folder
 }
 
-func startProgram(t *testing.T, s *Supervisor, script string) program {
+func startProgram(t *testing.T, s *Supervisor, script string, env ...string) program {
 	t.Helper()
 	p := program{t: t, folder: programFolder(t), marker: spawntest.Marker()}
 	var err error
 	p.PipedProcess, err = s.StartProgram(t.Context(), Program{
-		Name: "browser", Path: "/bin/sh", Args: []string{"-c", script, p.folder}, Env: append(os.Environ(), p.marker), Folder: p.folder,
+		Name: "browser", Path: "/bin/sh", Args: []string{"-c", script, p.folder}, Folder: p.folder,
+		Env: slices.Concat(os.Environ(), []string{p.marker}, env),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +123,16 @@ func TestProgramAndItsFolderAreGoneHoweverItIsEnded(t *testing.T) {
 			end(s, p)
 			p.gone()
 		})
+	}
+}
+
+func TestFolderIsRemovedWhateverPATHTheProgramHas(t *testing.T) {
+	t.Parallel()
+	s := NewSupervisor(Options{})
+	p := startProgram(t, s, `echo "$PATH" >"$0/file"; echo "$PATH" >&2`, "PATH=/nowhere")
+	p.gone()
+	if got := p.Stderr(); got != "/nowhere" {
+		t.Errorf("it wrote %q", got)
 	}
 }
 

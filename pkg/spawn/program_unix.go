@@ -9,13 +9,15 @@ const CanPipe = true
 
 // wrapper is a shell script that runs the program and outlives it, to remove the folder. It closes its copies of the
 // pipes, since the program ends when this process closes its ends. Signals reach the program directly, as a member of
-// the group. What the program started may go on writing for a moment, so that removing is tried for five seconds.
+// the group. What the program started may go on writing for a moment, so that removing is tried for five seconds, with
+// programs of the system: the PATH of the program may lack them.
 const wrapper = `trap : HUP INT QUIT TERM
 folder=$1
 shift
 "$@" &
 program=$!
 exec 3<&- 4>&-
+PATH=/usr/bin:/bin:$PATH
 while :; do
 	wait "$program"
 	code=$?

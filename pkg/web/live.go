@@ -13,12 +13,13 @@ import (
 // findShown checks the element that a view showed under the target's reference. Before that, it makes the selector
 // that a recording names the element by, and in later tries it checks that the selector still finds the element.
 func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, error) {
+	loading := s.page.isLoading() // then it may have been captured before it was complete
 	capture, err := s.page.captureAll(ctx)
 	if err != nil {
 		return observed{}, err
 	}
 	found, err := s.page.device.references.Lookup(s.target.ref, capture.tree)
-	if err != nil && s.page.isLoading() && wait > pollSlice {
+	if err != nil && (loading || s.page.isLoading()) && wait > pollSlice {
 		return observed{Tries: 1, Missing: err.Error() + "; the page is still loading"}, nil
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -55,15 +56,33 @@ func (s *Server) Env() []string { return s.env }
 // Address returns host and port.
 func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", s.Port) }
 
-// FreePort returns a port that is free, and that the system does not give to a program that asks for any port.
+// reserved are the listeners of FreePort, which must not be collected.
+var reserved struct {
+	sync.Mutex
+	listeners []net.Listener
+}
+
+// FreePort returns a port that is free, and that the system does not give to a program that asks for any port. While
+// this process runs, FreePort returns it to no other caller, also in other processes: it listens on another port instead.
 func FreePort(ctx context.Context) (string, error) {
 	const first, ports, attempts = 20000, 10000, 100
+	listen := func(port int) (net.Listener, error) {
+		return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	}
 	var err error
 	for range attempts {
-		port := strconv.Itoa(first + rand.IntN(ports))
-		l, e := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", port))
+		port := first + rand.IntN(ports)
+		reservation, e := listen(port - ports)
+		if e != nil {
+			err = e
+			continue
+		}
+		reserved.Lock()
+		reserved.listeners = append(reserved.listeners, reservation)
+		reserved.Unlock()
+		l, e := listen(port)
 		if e == nil {
-			return port, l.Close()
+			return strconv.Itoa(port), l.Close()
 		}
 		err = e
 	}

@@ -17,7 +17,7 @@ HOST := pkg/engine/host
 APPIUM := testdata/phones/appium
 NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/pyright testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST))
 # Programs that "./..." does not reach.
-PROGRAMS := ./.ci/check-release ./.ci/docs ./.ci/npm-packages ./.ci/sbom ./testdata/bench/... ./testdata/fakeserver/... ./testdata/phones/... ./$(SHOP)/tools/ledger
+PROGRAMS := ./.ci/check-release ./.ci/docs ./.ci/npm-packages ./.ci/sbom ./testdata/bench/... ./testdata/fakeserver/... ./testdata/phones/... ./testdata/ports ./$(SHOP)/tools/ledger
 # What is tested: "./..." leaves testdata out.
 TESTED := ./... ./testdata/phones/...
 

@@ -23,6 +23,7 @@ import (
 	simulated "github.com/trailblaze/trailblaze/testdata/phones"
 	"github.com/trailblaze/trailblaze/testdata/phones/adbserver"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
+	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
 // appiumHome is where `make deps-appium` installs Appium, its drivers and mobilecli.
@@ -84,7 +85,7 @@ type appium struct {
 // startAppium starts an Appium server with an environment.
 func startAppium(t *testing.T, home string, env ...string) *appium {
 	t.Helper()
-	port, err := adbserver.FreePort(t.Context())
+	port, err := ports.Free(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +247,7 @@ func TestAppiumDrivesTheSimulatedAndroidPhone(t *testing.T) {
 	p := startPhone(t, simulated.AndroidOptions{})
 	adb := startADB(t, p)
 	a := startAppium(t, home, "ANDROID_HOME="+sdk(t), "ANDROID_ADB_SERVER_PORT="+adb.Port)
-	port, err := adbserver.FreePort(t.Context())
+	port, err := ports.Free(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	simulated "github.com/trailblaze/trailblaze/testdata/phones"
-	"github.com/trailblaze/trailblaze/testdata/phones/adbserver"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
+	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
 // driverUser makes the calls of a session whose device is behind a real Appium server.
@@ -117,7 +117,7 @@ func TestCommandsReachAnAndroidPhoneThroughAppium(t *testing.T) {
 	p := startPhone(t, simulated.AndroidOptions{App: app.Options{NoPrompt: true}})
 	adb := startADB(t, p)
 	a := startAppium(t, home, "ANDROID_HOME="+sdk(t), "ANDROID_ADB_SERVER_PORT="+adb.Port)
-	port, err := adbserver.FreePort(t.Context())
+	port, err := ports.Free(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

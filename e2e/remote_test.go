@@ -43,6 +43,7 @@ func runElsewhere(t *testing.T) elsewhere {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	c := exec.CommandContext(ctx, bun, "run", "--no-install", "http1.ts")
 	c.Dir = filepath.Join("..", "testdata", "servers")
+	c.Env = append(os.Environ(), "PORT="+freePort(t)) // nothing else listens there when it is stopped
 	out, err := c.StdoutPipe()
 	if err == nil {
 		err = c.Start()

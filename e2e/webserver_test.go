@@ -8,27 +8,28 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
 // freePort returns a port on which nothing listens.
-func freePort(t *testing.T) int {
+func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := ports.Free(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 // webServer returns the entry of a server on a port, whose command has a child of its own.
-func webServer(port int, more string) string {
+func webServer(port, more string) string {
 	const script = `require('http').createServer((q, r) => { console.log('served'); r.end(process.env.WHO) }).listen(process.env.PORT)`
-	return fmt.Sprintf("webServer:\n  command: node -e \"%s\" & wait\n  url: http://127.0.0.1:%d\n  env: { PORT: %[2]d, WHO: me }\n%[3]s", script, port, more)
+	return fmt.Sprintf("webServer:\n  command: node -e \"%s\" & wait\n  url: http://127.0.0.1:%s\n  env: { PORT: %[2]s, WHO: me }\n%[3]s", script, port, more)
 }
 
 func TestWebServerRunsDuringTheRun(t *testing.T) {
@@ -55,10 +56,10 @@ func TestWebServerThatIsRunning(t *testing.T) {
 	server := &http.Server{Handler: http.NotFoundHandler()}
 	go func() { _ = server.Serve(l) }()
 	defer server.Close()
-	port := l.Addr().(*net.TCPAddr).Port
+	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject + webServer(port, ""), "trails/a.trail.yaml": webTrail("echo: {}")})
 	r := p.run("run", "--junit", "junit.xml")
-	r.wantErr(t, 2, fmt.Sprintf("webServer: something is running at http://127.0.0.1:%d already", port), "reuseExisting: true")
+	r.wantErr(t, 2, fmt.Sprintf("webServer: something is running at http://127.0.0.1:%s already", port), "reuseExisting: true")
 	if junit, _ := os.ReadFile(filepath.Join(p.dir, "junit.xml")); !strings.Contains(string(junit), "something is running") {
 		t.Errorf("JUnit:\n%s", junit)
 	}
@@ -87,7 +88,7 @@ func TestWebServerThatDoesNotStart(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, map[string]string{
-				"trailblaze.yaml":     okProject + fmt.Sprintf("webServer: [{ command: %q, url: \"http://127.0.0.1:%d\", timeout: %s }]\n", command, freePort(t), tc.timeout),
+				"trailblaze.yaml":     okProject + fmt.Sprintf("webServer: [{ command: %q, url: \"http://127.0.0.1:%s\", timeout: %s }]\n", command, freePort(t), tc.timeout),
 				"trails/a.trail.yaml": webTrail("echo: {}"),
 			})
 			p.run("run").wantErr(t, 2, tc.want...)
@@ -101,9 +102,9 @@ func TestWatchKeepsWebServers(t *testing.T) {
 	port := freePort(t)
 	config := okProject + fmt.Sprintf(`webServer:
   command: |
-    echo served; node -e "require('http').createServer((q, r) => r.end()).listen(%d)" & while [ ! -e stop ]; do sleep 0.02; done
+    echo served; node -e "require('http').createServer((q, r) => r.end()).listen(%s)" & while [ ! -e stop ]; do sleep 0.02; done
     rm stop; exit 3
-  url: http://127.0.0.1:%[1]d
+  url: http://127.0.0.1:%[1]s
 `, port)
 	p := newProject(t, map[string]string{"trailblaze.yaml": config, "trails/a.trail.yaml": webTrail("echo: {}")})
 	w := p.watch()
@@ -128,7 +129,7 @@ func TestChangeWhileWebServerStartsRunsEverything(t *testing.T) {
 	port := freePort(t)
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject + fmt.Sprintf("webServer:\n  command: while [ ! -e ready ]; do sleep 0.02; done; "+
-			"exec node -e \"require('http').createServer((q, r) => r.end()).listen(%d)\"\n  url: http://127.0.0.1:%[1]d\n", port),
+			"exec node -e \"require('http').createServer((q, r) => r.end()).listen(%s)\"\n  url: http://127.0.0.1:%[1]s\n", port),
 		"trails/a.trail.yaml": webTrail("echo: {}"), "trails/b.trail.yaml": webTrail("echo: {}"),
 	})
 	w := p.watch()
@@ -147,15 +148,15 @@ func TestSessionNamesWebServer(t *testing.T) {
 	p := newProject(t, map[string]string{"trailblaze.yaml": okProject + webServer(port, "")})
 	p.endSessions(t)
 	p.run("session", "start").wantErr(t, 0,
-		fmt.Sprintf("nothing is running at http://127.0.0.1:%d, and a session does not start webServer; start it yourself: node -e", port))
+		fmt.Sprintf("nothing is running at http://127.0.0.1:%s, and a session does not start webServer; start it yourself: node -e", port))
 }
 
 func TestWebServerThatEndsDuringTheRun(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
 	p := newProject(t, map[string]string{
-		"trailblaze.yaml": okProject + fmt.Sprintf("webServer:\n  command: node -e \"require('http').createServer((q, r) => r.end()).listen(%d)\" & "+
-			"while ! grep -qs step.started logs/latest/events.ndjson; do sleep 0.02; done; exit 3\n  url: http://127.0.0.1:%[1]d\n", port),
+		"trailblaze.yaml": okProject + fmt.Sprintf("webServer:\n  command: node -e \"require('http').createServer((q, r) => r.end()).listen(%s)\" & "+
+			"while ! grep -qs step.started logs/latest/events.ndjson; do sleep 0.02; done; exit 3\n  url: http://127.0.0.1:%[1]s\n", port),
 		"trails/a.trail.yaml": webTrail("sleep: { ms: 60000 }"),
 	})
 	w := p.watch()

@@ -19,12 +19,13 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/testdata/phones/adbserver"
+	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
 // unusedServer returns the environment of a server that is not running.
 func unusedServer(t *testing.T) []string {
 	t.Helper()
-	port, err := adbserver.FreePort(within(t))
+	port, err := ports.Free(within(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"image/png"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -28,6 +27,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 	"github.com/trailblaze/trailblaze/testdata/phones"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
+	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
 func TestTrailOnASimulatedIPhone(t *testing.T) {
@@ -445,12 +445,11 @@ func TestWebDriverAgentIsStartedAndEndedWithTheRun(t *testing.T) {
 func testStart(t *testing.T, then string) {
 	t.Helper()
 	folder := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := ports.Free(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	l.Close()
+	address := "127.0.0.1:" + port
 	b := newTestBackend(t, map[string]string{
 		"wdaUrl": "http://" + address, "wdaStart": `["sh", "-c", "echo building; echo $$ >\"$0\"/pid; ` + then + `", "` + folder + `"]`,
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/server"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
 // respond returns a handler that responds to every request in the same way.
@@ -38,12 +39,11 @@ func redirect(status int, to string) http.Handler {
 // refusedURL returns a URL at which nothing listens.
 func refusedURL(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := ports.Free(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return "http://" + l.Addr().String() + "/mcp"
+	return "http://127.0.0.1:" + port + "/mcp"
 }
 
 func TestConnectErrors(t *testing.T) {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
 // callWithin calls a command with a limit.
@@ -85,12 +85,11 @@ func TestNavigateWaitsForLoadOnly(t *testing.T) {
 func TestNavigationErrors(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := ports.Free(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dead := "http://" + l.Addr().String()
-	_ = l.Close()
+	dead := "http://127.0.0.1:" + port
 	if got := u.mustFail("navigate", []any{"url", dead},
 		dead+" could not be opened: the connection was refused (net::ERR_CONNECTION_REFUSED)"); got.Hint == "" {
 		t.Error("there is no hint")

@@ -13,8 +13,8 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 	simulated "github.com/trailblaze/trailblaze/testdata/phones"
-	"github.com/trailblaze/trailblaze/testdata/phones/adbserver"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
+	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
 // phoneAppium compares a trail of twenty calls, and the start of its session, with Appium. Each side has a phone of its
@@ -128,9 +128,9 @@ func (p *phones) startAppium(ctx context.Context, home string) (*appium, error) 
 		return nil, err
 	}
 	a := &appium{adbPort: p.adb.Port}
-	port, err := adbserver.FreePort(ctx)
+	port, err := ports.Free(ctx)
 	if err == nil {
-		a.systemPort, err = adbserver.FreePort(ctx)
+		a.systemPort, err = ports.Free(ctx)
 	}
 	if err == nil {
 		a.client, err = webdriver.New("http://127.0.0.1:"+port, webdriver.Options{})

@@ -8,13 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os/exec"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
 // Server is a running adb server.
@@ -34,7 +33,7 @@ func Start(ctx context.Context, folder string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("these tests need the adb program (package adb of Debian): %w", err)
 	}
-	port, err := FreePort(ctx)
+	port, err := ports.Free(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -55,39 +54,6 @@ func (s *Server) Env() []string { return s.env }
 
 // Address returns host and port.
 func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", s.Port) }
-
-// reserved are the listeners of FreePort, which must not be collected.
-var reserved struct {
-	sync.Mutex
-	listeners []net.Listener
-}
-
-// FreePort returns a port that is free, and that the system does not give to a program that asks for any port. While
-// this process runs, FreePort returns it to no other caller, also in other processes: it listens on another port instead.
-func FreePort(ctx context.Context) (string, error) {
-	const first, ports, attempts = 20000, 10000, 100
-	listen := func(port int) (net.Listener, error) {
-		return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	}
-	var err error
-	for range attempts {
-		port := first + rand.IntN(ports)
-		reservation, e := listen(port - ports)
-		if e != nil {
-			err = e
-			continue
-		}
-		reserved.Lock()
-		reserved.listeners = append(reserved.listeners, reservation)
-		reserved.Unlock()
-		l, e := listen(port)
-		if e == nil {
-			return strconv.Itoa(port), l.Close()
-		}
-		err = e
-	}
-	return "", err
-}
 
 // untilInputEnds is a shell script that runs the server until its input ends, also because the test was killed.
 const untilInputEnds = `exec 3<&0

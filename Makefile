@@ -19,7 +19,7 @@ NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/pyright 
 # Programs that "./..." does not reach.
 PROGRAMS := ./.ci/check-release ./.ci/docs ./.ci/npm-packages ./.ci/sbom ./testdata/bench/... ./testdata/fakeserver/... ./testdata/phones/... ./testdata/ports ./$(SHOP)/tools/ledger
 # What is tested: "./..." leaves testdata out.
-TESTED := ./... ./testdata/phones/...
+TESTED := ./... ./testdata/phones/... ./testdata/ports
 
 # The race detector needs a C compiler; go turns cgo off where there is none. It does not watch what was translated from C, which
 # uses memory of its own from one goroutine and would be ten times slower, nor the bundler.

@@ -540,6 +540,9 @@ func TestServerFailsIfItCannotReconnect(t *testing.T) {
 		{"it is gone", func(_ *faultyServer, s *httptest.Server) {
 			s.CloseClientConnections()
 			s.Close()
+			if err := ports.AwaitRefused(t.Context(), s.Listener.Addr().String()); err != nil {
+				t.Error(err)
+			}
 		}, "initialize: URL cannot be reached at", fault.Server},
 		{"it wants another token", func(f *faultyServer, _ *httptest.Server) {
 			f.mu.Lock()

@@ -16,7 +16,8 @@ var reserved struct {
 }
 
 // Free returns a port of 127.0.0.1 that is free, and that the system does not give to a program that asks for any port.
-// While this process runs, Free returns it to no other caller, also in other processes: it listens on another port instead.
+// While this process runs, no other call returns it, in any process: Free keeps a listener on the port 10,000 below,
+// which reserves it.
 func Free(ctx context.Context) (string, error) {
 	const first, count, attempts = 20000, 10000, 100
 	listen := func(port int) (net.Listener, error) {
@@ -35,9 +36,22 @@ func Free(ctx context.Context) (string, error) {
 		reserved.Unlock()
 		l, e := listen(port)
 		if e == nil {
-			return strconv.Itoa(port), l.Close()
+			_ = l.Close()
+			return strconv.Itoa(port), AwaitRefused(ctx, l.Addr().String())
 		}
 		err = e
 	}
 	return "", err
+}
+
+// AwaitRefused returns when connections to an address whose listener was closed are refused: a process that was started
+// before has the listener, too, until it executes its program.
+func AwaitRefused(ctx context.Context, address string) error {
+	for {
+		connection, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return ctx.Err()
+		}
+		_ = connection.Close()
+	}
 }

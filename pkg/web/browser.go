@@ -474,9 +474,11 @@ func (b *browser) startError(cause error) error {
 
 var (
 	// Without Chromium's setuid helper, which no container allows either, and with it.
-	noSandbox   = lazyregexp.New(`No usable sandbox|Failed to move to new namespace`)
-	browserLog  = lazyregexp.New(`^\[[^\]]*:(?:ERROR|WARNING|INFO|VERBOSE\d*):([^\]]*)\]`)
-	stackOfDump = lazyregexp.New(`^\s*(?:Warning: vk|at .*\.\./third_party/|#\d+ 0x|r\d+: |[a-z]{2,3}: [0-9a-f]{16}|\[end of stack trace\])`)
+	noSandbox  = lazyregexp.New(`No usable sandbox|Failed to move to new namespace`)
+	browserLog = lazyregexp.New(`^\[[^\]]*:(?:ERROR|WARNING|INFO|VERBOSE\d*):([^\]]*)\]`)
+	// The parts of its source that a start needs: the display, and the processes in the sandbox.
+	startsBrowser = lazyregexp.New(`ozone|zygote`)
+	stackOfDump   = lazyregexp.New(`^\s*(?:Warning: vk|at .*\.\./third_party/|#\d+ 0x|r\d+: |[a-z]{2,3}: [0-9a-f]{16}|\[end of stack trace\])`)
 )
 
 // isBrowserNoise reports whether a line that a browser wrote says nothing about its end: its own log, which has errors
@@ -484,8 +486,7 @@ var (
 // reasons not to start.
 func isBrowserNoise(line string) bool {
 	log := browserLog().FindStringSubmatch(line)
-	reason := log != nil && (strings.Contains(log[1], "ozone") || strings.Contains(log[1], "zygote"))
-	return log != nil && !reason || stackOfDump().MatchString(line) ||
+	return log != nil && !startsBrowser().MatchString(log[1]) || stackOfDump().MatchString(line) ||
 		strings.HasPrefix(line, "DevTools listening on") || strings.TrimSpace(line) == ""
 }
 

@@ -95,9 +95,10 @@ type sharedBackend struct {
 
 func (s *sharedBackend) get(t testing.TB) device.Backend {
 	t.Helper()
+	browser := spawntest.Chromium(t) // not in once, which would be done when it ends the first test
 	s.once.Do(func() {
 		s.supervisor = spawn.NewSupervisor(spawn.Options{})
-		s.backend, s.err = newBackendOn(spawntest.Chromium(t), nil, s.supervisor)
+		s.backend, s.err = newBackendOn(browser, nil, s.supervisor)
 	})
 	if s.err != nil {
 		t.Fatal(s.err)

@@ -60,8 +60,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// useOwnADB starts an adb server without phones, which ends with this process, for everything that the tests start: the
-// phones of this machine are not theirs, and its server would be started by the first test that asks for phones.
+// useOwnADB starts an adb server without phones, which ends with this process, for everything that the tests start.
+// Otherwise they would use the phones of this machine, and start its adb server, which keeps running.
 func useOwnADB(dir string) error {
 	server, err := adbserver.Start(context.Background(), dir)
 	if err != nil {

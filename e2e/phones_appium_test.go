@@ -23,7 +23,6 @@ import (
 	simulated "github.com/trailblaze/trailblaze/testdata/phones"
 	"github.com/trailblaze/trailblaze/testdata/phones/adbserver"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
-	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
 // appiumHome is where `make deps-appium` installs Appium, its drivers and mobilecli.
@@ -85,10 +84,7 @@ type appium struct {
 // startAppium starts an Appium server with an environment.
 func startAppium(t *testing.T, home string, env ...string) *appium {
 	t.Helper()
-	port, err := ports.Free(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := freePort(t)
 	folder := t.TempDir()
 	command := exec.Command("node", "node_modules/appium/index.js", "server", "--address", "127.0.0.1", "--port", port,
 		"--log-no-colors", "--allow-insecure", "uiautomator2:adb_shell")
@@ -247,10 +243,7 @@ func TestAppiumDrivesTheSimulatedAndroidPhone(t *testing.T) {
 	p := startPhone(t, simulated.AndroidOptions{})
 	adb := startADB(t, p)
 	a := startAppium(t, home, "ANDROID_HOME="+sdk(t), "ANDROID_ADB_SERVER_PORT="+adb.Port)
-	port, err := ports.Free(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := freePort(t)
 	a.open(map[string]any{
 		"platformName": "Android", "appium:automationName": "UiAutomator2", "appium:udid": p.Addr(), "appium:systemPort": json.Number(port),
 		"appium:adbPort": json.Number(adb.Port), "appium:appPackage": app.ShopID, "appium:appActivity": ".MainActivity",

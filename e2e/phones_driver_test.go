@@ -18,7 +18,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	simulated "github.com/trailblaze/trailblaze/testdata/phones"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
-	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
 // driverUser makes the calls of a session whose device is behind a real Appium server.
@@ -117,10 +116,7 @@ func TestCommandsReachAnAndroidPhoneThroughAppium(t *testing.T) {
 	p := startPhone(t, simulated.AndroidOptions{App: app.Options{NoPrompt: true}})
 	adb := startADB(t, p)
 	a := startAppium(t, home, "ANDROID_HOME="+sdk(t), "ANDROID_ADB_SERVER_PORT="+adb.Port)
-	port, err := ports.Free(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := freePort(t)
 	u := openThroughAppium(t, a, mobile.Android, map[string]any{
 		"udid": p.Addr(), "systemPort": json.Number(port), "adbPort": json.Number(adb.Port), "appPackage": app.ShopID, "appActivity": ".MainActivity",
 	})

@@ -99,6 +99,12 @@ func serve(t *testing.T, s *session, idle time.Duration) *served {
 		t.Fatal(err)
 	}
 	out.stop = stop
+	if out.record, err = out.folder.Find(claim.Name()); err != nil {
+		t.Fatal(err)
+	}
+	if out.Client, err = out.folder.Connect(out.record, "1"); err != nil {
+		t.Fatal(err)
+	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		out.ended <- server.Run(ctx)
@@ -108,12 +114,6 @@ func serve(t *testing.T, s *session, idle time.Duration) *served {
 		stop(nil)
 		wg.Wait()
 	})
-	if out.record, err = out.folder.Find(claim.Name()); err != nil {
-		t.Fatal(err)
-	}
-	if out.Client, err = out.folder.Connect(out.record, "1"); err != nil {
-		t.Fatal(err)
-	}
 	return out
 }
 

@@ -361,7 +361,6 @@ func TestDoctorChecksEveryKindOfDevice(t *testing.T) {
 
 func TestDoctorChecksPlatformsThatAreNamed(t *testing.T) {
 	t.Parallel()
-	p := phones{absent: fault.New(fault.Server, "plug one in", "no phone is plugged in")}
 	const warned = "warn  phones"
 	for name, tc := range map[string]struct {
 		config, trail string
@@ -386,6 +385,7 @@ func TestDoctorChecksPlatformsThatAreNamed(t *testing.T) {
 				project.write("trailblaze-config/targets/app.yaml", "id: app\nplatforms: { ios: {} }\n")
 			}
 			project.env = append(project.env, tc.env...)
+			p := phones{absent: fault.New(fault.Server, "plug one in", "no phone is plugged in")}
 			r := project.runWith([]device.Kind{p.kind()}, append([]string{"doctor"}, tc.args...)...)
 			r.want(t, 0, tc.want)
 			if tc.not != "" && strings.Contains(r.stdout, tc.not) {

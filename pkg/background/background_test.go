@@ -99,6 +99,7 @@ func serve(t *testing.T, s *session, idle time.Duration) *served {
 		t.Fatal(err)
 	}
 	out.stop = stop
+	// Before Run, which may end an idle session at once.
 	if out.record, err = out.folder.Find(claim.Name()); err != nil {
 		t.Fatal(err)
 	}

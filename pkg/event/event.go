@@ -115,6 +115,8 @@ type CallFinished struct {
 	Optional   bool       `json:"optional,omitempty"` // its failure does not fail the step
 	// Details are what programs may read of a failure, such as the number of tries to find an element.
 	Details map[string]any `json:"details,omitempty"`
+	// Notes say why the call may not have done or checked what was meant, although it succeeded: see tool.Result.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // StepFinished says how a step ended.

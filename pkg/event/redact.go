@@ -53,6 +53,10 @@ func (e CallProgress) redacted(r Redactor) Event {
 func (e CallFinished) redacted(r Redactor) Event {
 	e.Tool, e.Text, e.Error = r.Text(e.Tool), limited(r.Text(e.Text)), limited(r.Text(e.Error))
 	e.Details, _ = r.Value(e.Details).(map[string]any)
+	e.Notes = slices.Clone(e.Notes)
+	for i, note := range e.Notes {
+		e.Notes[i] = limited(r.Text(note))
+	}
 	return e
 }
 

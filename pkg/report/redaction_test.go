@@ -58,7 +58,7 @@ func TestReportsContainNoSecret(t *testing.T) {
 		event.StepStarted{Text: x},
 		event.CallStarted{Call: "1", Tool: x, Source: x, Args: map[string]any{x: []any{x, map[string]any{"deep": x}}}},
 		event.CallProgress{Call: "1", Message: x},
-		event.CallFinished{Call: "1", Tool: x, OK: true, Text: x},
+		event.CallFinished{Call: "1", Tool: x, OK: true, Text: x, Notes: []string{x}},
 		event.CallFinished{Call: "2", Tool: x, Error: x},
 		event.StepFinished{},
 		event.Evidence{File: x, Title: x},

@@ -247,7 +247,7 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 		Call: l.id, Tool: t.Name, OK: r.OK(), Optional: call.Optional, DurationMs: s.opts.Now().Sub(started).Milliseconds(),
 	}
 	if done.OK {
-		done.Text = end.result.Text
+		done.Text, done.Notes = end.result.Text, end.result.Notes
 	} else {
 		done.Error, done.Kind, done.Details = r.Reason, fault.KindOf(r.Cause), end.result.Details
 	}

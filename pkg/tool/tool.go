@@ -118,6 +118,9 @@ type Result struct {
 	MemoryDeletions []string // applied after the delta
 	Hint            string
 	Details         map[string]any // of a failure, for programs; may be nil
+	// Notes say why a call that succeeded may not have done or checked what was meant, such as "first of 3". Each is
+	// part of Text, too. Reports count them, so that they are seen in a trail that passes.
+	Notes []string
 	// Located says how a recording names the element that the call named by a reference of a live session. It is nil
 	// for a call without such a reference.
 	Located *Located

@@ -113,11 +113,15 @@ func isDefault(r scope.Request, recorded scope.Scope) bool {
 // origins returns the origins of the pages that the targets of a project begin with.
 func origins(project *config.Project) []string {
 	var out []string
+	add := func(address string) {
+		if u, err := url.Parse(address); err == nil && u.Host != "" {
+			out = append(out, u.Scheme+"://"+u.Host)
+		}
+	}
+	add(project.BaseURL)
 	for _, t := range project.Targets {
 		for _, platform := range t.PlatformOrder {
-			if u, err := url.Parse(t.Platforms[platform].BaseURL); err == nil && u.Host != "" {
-				out = append(out, u.Scheme+"://"+u.Host)
-			}
+			add(t.Platforms[platform].BaseURL)
 		}
 	}
 	return out

@@ -38,7 +38,7 @@ func callers(t *testing.T, runtime, trail string, more map[string]string) *proje
 	}
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": config, "callback.mjs": string(source), "trails/a.trail.yaml": trail,
-		"trailblaze-config/targets/app.yaml": "id: app\ndisplay_name: The App\nplatforms:\n  web: { app_ids: [com.example.app] }\n",
+		"trailblaze-config/targets/app.yaml": "id: app\ndisplay_name: The App\nplatforms:\n  web: { app_ids: [com.example.app], base_url: http://127.0.0.1:3000 }\n",
 	})
 	p.env = append(p.env, "PATH="+bin(t, runtime))
 	return p
@@ -112,7 +112,7 @@ func TestEveryCallHasEnvelope(t *testing.T) {
 			for _, diff := range []string{
 				cmp.Diff(device, envelope.Device),
 				cmp.Diff(map[string]string{"who": "Ann"}, envelope.Memory),
-				cmp.Diff(map[string]any{"id": "app", "displayName": "The App", "appIds": []any{"com.example.app"}, "appId": "com.example.app"}, envelope.Target),
+				cmp.Diff(map[string]any{"id": "app", "displayName": "The App", "appIds": []any{"com.example.app"}, "appId": "com.example.app", "baseUrl": "http://127.0.0.1:3000"}, envelope.Target),
 				cmp.Diff(map[string]any{"_trailblazeContext": map[string]any{"memory": map[string]any{"who": "Ann"}, "device": older}}, got.Arguments),
 			} {
 				if diff != "" {

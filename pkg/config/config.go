@@ -23,6 +23,8 @@ type Project struct {
 	// The defaults, in their canonical spelling; empty when the file does not set them.
 	Target, Platform, Driver, Location string
 
+	BaseURL string // of the app on the web, for targets that have none of their own
+
 	TrailsDir, LogsDir string // absolute; they need not exist
 	StartAhead         bool   // sessions of the next trails may be opened while one runs
 	Run                RunDefaults
@@ -124,6 +126,16 @@ func (p *Project) FindTarget(targetID string) (target Target, ok bool) {
 		}
 	}
 	return Target{}, false
+}
+
+// BaseURLFor returns the address of a target on a platform: that of its entry for the platform, else on the web the
+// project's. It is empty when there is none.
+func (p *Project) BaseURLFor(targetID string, platform scope.Platform) string {
+	t, _ := p.FindTarget(targetID)
+	if url := t.Platforms[platform].BaseURL; url != "" || platform != scope.Web {
+		return url
+	}
+	return p.BaseURL
 }
 
 // ServersFor returns the servers of a session: the project's, then the target's. A target without a file has none.

@@ -267,6 +267,10 @@ func (s Setting) problems(kinds []DeviceKind, others []string) fault.Problems {
 			problems = append(problems, s.at.Problem(strings.Join(fault.Hints(err), "; "), "%v", err))
 		}
 	}
+	if !has && (s.Key == "baseUrl" || s.Key == "base_url") {
+		return fault.Problems{s.at.Problem("write it at the top of trailblaze.yaml, or under platforms: web: of a target's file",
+			"%q is not a setting of a device", s.Key)}
+	}
 	if !has {
 		return fault.Problems{s.at.Problem(fault.DidYouMean(s.Key, known), "unknown setting %q%s", s.Key, platform)}
 	}

@@ -188,6 +188,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 				}
 			}
 		},
+		"baseUrl":                      func(n yamldoc.Node) { p.BaseURL = l.baseURL(n) },
 		"trailsDir":                    func(n yamldoc.Node) { p.TrailsDir = l.path(text(n)) },
 		"logsDir":                      func(n yamldoc.Node) { p.LogsDir = l.path(text(n)) },
 		"startAhead":                   func(n yamldoc.Node) { p.StartAhead = n.Bool() },

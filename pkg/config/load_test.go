@@ -34,6 +34,7 @@ target: shop
 platform: android
 driver: ANDROID_ONDEVICE_INSTRUMENTATION
 agent: on-device
+baseUrl: "${UNSET:-http://app.test/}"
 trailsDir: ./e2e
 logsDir: out/logs
 mcpServers:
@@ -105,11 +106,11 @@ func TestEveryKeyIsRead(t *testing.T) {
 	want := &config.Project{
 		Root: got.Root, File: project,
 		Target: "shop", Platform: "android", Driver: "android-ondevice-instrumentation", Location: "on-device",
-		TrailsDir: in("e2e"), LogsDir: in("out/logs"),
+		BaseURL: "http://app.test/", TrailsDir: in("e2e"), LogsDir: in("out/logs"),
 		Servers: []config.Server{
 			{
 				Name:   "./tools/common.ts",
-				Script: in("tools/common.ts"), Runtime: "bun", Dir: in("tools"), File: project, Line: 8, Column: 5,
+				Script: in("tools/common.ts"), Runtime: "bun", Dir: in("tools"), File: project, Line: 9, Column: 5,
 			},
 			{
 				Name: "acme-tools", Command: in("gradlew"), Dir: got.Root,
@@ -118,7 +119,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true,
 				RestartOnCrash: true, NoPrefetch: true, MultiDevice: true,
 				Rename: map[string]string{"wait": "acme_wait"}, Exclude: []string{"debug_*", "ping"},
-				File: project, Line: 11, Column: 5,
+				File: project, Line: 12, Column: 5,
 			},
 		},
 		Targets: []config.Target{
@@ -563,6 +564,43 @@ func TestDeviceSettings(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+func TestBaseURLIsNotADeviceSetting(t *testing.T) {
+	t.Parallel()
+	project := load(t, "-- trailblaze.yaml --\ndevice: { baseUrl: \"http://app.test\" }\n")
+	problems := project.DeviceProblems([]config.DeviceKind{{Name: "web", Keys: []string{"headed"}}})
+	if len(problems) != 1 || !strings.Contains(problems[0].Hint, "at the top of trailblaze.yaml") {
+		t.Errorf("problems: %v", problems)
+	}
+}
+
+func TestBaseURLOfTargetOrProject(t *testing.T) {
+	t.Parallel()
+	project := load(t, `
+-- trailblaze.yaml --
+baseUrl: http://project.test
+-- trailblaze-config/targets/own.yaml --
+id: own
+platforms: { web: { base_url: http://own.test } }
+-- trailblaze-config/targets/none.yaml --
+id: none
+platforms: { web: , ios: }
+`)
+	for _, tt := range []struct {
+		target   string
+		platform scope.Platform
+		want     string
+	}{
+		{"own", scope.Web, "http://own.test"},
+		{"none", scope.Web, "http://project.test"},
+		{"without a file", scope.Web, "http://project.test"},
+		{"none", scope.IOS, ""},
+	} {
+		if got := project.BaseURLFor(tt.target, tt.platform); got != tt.want {
+			t.Errorf("%s on %s: %q, want %q", tt.target, tt.platform, got, tt.want)
+		}
 	}
 }
 

@@ -54,14 +54,18 @@ func (l *loader) platform(n yamldoc.Node) PlatformConfig {
 		"toolSets":      func(n yamldoc.Node) { c.ToolSets = texts(n) },
 		"tools":         func(n yamldoc.Node) { c.Tools = globs(n) },
 		"excludedTools": func(n yamldoc.Node) { c.ExcludedTools = globs(n) },
-		"baseUrl": func(n yamldoc.Node) {
-			c.BaseURL = l.expanded(n, text(n))
-			if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Scheme == "" || u.Opaque != "") {
-				n.Errorf("start it with http:// or https://", "%q is not a URL", c.BaseURL)
-			}
-		},
+		"baseUrl":       func(n yamldoc.Node) { c.BaseURL = l.baseURL(n) },
 	})
 	return c
+}
+
+// baseURL reads the address of an app on the web.
+func (l *loader) baseURL(n yamldoc.Node) string {
+	address := l.expanded(n, text(n))
+	if u, err := url.Parse(address); address != "" && (err != nil || u.Scheme == "" || u.Opaque != "") {
+		n.Errorf("start it with http:// or https://", "%q is not a URL", address)
+	}
+	return address
 }
 
 func (l *loader) toolset(path string, n yamldoc.Node) {

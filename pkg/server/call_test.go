@@ -47,7 +47,7 @@ func TestCallSendsBothContexts(t *testing.T) {
 			"widthPixels":1080,"heightPixels":2400,"driverType":"android-ondevice-accessibility"}}},
 			"_meta":{"progressToken":"1","trailblazeInvocationId":"i-1","trailblaze":{"sessionId":"s-1","invocationId":"i-1","memory":{"n":1,"who":"ada"},
 			"device":{"platform":"android","widthPixels":1080,"heightPixels":2400,"driverType":"android-ondevice-accessibility"},
-			"target":{"id":"shop","displayName":"Shop","appIds":["com.shop"],"appId":"com.shop"}}}}`,
+			"target":{"id":"shop","displayName":"Shop","appIds":["com.shop"],"appId":"com.shop","baseUrl":"http://127.0.0.1:3000"}}}}`,
 		},
 		{
 			"no target, no memory, no arguments", bare, nil,

@@ -77,7 +77,8 @@ func sameTarget(a, b *tool.Target) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.ID == b.ID && a.DisplayName == b.DisplayName && a.AppID == b.AppID && slices.Equal(a.AppIDs, b.AppIDs)
+	return a.ID == b.ID && a.DisplayName == b.DisplayName && a.AppID == b.AppID && a.BaseURL == b.BaseURL &&
+		slices.Equal(a.AppIDs, b.AppIDs)
 }
 
 // encode returns the JSON of a value that consists of strings and whole numbers, which always have one.

@@ -146,7 +146,7 @@ func fullContext() tool.Context {
 	return tool.Context{
 		SessionID: "s-1", Memory: map[string]any{"n": 1.0, "who": "ada"},
 		Device: tool.Device{Platform: "ANDROID", Driver: "android-ondevice-accessibility", Width: 1080, Height: 2400},
-		Target: &tool.Target{ID: "shop", DisplayName: "Shop", AppIDs: []string{"com.shop"}, AppID: "com.shop"},
+		Target: &tool.Target{ID: "shop", DisplayName: "Shop", AppIDs: []string{"com.shop"}, AppID: "com.shop", BaseURL: "http://127.0.0.1:3000"},
 	}
 }
 
@@ -167,7 +167,7 @@ func checkContexts(t *testing.T, structured json.RawMessage) {
 	}
 	wantMeta := args(t, `{"sessionId":"s-1","invocationId":"i-1","device":{"platform":"android","widthPixels":1080,"heightPixels":2400,
 		"driverType":"android-ondevice-accessibility"},"memory":{"n":1,"who":"ada"},
-		"target":{"id":"shop","displayName":"Shop","appIds":["com.shop"],"appId":"com.shop"}}`)
+		"target":{"id":"shop","displayName":"Shop","appIds":["com.shop"],"appId":"com.shop","baseUrl":"http://127.0.0.1:3000"}}`)
 	if diff := cmp.Diff(any(wantMeta), got.Meta["trailblaze"]); diff != "" {
 		t.Errorf("_meta.trailblaze (-want +got):\n%s", diff)
 	}

@@ -322,6 +322,7 @@ func (s *Session) toolContext(t *discover.Tool) tool.Context {
 	if target := sc.Target; target.ID != "" {
 		c.Target = &tool.Target{
 			ID: target.ID, DisplayName: target.DisplayName, AppIDs: append([]string{}, sc.AppIDs()...), AppID: sc.AppID,
+			BaseURL: s.opts.Redactor.Text(s.targetBaseURL()),
 		}
 	}
 	return c

@@ -89,10 +89,9 @@ func (s *Session) StartDevice() {
 	}
 }
 
-// targetBaseURL returns the base_url of the target's entry for the platform; empty when it has none.
+// targetBaseURL returns the address of the target on the platform; empty when it has none.
 func (s *Session) targetBaseURL() string {
-	t, _ := s.opts.Project.FindTarget(s.opts.Scope.Target.ID)
-	return t.Platforms[s.opts.Scope.Driver.Platform].BaseURL
+	return s.opts.Project.BaseURLFor(s.opts.Scope.Target.ID, s.opts.Scope.Driver.Platform)
 }
 
 // Size returns the size of the screen in pixels: as configured, else as the device reports it, else 0.

@@ -104,6 +104,7 @@ type Target struct {
 	DisplayName string   `json:"displayName,omitempty"`
 	AppIDs      []string `json:"appIds"`
 	AppID       string   `json:"appId,omitempty"`
+	BaseURL     string   `json:"baseUrl,omitempty"` // of the app on the web
 }
 
 // Result is the result of a call.

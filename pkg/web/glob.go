@@ -26,7 +26,7 @@ func readURLPattern(text, base string) (urlPattern, error) {
 	resolved := resolveGlob(base, text)
 	if !strings.HasPrefix(resolved, "*") && !globScheme().MatchString(resolved) {
 		return urlPattern{}, fault.New(fault.InvalidArguments, "write a whole URL, or a pattern such as **/api/orders*",
-			"url: %q is neither a URL nor a pattern, and the target has no base_url", text)
+			"url: %q is neither a URL nor a pattern, and there is no base_url", text)
 	}
 	expression, err := globExpression(resolved)
 	if err != nil {

@@ -52,8 +52,8 @@ func navigate(ctx context.Context, p *page, args map[string]any) (tool.Result, e
 func launchApp(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
 	if p.device.session.BaseURL == "" {
 		return tool.Result{}, fault.New(fault.ToolFailed,
-			"write base_url under platforms: web: in the target's file, or call navigate with a url",
-			"the target has no base_url for the web")
+			"write baseUrl in trailblaze.yaml, or base_url under platforms: web: in the target's file, or call navigate with a url",
+			"neither the target nor the project has a base_url for the web")
 	}
 	return p.open(ctx, p.device.session.BaseURL)
 }

@@ -175,7 +175,7 @@ func TestRoutes(t *testing.T) {
 		"missing.json does not exist":      {"url", "**", "bodyFile", "missing.json"},
 		`is neither a URL nor a pattern`:   {"url", "orders", "status", 200},
 		`headers: "A\nB" is not a header`:  {"url", "**", "headers", map[string]any{"A\nB": "x"}},
-		"the target has no base_url":       {"url", "/api", "status", 200},
+		"there is no base_url":             {"url", "/api", "status", 200},
 		"a { without }":                    {"url", "**/{a", "status", 200},
 	} {
 		u.mustFail("web_route", args, want)

@@ -135,6 +135,8 @@ export interface TrailblazeTarget {
   displayName?: string;
   appIds: string[];
   appId?: string;
+  /** The address of the app on the web: `baseUrl` in the project's files. Absent if there is none. */
+  baseUrl?: string;
 }
 
 /** The context of a call: its session, device, target and memory. */
@@ -142,7 +144,7 @@ export interface TrailblazeContext {
   sessionId: string;
   /** Whoever has this id can make callbacks for this call, so do not print it. */
   invocationId: string;
-  /** The address of the callback server. undefined if callbacks are not possible. */
+  /** The address of the callback server of trailblaze, not of the app. undefined if callbacks are not possible. */
   baseUrl: string | undefined;
   device: TrailblazeDevice;
   target: TrailblazeTarget | undefined;

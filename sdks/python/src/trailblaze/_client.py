@@ -62,7 +62,7 @@ class TrailblazeClient:
 
     @property
     def target(self) -> Optional[Mapping[str, Any]]:
-        """The app under test: id, displayName, appIds, appId. None if there is none."""
+        """The app under test: id, displayName, appIds, appId, baseUrl (its address on the web). None if there is none."""
         return self._given.get("target")
 
     @property

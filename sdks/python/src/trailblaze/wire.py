@@ -23,6 +23,7 @@ class Target(TypedDict, total=False):
     displayName: str
     appIds: List[str]
     appId: str
+    baseUrl: str
 
 
 class CallMeta(TypedDict, total=False):

@@ -99,6 +99,20 @@ test-race: deps deps-appium ## run every test, with the race detector, and those
 	TRAILBLAZE_BROWSER=$$(for name in $(HEADLESS_SHELLS); do command -v $$name && exit; done; echo $$name) \
 		go test -short -vet=off ./pkg/web/...
 
+# Not part of test: Wine and the compiler of its library need 600 MB.
+.PHONY: test-windows
+test-windows: wine mingw ## run tests as Windows programs in Wine, except those that testdata/windows/left-out names
+	.ci/test-windows
+
+.PHONY: test-arm
+test-arm: qemu ## run tests as programs of linux/arm64 in qemu
+	.ci/test-arm
+
+.PHONY: wine mingw qemu
+wine: ; $(call installed,wine,wine wine64,Wine (packages wine and wine64 of Debian))
+mingw: ; $(call installed,x86_64-w64-mingw32-gcc,gcc-mingw-w64-x86-64,MinGW-w64 (package gcc-mingw-w64-x86-64 of Debian))
+qemu: ; $(call installed,qemu-aarch64,qemu-user,qemu for programs of Linux (package qemu-user of Debian))
+
 .PHONY: bench
 bench: deps build ## measure start-up, calls, reports, browsers and phones; deps-appium adds the rows with Appium
 	go run ./testdata/bench

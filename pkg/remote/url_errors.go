@@ -336,13 +336,19 @@ func (l *Link) connectFailure(err error) (why, hint string) {
 		return "it does not use TLS", "use http:// in url if that is intended"
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return fmt.Sprintf("unknown host %q", dns.Name), "correct the url; a name of an internal network may need a VPN"
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, winsockRefused):
 		return "connection refused", hintRunning
 	case errors.As(err, &deadline) && deadline.Timeout():
 		return fmt.Sprintf("no connection within %s", l.timing.connect), hintRunning
 	}
 	return plainError(err), hintRunning
 }
+
+// These errors of Winsock mean ECONNRESET and ECONNREFUSED on Windows. Other systems have no errors with these numbers.
+const (
+	winsockReset   = syscall.Errno(10054)
+	winsockRefused = syscall.Errno(10061)
+)
 
 // plainError returns the text of an error without the method and URL of net/http, which may contain secrets.
 func plainError(err error) string {
@@ -354,7 +360,7 @@ func plainError(err error) string {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "it was closed before the response"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, winsockReset):
 		return "it was reset before the response"
 	}
 	return err.Error()

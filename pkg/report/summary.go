@@ -207,7 +207,7 @@ func (c *Console) folderLines(files []string) []string {
 	if c.opts.Relative != nil {
 		dir = c.opts.Relative(dir)
 	}
-	line := "see " + pathText(dir)
+	line := "see " + pathText(filepath.ToSlash(dir))
 	if len(names) > maxArtifacts {
 		return []string{fmt.Sprintf("%s (%d files)", line, len(files))}
 	}

@@ -114,7 +114,7 @@ func TestLongReasonIsShortenedInTheMiddle(t *testing.T) {
 func TestFilesOfFailureAreOneLine(t *testing.T) {
 	t.Parallel()
 	console := newConsole(&bytes.Buffer{}, Style{}, ConsoleOptions{
-		Relative: func(path string) string { return strings.TrimPrefix(path, "/p/") },
+		Relative: func(path string) string { return strings.TrimPrefix(filepath.ToSlash(path), "/p/") },
 	})
 	defer console.Close()
 	for want, files := range map[string][]string{

@@ -104,11 +104,31 @@ func named(names ...string) []Device {
 	return devices
 }
 
+// root returns the absolute path of a project's folder, which need not exist.
+func root(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("/project")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// absolute returns the paths of files in the project's folder.
+func absolute(t *testing.T, files []string) []string {
+	t.Helper()
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = filepath.Join(root(t), f)
+	}
+	return paths
+}
+
 // plans are those of all shards of a run over files, and how many cases each has.
 func plans(t *testing.T, n int, known Durations, change func(*runner), files ...string) (found []string, cases int) {
 	t.Helper()
 	for i := range n {
-		r := &runner{Options: Options{Setup: session.Setup{Project: &config.Project{Root: "/project"}, Cwd: "/project"}, Shard: Shard{i + 1, n}, Durations: known}}
+		r := &runner{Options: Options{Setup: session.Setup{Project: &config.Project{Root: root(t)}, Cwd: root(t)}, Shard: Shard{i + 1, n}, Durations: known}}
 		r.devices = newDevices(named("web:a"))
 		change(r)
 		var all []testCase
@@ -151,7 +171,7 @@ func TestPlanIsTheSameForAllShardsOfARun(t *testing.T) {
 		another bool // list
 	}{
 		"the list in another order":          {3, nil, same, []string{"e", "d", "c", "b", "a"}, 5, true, false},
-		"absolute paths":                     {3, nil, same, []string{"/project/a", "/project/b", "/project/c", "/project/d", "/project/e"}, 5, true, false},
+		"absolute paths":                     {3, nil, same, absolute(t, files), 5, true, false},
 		"durations that change nothing":      {3, Durations{"a": 5, "b": 5, "c": 5, "d": 5, "e": 5}, same, files, 5, true, false},
 		"durations":                          {3, Durations{"e": 60_000}, same, files, 5, true, false}, // an unknown one is as long
 		"durations that change who has what": {3, Durations{"e": 60_000, "a": 1, "b": 2, "c": 3}, same, files, 5, false, false},

@@ -189,10 +189,10 @@ func (f *finder) abs(name string) string {
 	return filepath.Join(f.cwd, name)
 }
 
-// shown returns an absolute path as messages show it: relative to cwd when below it.
+// shown returns an absolute path as messages show it: relative to cwd when below it, with slashes on every system.
 func (f *finder) shown(name string) string {
 	if below, err := filepath.Rel(f.cwd, name); err == nil && filepath.IsLocal(below) {
-		return below
+		return filepath.ToSlash(below)
 	}
 	return name
 }

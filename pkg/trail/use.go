@@ -176,7 +176,7 @@ func (l *loading) find(written, dir string) (path string, ok bool) {
 
 func (l *loading) shown(path string) string {
 	if rel, err := filepath.Rel(l.Cwd, path); err == nil && filepath.IsLocal(rel) {
-		return rel
+		return filepath.ToSlash(rel)
 	}
 	return path
 }

@@ -38,7 +38,7 @@ func TestClickFailsWithReason(t *testing.T) {
 		"disabledForever": {"it is disabled", "found button#target \"Go\""},
 		"ariaDisabled":    {"it is aria-disabled"},
 		"fieldset":        {"it is in a disabled fieldset"},
-		"clickThrough":    {"pointer-events: none"},
+		"clickThrough":    {"pointer-events: none; ", "receives clicks there"},
 		"inert":           {"div#place", "is inert"},
 		"zero":            {"it is not visible: it has no size"},
 	} {

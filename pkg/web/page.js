@@ -382,7 +382,8 @@
     if (hit && receivesEventsAt(hit, el)) return "";
     const inert = closest(el, "[inert]");
     if (inert) return `${describe(inert)} is inert`;
-    if (getComputedStyle(el).pointerEvents === "none") return "its style is pointer-events: none";
+    if (getComputedStyle(el).pointerEvents === "none")
+      return "its style is pointer-events: none" + (hit ? `; ${describe(hit)} receives clicks there` : "");
     return hit ? `${describe(hit)} covers it` : "nothing there receives events";
   };
 
@@ -1233,15 +1234,24 @@
       : {};
   };
 
-  // suggestions are test ids, ids, or short visible texts, one of which may have been meant.
-  const suggestions = (kind) => {
+  // dialogs are what a person looks at first: what is on top of the page, and messages.
+  const dialogs = "dialog[open], [role=dialog], [role=alertdialog], [aria-modal=true], [popover], [role=alert], [role=status]";
+
+  // suggestions are test ids, ids, selectors, or short visible texts, one of which may have been meant; those in a dialog
+  // come first, the others in the order of the page. wanted is what was not found.
+  const suggestions = (kind, wanted) => {
     const found = new Set();
     const add = (text) => text && text.length <= 80 && found.size < 300 && found.add(text);
-    for (const root of roots()) {
+    const pages = roots();
+    const onTop = pages.flatMap((root) => [...root.querySelectorAll(dialogs)]).filter(isVisible);
+    for (const root of [...onTop, ...pages]) {
+      if (kind === "css")
+        for (const [part] of wanted.matchAll(/[.#][\w-]+/g))
+          for (const el of [...root.querySelectorAll(part)].slice(0, 5)) add(el.localName + part);
       if (kind === "testId" || kind === "id")
         for (const el of root.querySelectorAll("[data-testid]")) add(el.dataset.testid);
       if (kind === "id" || kind === "css")
-        for (const el of root.querySelectorAll("[id]")) add(kind === "css" ? "#" + el.id : el.id);
+        for (const el of root.querySelectorAll("[id]")) add((kind === "css" ? "#" : "") + el.getAttribute("id"));
       if (kind !== "text") continue;
       for (const el of root.querySelectorAll(controls)) if (found.size < 150 && isVisible(el)) add(nameOf(el));
       for (const el of root.querySelectorAll("*")) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -551,26 +550,8 @@ func (s *search) Similar(ctx context.Context) []string {
 // similar returns texts or ids of the page, quoted, that are similar to one that was not found.
 func (p *page) similar(ctx context.Context, wanted, kind string) []string {
 	var candidates []string
-	_ = p.main().eval(ctx, "suggestions", &candidates, kind) // a page that does not respond has none
+	_ = p.main().eval(ctx, "suggestions", &candidates, kind, wanted) // a page that does not respond has none
 	return nearest(wanted, candidates)
-}
-
-// nearest returns the candidates that are similar to wanted, quoted; the first five when none is similar.
-func nearest(wanted string, candidates []string) []string {
-	slices.Sort(candidates)
-	candidates = slices.Compact(candidates)
-	near := fault.Nearest(wanted, candidates)
-	for _, c := range candidates {
-		a, b := strings.ToLower(wanted), strings.ToLower(c)
-		includes := a != "" && b != "" && (strings.Contains(a, b) || strings.Contains(b, a))
-		if len(near) < 5 && includes && !slices.Contains(near, c) {
-			near = append(near, c)
-		}
-	}
-	if len(near) == 0 {
-		near = candidates[:min(5, len(candidates))]
-	}
-	return quoted(near)
 }
 
 // Location implements act.Screen.

@@ -226,6 +226,10 @@ func TestNearest(t *testing.T) {
 		{"xyz", []string{"a", "b", "c", "d", "e", "f"}, `"a", "b", "c", "d", "e"`},
 		{"", []string{"only"}, `"only"`},
 		{"x", nil, ""},
+		{"Confirm it", []string{"Apply bold", "Apply bulleted", "Confirm changes to this tiddler"}, `"Confirm changes to this tiddler"`},
+		{"Unable to sign in", []string{"Invalid username or password", "a"}, `"Invalid username or password", "a"`},
+		{"Unable to sign in", []string{"Sign up", "Sign in here", "a"}, `"Sign in here", "Sign up"`},
+		{".tc-titlebar input", []string{"input.tc-titlebar", "#bootKernel", "#input"}, `"input.tc-titlebar", "#input"`},
 	} {
 		if got := strings.Join(nearest(tt.wanted, tt.candidates), ", "); got != tt.want {
 			t.Errorf("%q: %s, want %s", tt.wanted, got, tt.want)

@@ -175,9 +175,9 @@ func definingHint(name string) string {
 		arg, _, _ = strings.Cut(arg, ".")
 		return fmt.Sprintf("declare it under config: args: and pass --arg %s=…", arg)
 	}
-	name, _, _ = strings.Cut(name, ".")
+	first, _, _ := strings.Cut(name, ".")
 	return fmt.Sprintf("pass --memory %s=… or --secret %[1]s, or define it in the trail: under config: memory:, "+
-		"or with saveAs in an earlier call", name)
+		`or with saveAs in an earlier call; to mean the text itself, write \{{%s}}`, first, name)
 }
 
 // render returns a value as it appears inside a longer string: text as it is, everything else as JSON.

@@ -133,7 +133,7 @@ func TestUnknownValuesNameKnownOnes(t *testing.T) {
 	const known = "known: args.count, email, password, user, zip"
 	definingHint := func(name string) string {
 		return fmt.Sprintf("pass --memory %s=… or --secret %[1]s, or define it in the trail: under config: memory:, "+
-			"or with saveAs in an earlier call; ", name) + known
+			`or with saveAs in an earlier call; to mean the text itself, write \{{%[1]s}}; `, name) + known
 	}
 	for _, tt := range []struct {
 		name, in, message, hint string

@@ -152,6 +152,7 @@ func serverVariables() []variables {
 		},
 		{"TRAILBLAZE_SESSION_ID", "id of the session"},
 		{"TRAILBLAZE_RUN_ID", "id of the run, by which a later run finds what a killed one left running"},
+		{"TRAILBLAZE_PROCESS_ID", "id of the process, by which everything that it starts is found when it ends"},
 		{"TRAILBLAZE_TOOLSET_FILE", "absolute path of the script (scripts only)"},
 		{
 			"TRAILBLAZE_BASE_URL, TRAILBLAZE_CALLBACK_URL, TRAILBLAZE_PORT",

@@ -54,6 +54,9 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // Main runs the program and returns its exit code. Every process that it started has exited when it returns: after an
 // orderly stop, or killed after a second signal or a panic.
 func Main(sys System) int {
+	if sys.AdoptOrphans != nil {
+		sys.AdoptOrphans()
+	}
 	if slices.Equal(sys.Args, serveArgs()) {
 		return serve(sys)
 	}
@@ -124,7 +127,7 @@ func (a *app) forcedRuntime() (name, by string) {
 // killed at the second.
 func (a *app) handleSignals() (killed <-chan int, stop func()) {
 	signals := make(chan os.Signal, 2)
-	a.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	a.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	// Never read: a write to a closed pipe then returns an error instead of ending the program while servers run.
 	closed := make(chan os.Signal, 1)
 	a.Notify(closed, syscall.SIGPIPE)

@@ -86,6 +86,7 @@ func (a *app) loadProject() (*config.Project, error) {
 // load reads the project. The files of its problems and warnings are relative to the working directory.
 func (a *app) load(root string) (*config.Project, fault.Problems) {
 	project, problems := config.Load(root, a.Getenv)
+	a.supervisor.Keep(project.KeepProcesses)
 	a.redactor = a.redactor.With(project.Secrets).With(project.SecretValues).With(a.deviceSecrets(project))
 	for _, s := range project.AllServers() {
 		a.redactor = a.redactor.With(s.Secrets)

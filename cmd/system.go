@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
 )
 
 // System is what the program reads from the operating system, and the kinds of devices.
@@ -43,6 +44,9 @@ type System struct {
 	Parent  func() int                            // the id of the parent process; nil when it does not matter
 	// Executable is the path of this program, which is executed again for a session in the background.
 	Executable string
+	// AdoptOrphans is called once, before anything is started; see [spawn.AdoptOrphans]. Nil for a part of a program that
+	// has other children.
+	AdoptOrphans func()
 	// ExitGrace is how long servers may take to exit after their input was closed, and servers on devices after they
 	// were stopped; 0 for the defaults.
 	ExitGrace time.Duration
@@ -66,7 +70,7 @@ func NewSystem(version string) System {
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		Width: width, Height: height,
 		Now: time.Now, Notify: notify, Unhook: signal.Stop, Build: NewBuild(version, info), Devices: kinds(),
-		Proxy: http.ProxyFromEnvironment, Parent: parent(), Executable: executable,
+		Proxy: http.ProxyFromEnvironment, Parent: parent(), Executable: executable, AdoptOrphans: spawn.AdoptOrphans,
 	}
 }
 

@@ -7,11 +7,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -123,6 +126,44 @@ func TestNoProcessLeftAfterSignalInEveryPhase(t *testing.T) {
 				spawntest.NoSurvivors(t, p.marker)
 			})
 		}
+	}
+}
+
+// TestDaemonWithoutEnvironmentEndsWithTheRun: what a server starts has its parent and its session left, and has none of
+// its variables.
+func TestDaemonWithoutEnvironmentEndsWithTheRun(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		signal syscall.Signal
+		call   string
+		args   []string
+		code   int
+	}{
+		"pass": {0, "echo: {}", nil, 0}, "fail": {0, "fail: {}", nil, 1}, "timeout": {0, "bad: {}", []string{"--timeout", "1s"}, 124},
+		"SIGINT": {syscall.SIGINT, "bad: {}", nil, 130}, "SIGTERM": {syscall.SIGTERM, "bad: {}", nil, 143},
+		"SIGHUP": {syscall.SIGHUP, "bad: {}", nil, 130}, "SIGQUIT": {syscall.SIGQUIT, "bad: {}", nil, 130},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			daemon := "sleep 3600." + strconv.Itoa(rand.IntN(1e9))
+			p := newProject(t, map[string]string{
+				"trailblaze.yaml": fmt.Sprintf("target: app\nplatform: web\nmcpServers:\n  - name: fake\n    command: /bin/sh\n"+
+					"    env: { FAKE_SERVER: 'call:hang' }\n    args: [-c, '(env -i setsid %s <&- >&- 2>&- &); exec {{fake}}']\n", daemon),
+				"trails/a.trail.yaml": webTrail(tc.call),
+			})
+			ready := func() {}
+			if tc.signal != 0 {
+				ready = reached(t, p, "call")
+			}
+			code, output := signalled(t, p.command(append([]string{"run"}, tc.args...)...), ready, tc.signal, false)
+			if code != tc.code {
+				t.Errorf("exit code %d, want %d\n%s", code, tc.code, output)
+			}
+			if left, err := exec.Command("pgrep", "-fx", daemon).Output(); err == nil {
+				t.Errorf("the daemon is still running: %s", left)
+				_ = exec.Command("pkill", "-fx", daemon).Run()
+			}
+		})
 	}
 }
 

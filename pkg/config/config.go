@@ -25,8 +25,9 @@ type Project struct {
 
 	BaseURL string // of the app on the web, for targets that have none of their own
 
-	TrailsDir, LogsDir string // absolute; they need not exist
-	StartAhead         bool   // sessions of the next trails may be opened while one runs
+	TrailsDir, LogsDir string   // absolute; they need not exist
+	StartAhead         bool     // sessions of the next trails may be opened while one runs
+	KeepProcesses      []string // names of programs that go on running after the server that started them
 	Run                RunDefaults
 	WebServers         []WebServer
 	Servers            []Server          // of the project file, in its order

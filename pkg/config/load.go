@@ -23,7 +23,7 @@ func Load(root string, env func(string) (string, bool)) (*Project, fault.Problem
 	if env == nil {
 		env = func(string) (string, bool) { return "", false }
 	}
-	p := &Project{Root: root, TrailsDir: filepath.Join(root, "trails"), LogsDir: filepath.Join(root, "logs")}
+	p := &Project{Root: root, TrailsDir: filepath.Join(root, "trails"), LogsDir: filepath.Join(root, "logs"), KeepProcesses: []string{"adb"}}
 	l := &loader{project: p, env: env}
 	l.dotenv()
 	l.projectFile()
@@ -192,6 +192,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		"trailsDir":                    func(n yamldoc.Node) { p.TrailsDir = l.path(text(n)) },
 		"logsDir":                      func(n yamldoc.Node) { p.LogsDir = l.path(text(n)) },
 		"startAhead":                   func(n yamldoc.Node) { p.StartAhead = n.Bool() },
+		"keepProcesses":                func(n yamldoc.Node) { p.KeepProcesses = texts(n) },
 		"run":                          l.runDefaults,
 		"webServer":                    l.webServers,
 		"secrets":                      l.secretNames,

@@ -61,6 +61,7 @@ device:
   android: { serial: emulator-5554 }
   ios:
 startAhead: true
+keepProcesses: [adb, java]
 devices:
   tablet:
     platform: android
@@ -145,7 +146,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Drivers: []string{"ios-axe", "revyl-android"}, AlwaysEnabled: true, Tools: []string{"tap", "swipe"},
 			File: in("trailblaze-config/toolsets/core.yaml"), Line: 1,
 		}},
-		StartAhead: true,
+		StartAhead: true, KeepProcesses: []string{"adb", "java"},
 		Device: []config.Setting{
 			{Key: "headed", Value: "true"},
 			{Kind: "web", Key: "viewport", Value: "800x600"},
@@ -206,7 +207,7 @@ func TestSpellingsAreEquivalent(t *testing.T) {
 				got := load(t, fmt.Sprintf("-- %s --\n%s-- tools/x --\n", fileName, file))
 				want := &config.Project{
 					Root: got.Root, Location: "on-device", Files: 1,
-					TrailsDir: filepath.Join(got.Root, "e2e"), LogsDir: filepath.Join(got.Root, "logs"),
+					TrailsDir: filepath.Join(got.Root, "e2e"), LogsDir: filepath.Join(got.Root, "logs"), KeepProcesses: []string{"adb"},
 					Servers: []config.Server{{
 						Name: "a", Command: "b", Dir: filepath.Join(got.Root, "tools"), StartupTimeout: time.Second,
 						CallTimeout: 2 * time.Second,
@@ -238,7 +239,7 @@ func TestDefaults(t *testing.T) {
 			got := load(t, files)
 			want := &config.Project{
 				Root: got.Root, TrailsDir: filepath.Join(got.Root, "trails"),
-				LogsDir: filepath.Join(got.Root, "logs"),
+				LogsDir: filepath.Join(got.Root, "logs"), KeepProcesses: []string{"adb"},
 			}
 			if name == "prefers the host agent" {
 				want.Location = "host"

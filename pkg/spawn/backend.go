@@ -41,24 +41,30 @@ func (e exit) String() string {
 
 // osProcess is a process of the system.
 type osProcess struct {
+	id     string // value of its environment variable processIDVariable
 	cmd    *exec.Cmd
 	group  group
 	zombie bool // it has exited and its id is still taken
 }
 
-// startOSProcess starts a command. daemon is that of Program. The error is the system's.
-func startOSProcess(cmd *exec.Cmd, daemon bool) (backend, error) {
+// startOSProcess starts a command. id is that of osProcess, daemon that of Program. The error is the system's.
+func startOSProcess(cmd *exec.Cmd, id string, daemon bool) (backend, error) {
 	setGroup(cmd)
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	group, err := groupOf(cmd, daemon)
+	b := &osProcess{id: id, cmd: cmd}
+	err := owners.start(id, func() (pid int, err error) {
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		if b.group, err = groupOf(cmd, daemon); err != nil {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+		return cmd.Process.Pid, err
+	})
 	if err != nil {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
 		return nil, err
 	}
-	return &osProcess{cmd: cmd, group: group}, nil
+	return b, nil
 }
 
 // wait implements backend. Where the system reports the exit without reaping, the group is killed before the leader is
@@ -76,6 +82,7 @@ func (b *osProcess) reap() {
 		_ = b.cmd.Wait()
 	}
 	b.group.close()
+	owners.reaped(b.pid(), b.id)
 }
 
 func (b *osProcess) terminate() { b.group.terminate() }

@@ -2,7 +2,6 @@ package spawn
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,18 +32,13 @@ func descendants(leader proc.ID, inodes []uint64, runID string) []proc.ID {
 }
 
 // daemonsOf returns the running processes that have the id of a killed run in their environment: all that its servers
-// started, even with sessions of their own and without the servers' pipes. It leaves out adb, because other runs on the
-// machine use the same process. It returns nil if this process was itself started by that run.
-func daemonsOf(runID string) []proc.ID {
+// started, even with sessions of their own and without the servers' pipes. It leaves out programs with the names in
+// keep. It returns nil if this process was itself started by that run.
+func daemonsOf(runID string, keep []string) []proc.ID {
 	if !strings.HasPrefix(runID, runIDVariable) || proc.Find(os.Getpid()).HasEnv(runID) {
 		return nil
 	}
-	return slices.DeleteFunc(proc.All(), func(id proc.ID) bool { return !id.HasEnv(runID) || isADB(id) })
-}
-
-func isADB(id proc.ID) bool {
-	program, _, _ := strings.Cut(proc.Command(id.PID), " ")
-	return filepath.Base(program) == "adb"
+	return slices.DeleteFunc(proc.All(), func(id proc.ID) bool { return !id.HasEnv(runID) || isNamed(id, keep) })
 }
 
 // killUntilGone kills what find returns, repeatedly, because processes may start others meanwhile. It returns the

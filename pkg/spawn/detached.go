@@ -40,7 +40,12 @@ func StartDetached(spec DetachedSpec) (*Detached, error) {
 	cmd.Dir, cmd.Env = spec.Dir, spec.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, spec.Stderr
 	setDetached(cmd)
-	err = cmd.Start()
+	err = owners.start("", func() (int, error) {
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		return cmd.Process.Pid, nil
+	})
 	_, _ = childIn.Close(), childOut.Close()
 	if err != nil {
 		return nil, errors.Join(err, stdin.Close(), stdout.Close())
@@ -57,5 +62,6 @@ func (d *Detached) Release() error {
 func (d *Detached) Wait() int {
 	_, _ = d.Stdin.Close(), d.Stdout.Close()
 	_ = d.cmd.Wait() // the exit code says the same
+	owners.reaped(d.PID, "")
 	return d.cmd.ProcessState.ExitCode()
 }

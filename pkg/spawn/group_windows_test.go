@@ -15,7 +15,7 @@ func startInShell(t *testing.T, command string, out *strings.Builder) backend {
 	}
 	cmd := exec.CommandContext(t.Context(), path, args...)
 	cmd.Stdout = out
-	process, err := startOSProcess(cmd, false)
+	process, err := startOSProcess(cmd, "test", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func Reap(dir string) ([]Leftover, error) {
 				_ = os.RemoveAll(e.Folder)
 			}
 		}
-		r.kill(daemons, "", func() []proc.ID { return daemonsOf(s.RunID) })
+		r.kill(daemons, "", func() []proc.ID { return daemonsOf(s.RunID, s.Keep) })
 		_, _ = os.Remove(path), os.Remove(path+newSuffix)
 	})
 	if len(r.running) > 0 {
@@ -123,7 +123,7 @@ func readState(path string) (stateFile, error) {
 	if err != nil {
 		return stateFile{}, err
 	}
-	var s stateFile
+	s := stateFile{Keep: []string{adb}}
 	_ = json.Unmarshal(data, &s)
 	s.Processes = slices.DeleteFunc(s.Processes, func(e *entry) bool { return e == nil })
 	return s, nil

@@ -86,7 +86,7 @@ func TestReapLeavesADBRunning(t *testing.T) {
 		_ = adb.Process.Kill()
 		_ = adb.Wait()
 	}()
-	dir, _ := writeState(t, stateFile{Scope: proc.Scope(), Owner: proc.ID{PID: 1 << 30, Start: "1"}, RunID: runID + "-adb"})
+	dir, _ := writeState(t, stateFile{Scope: proc.Scope(), Owner: proc.ID{PID: 1 << 30, Start: "1"}, RunID: runID + "-adb", Keep: []string{"adb"}})
 	if found, err := Reap(dir); err != nil || len(found) != 0 {
 		t.Errorf("reaped %v, %v", found, err)
 	}

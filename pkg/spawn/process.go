@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
 )
 
 // ExitGrace is how long a process may take to exit after its input was closed, before it is terminated (specification,
@@ -45,6 +46,8 @@ type Process struct {
 	inodes     []uint64 // of the pipes behind stdout and stderr; nil where the system has none
 	entry      *entry   // in the state file; nil for an engine
 	runID      string   // entry of its environment
+	id         string   // value of its environment variable processIDVariable
+	keeps      func(proc.ID) bool
 	stderr     tail
 	unregister func() // from the supervisor
 	done       chan struct{}
@@ -201,6 +204,9 @@ func (p *Process) run(ctx context.Context, stdout, stderr *os.File) {
 	}()
 	p.reap()
 	p.drain(drained, giveUp, stdout, stderr)
+	if !p.daemon && p.entry != nil {
+		owners.killLeft(p.id, time.Now().Add(p.limits.kill), p.keeps)
+	}
 	_ = p.stdin.Close()
 	if p.folder != "" {
 		_ = os.RemoveAll(p.folder) // what cannot be removed is not worth a failure

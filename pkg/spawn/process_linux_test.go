@@ -3,10 +3,13 @@ package spawn
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
@@ -67,12 +70,30 @@ func TestKillAllKillsWhatLeftTheGroup(t *testing.T) {
 	}
 }
 
+// TestProcessesWithoutEnvironmentEndWithTheLastServer: only their parent, which has exited, led to their server. The
+// supervisor is in a process of its own, because servers of other tests might have started them.
+func TestProcessesWithoutEnvironmentEndWithTheLastServer(t *testing.T) {
+	t.Parallel()
+	marker := "36" + strings.TrimLeft(fmt.Sprint(time.Now().UnixNano())[6:], "0")
+	cmd := exec.CommandContext(t.Context(), self(t), marker)
+	cmd.Env = append(os.Environ(), roleVariable+"=supervisor")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	for _, id := range proc.All() {
+		if strings.Contains(proc.Command(id.PID), marker) {
+			t.Errorf("process %d survives: %s", id.PID, proc.Command(id.PID))
+			id.Kill()
+		}
+	}
+}
+
 func TestKillAllKillsDaemons(t *testing.T) {
 	t.Parallel()
 	c := start(t, "grandchild", "daemon")
 	c.echoes()
 	until(t, "there is a daemon", func() bool {
-		return slices.ContainsFunc(spawntest.Survivors(c.marker), func(found string) bool { return strings.HasSuffix(found, " sleep 3600") })
+		return hasDaemon(c.marker)
 	})
 	c.sup.limits.killAll = limit
 	c.sup.KillAll()

@@ -389,29 +389,65 @@ func TestGrandchildrenAreKilledWhenTheirParentCrashes(t *testing.T) {
 	}
 }
 
-// TestDaemonWithoutThePipesIsLeftRunning: daemons of adb, Gradle or Bazel are started by the first program that needs
-// them, and other programs may use them when that program ends.
-func TestDaemonWithoutThePipesIsLeftRunning(t *testing.T) {
+func TestDaemonWithoutThePipesEndsWithItsServer(t *testing.T) {
 	t.Parallel()
 	c := start(t, "grandchild", "daemon")
 	c.echoes()
-	daemons := func() (pids []int) {
-		for _, found := range spawntest.Survivors(c.marker) {
-			var pid int
-			if _, err := fmt.Sscanf(found, "%d sleep 3600", &pid); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-		return pids
-	}
-	until(t, "there is a daemon", func() bool { return len(daemons()) > 0 })
+	until(t, "there is a daemon", func() bool { return hasDaemon(c.marker) })
 	c.mustStop()
-	left := daemons()
-	if len(left) != 1 {
-		t.Errorf("daemons %v", left)
+	if hasDaemon(c.marker) {
+		t.Errorf("survivors %q", spawntest.Survivors(c.marker))
 	}
-	for _, pid := range left {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+}
+
+func hasDaemon(marker string) bool {
+	return slices.ContainsFunc(spawntest.Survivors(marker), func(found string) bool { return strings.HasSuffix(found, " sleep 3600") })
+}
+
+// TestKeptProgramsGoOnRunning: daemons of adb, Gradle or Bazel are started by the first program that needs them, and
+// other programs may use them when that program ends.
+func TestKeptProgramsGoOnRunning(t *testing.T) {
+	t.Parallel()
+	c := start(t, "grandchild", "daemon")
+	c.sup.Keep([]string{"adb", "sleep"})
+	c.echoes()
+	until(t, "there is a daemon", func() bool { return hasDaemon(c.marker) })
+	c.mustStop()
+	if !hasDaemon(c.marker) {
+		t.Error("the daemon was killed")
+	}
+	for _, found := range spawntest.Survivors(c.marker) {
+		var pid int
+		if _, err := fmt.Sscanf(found, "%d sleep 3600", &pid); err == nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// supervisor starts servers that leave processes which do not have their environment, and stops them.
+func supervisor(args []string) {
+	const left = `env -i setsid sleep %[1]s </dev/null >/dev/null 2>&1 &
+(setsid sh -c 'env -i nohup sleep %[1]s & env -i nohup sh -c "sleep %[1]s; true" &' </dev/null >/dev/null 2>&1 &)
+(env -i setsid true &) >/dev/null 2>&1
+until [ "$(pgrep -fc "^sleep %[1]s")" -ge 3 ]; do :; done; echo ready; cat`
+	AdoptOrphans()
+	ready := make(chan bool)
+	script := fmt.Sprintf(left, args[0])
+	for _, script := range []string{"echo ready; cat", script} {
+		sup := NewSupervisor(Options{})
+		p, err := sup.Start(context.Background(), Spec{
+			Command: "sh", Args: []string{"-c", script}, Env: os.Environ(),
+			Stdout: func(_ context.Context, stdout io.Reader) { _, _ = stdout.Read(make([]byte, 1)); ready <- true },
+		})
+		if err != nil {
+			panic(err)
+		}
+		<-ready
+		defer func() {
+			if err := errors.Join(p.Stop(context.Background()), sup.Close()); err != nil {
+				panic(err)
+			}
+		}()
 	}
 }
 

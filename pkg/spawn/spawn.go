@@ -5,10 +5,9 @@
 // It does not interpret what the processes write, and never restarts one.
 //
 // A [Supervisor] and its processes may be used from any goroutine. After [Process.Stop], nothing of a process is left:
-// not the leader, not its process group, not its goroutines and files here. The exception is a daemon: a process that a
-// server starts in a session of its own and without the server's stdout and stderr, such as adb's or Gradle's, which
-// other programs may be using. [Supervisor.KillAll] kills daemons too, apart from adb, and so does [Reap] in a later
-// process when this one was killed.
+// not the leader, not its process group, not its goroutines and files here, and no daemon that it started in a session
+// of its own. The exception are programs that are kept ([Supervisor.Keep]), such as adb, which other programs may be
+// using. [Reap] kills all of that in a later process when this one was killed.
 package spawn
 
 import (
@@ -47,8 +46,8 @@ type Spec struct {
 	Command string   // a command: looked up in Dir if it has a separator, else in the PATH of Env
 	Args    []string // of the script or the command
 	Dir     string   // working directory; "" is the script's folder
-	// Env is the complete environment, except for the variable TRAILBLAZE_RUN_ID, which is added. The last entry of a
-	// name counts.
+	// Env is the complete environment, except for TRAILBLAZE_RUN_ID and TRAILBLAZE_PROCESS_ID, which are added. The last
+	// entry of a name counts.
 	Env     []string
 	Runtime string // the runtime that the entry selects; "" for any
 	// Terminate makes Stop send SIGTERM at once, for a program that does not exit when its input is closed.
@@ -80,6 +79,7 @@ type Supervisor struct {
 	starting engine.Limiter // of embedded engines
 
 	mu      sync.Mutex
+	keep    []string // names of programs
 	running map[*Process]bool
 	killed  bool
 }
@@ -101,7 +101,23 @@ func NewSupervisor(opts Options) *Supervisor {
 	s.limits.exit = cmp.Or(opts.ExitGrace, ExitGrace)
 	s.state = state{dir: opts.StateDir, warn: func(message string) { opts.Log("warn", message, "") }}
 	s.state.content.RunID = s.runID
+	s.Keep([]string{adb})
 	return s
+}
+
+// Keep sets the file names of programs that go on running when the process that started them ends; adb by default. On
+// Windows nothing is kept.
+func (s *Supervisor) Keep(names []string) {
+	s.mu.Lock()
+	s.keep = names
+	s.mu.Unlock()
+	s.state.keep(names)
+}
+
+func (s *Supervisor) kept() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keep
 }
 
 // Start starts a process. ctx limits the start, not the lifetime, of the process. The error is a *fault.Error of kind
@@ -134,9 +150,11 @@ func (s *Supervisor) launch(ctx context.Context, plan plan) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.spec.Env = slices.Concat(plan.spec.Env, []string{s.runID})
+	id := rand.Text()
+	plan.spec.Env = slices.Concat(plan.spec.Env, []string{s.runID, processIDVariable + "=" + id})
 	p := &Process{
 		plan: plan, limits: s.limits, started: time.Now(), stdin: pipes.stdin, inodes: inodesOf(pipes.stdout, pipes.stderr), runID: s.runID,
+		id: id, keeps: func(id proc.ID) bool { return isNamed(id, s.kept()) },
 		done: make(chan struct{}), unkillable: make(chan struct{}),
 	}
 	p.unregister = func() { s.unregister(p) }
@@ -158,7 +176,7 @@ func (s *Supervisor) startBackend(p *Process, pipes pipes) (err error) {
 	}
 	defer pipes.closeChildEnds()
 	s.state.add(p)
-	if p.backend, err = startOSProcess(p.command(pipes.child), p.daemon); err != nil {
+	if p.backend, err = startOSProcess(p.command(pipes.child), p.id, p.daemon); err != nil {
 		s.state.remove(p)
 		return err
 	}
@@ -197,7 +215,7 @@ func (s *Supervisor) all() []*Process {
 // KillAll kills every process with everything that it started, daemons too, and every process that is started later. It
 // returns when they are gone, and after a second in any case.
 func (s *Supervisor) KillAll() {
-	s.killAll(func() []proc.ID { return daemonsOf(s.runID) })
+	s.killAll(func() []proc.ID { return daemonsOf(s.runID, s.kept()) })
 }
 
 // killAll implements KillAll. daemons returns those to kill.

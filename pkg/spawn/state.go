@@ -17,6 +17,7 @@ type stateFile struct {
 	Scope     string   `json:"scope"` // of all ids in it
 	Owner     proc.ID  `json:"owner"`
 	RunID     string   `json:"runId"` // entry of the environment that all descendants inherit
+	Keep      []string `json:"keep"`  // names of programs that are not killed as daemons
 	Processes []*entry `json:"processes"`
 }
 
@@ -52,6 +53,16 @@ func (s *state) add(p *Process) {
 // setPID completes the entry of a process that has started.
 func (s *state) setPID(p *Process) {
 	s.update(func() { p.entry.ID = proc.Find(p.backend.pid()) })
+}
+
+// keep sets the names of programs that a later run does not kill.
+func (s *state) keep(names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.content.Keep = names
+	if s.path != "" && !s.closed {
+		_ = s.save() // the next change of the file reports the error
+	}
 }
 
 func (s *state) remove(p *Process) {

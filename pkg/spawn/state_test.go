@@ -205,15 +205,15 @@ func TestReapLeavesUnrelatedProcessesAlone(t *testing.T) {
 		name string
 		file stateFile
 	}{
-		{"the id was reused", stateFile{here, ended, runID, shop(proc.ID{PID: one, Start: "1"})}},
-		{"no start time", stateFile{here, ended, runID, shop(proc.ID{PID: one})}},
-		{"the group has no leader, and another run's id", stateFile{here, ended, runID, shop(proc.ID{PID: group, Start: "1"})}},
-		{"the group has no leader, and no run's id is known", stateFile{here, ended, "", shop(proc.ID{PID: group, Start: "1"})}},
-		{"another boot", stateFile{"before", ended, ofThree, shop(proc.Find(two))}},
-		{"an entry that is not a run's id", stateFile{here, ended, "TRAILBLAZE_TEST=one", nil}},
-		{"our own group", stateFile{here, ended, runID, append(shop(proc.ID{}), shop(proc.ID{PID: -1})...)}},
-		{"the owner is running", stateFile{here, proc.Find(os.Getpid()), ofThree, shop(proc.Find(two))}},
-		{"nobody has the pipes", stateFile{here, ended, runID, []*entry{{Pipes: []uint64{1 << 62}}}}},
+		{"the id was reused", stateFile{here, ended, runID, nil, shop(proc.ID{PID: one, Start: "1"})}},
+		{"no start time", stateFile{here, ended, runID, nil, shop(proc.ID{PID: one})}},
+		{"the group has no leader, and another run's id", stateFile{here, ended, runID, nil, shop(proc.ID{PID: group, Start: "1"})}},
+		{"the group has no leader, and no run's id is known", stateFile{here, ended, "", nil, shop(proc.ID{PID: group, Start: "1"})}},
+		{"another boot", stateFile{"before", ended, ofThree, nil, shop(proc.Find(two))}},
+		{"an entry that is not a run's id", stateFile{here, ended, "TRAILBLAZE_TEST=one", nil, nil}},
+		{"our own group", stateFile{here, ended, runID, nil, append(shop(proc.ID{}), shop(proc.ID{PID: -1})...)}},
+		{"the owner is running", stateFile{here, proc.Find(os.Getpid()), ofThree, nil, shop(proc.Find(two))}},
+		{"nobody has the pipes", stateFile{here, ended, runID, nil, []*entry{{Pipes: []uint64{1 << 62}}}}},
 	} {
 		dir, _ := writeState(t, c.file)
 		if found, err := Reap(dir); err != nil || len(found) != 0 {
@@ -226,7 +226,7 @@ func TestReapLeavesUnrelatedProcessesAlone(t *testing.T) {
 		}
 	}
 	// The control: with the right start time it would have.
-	dir, _ := writeState(t, stateFile{here, ended, "", shop(proc.Find(two))})
+	dir, _ := writeState(t, stateFile{here, ended, "", nil, shop(proc.Find(two))})
 	if found, err := Reap(dir); err != nil || len(found) != 1 || proc.Find(two).Start != "" {
 		t.Errorf("reaped %+v, %v", found, err)
 	}

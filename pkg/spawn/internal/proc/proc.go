@@ -5,7 +5,11 @@
 // The package holds no state and may be used from any goroutine.
 package proc
 
-import "os"
+import (
+	"bytes"
+	"cmp"
+	"os"
+)
 
 // ID names one process. The zero value names none.
 type ID struct {
@@ -33,7 +37,22 @@ func (id ID) Kill() {
 
 // HasEnv reports whether the environment that the process was started with has an entry, as in "NAME=value". It is
 // false when the environment cannot be read.
-func (id ID) HasEnv(entry string) bool { return hasEnv(id.PID, entry) }
+func (id ID) HasEnv(entry string) bool {
+	return bytes.Contains(environ(id.PID), []byte("\x00"+entry+"\x00"))
+}
+
+// Env returns the value of a variable in the environment that the process was started with, "" when there is none or it
+// cannot be read.
+func (id ID) Env(name string) string {
+	_, after, _ := bytes.Cut(environ(id.PID), []byte("\x00"+name+"="))
+	value, _, _ := bytes.Cut(after, []byte{0})
+	return string(value)
+}
+
+// StartedBefore compares the start of two processes.
+func (id ID) StartedBefore(other ID) bool {
+	return cmp.Or(cmp.Compare(len(id.Start), len(other.Start)), cmp.Compare(id.Start, other.Start)) < 0
+}
 
 // Scope names what process ids and start times are relative to: this boot of this machine, and the namespace of
 // processes where the system has several.
@@ -49,6 +68,9 @@ func Holders(inodes []uint64) []ID { return holders(inodes) }
 
 // All returns the running processes that this one can see. It returns none on Windows.
 func All() []ID { return all() }
+
+// Program returns the program that a process was started as, a path or a name; "" when that cannot be read.
+func Program(pid int) string { return program(pid) }
 
 // Command returns what a process was started as, for messages; "" when that cannot be read.
 func Command(pid int) string { return command(pid) }

@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"bytes"
 	"fmt"
 
 	"golang.org/x/sys/unix"
@@ -42,10 +41,10 @@ func find(name string, args ...int) []ID {
 	return found
 }
 
-func hasEnv(pid int, entry string) bool {
-	// The arguments, then the environment, each ending in a zero byte.
-	data, err := unix.SysctlRaw("kern.procargs2", pid)
-	return err == nil && bytes.Contains(data, []byte("\x00"+entry+"\x00"))
+// environ returns the arguments and the environment of a process, each ending in a zero byte.
+func environ(pid int) []byte {
+	data, _ := unix.SysctlRaw("kern.procargs2", pid)
+	return data
 }
 
 func holders([]uint64) []ID { return nil }
@@ -57,3 +56,5 @@ func command(pid int) string {
 	}
 	return unix.ByteSliceToString(p.Proc.P_comm[:])
 }
+
+func program(pid int) string { return command(pid) }

@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -10,10 +11,10 @@ import (
 
 // stat is the part of /proc/PID/stat that is used here (proc_pid_stat(5)).
 type stat struct {
-	group, session, start string
+	parent, group, session, start string
 }
 
-// readStat returns false when there is no such process, or only a zombie.
+// readStat returns false when there is no such process, which has no start then, or only a zombie.
 func readStat(pid int) (stat, bool) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -21,16 +22,19 @@ func readStat(pid int) (stat, bool) {
 	}
 	// The second field, in parentheses, may contain spaces and parentheses.
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-	const state, group, session, start = 0, 2, 3, 19 // fields 3, 5, 6 and 22
-	if len(fields) <= start || fields[state] == "Z" || fields[state] == "X" {
+	const state, parent, group, session, start = 0, 1, 2, 3, 19 // fields 3 to 6, and 22
+	if len(fields) <= start {
 		return stat{}, false
 	}
-	return stat{fields[group], fields[session], fields[start]}, true
+	s := stat{fields[parent], fields[group], fields[session], fields[start]}
+	return s, fields[state] != "Z" && fields[state] != "X"
 }
 
 func start(pid int) string {
-	s, _ := readStat(pid)
-	return s.start
+	if s, ok := readStat(pid); ok {
+		return s.start
+	}
+	return ""
 }
 
 func scope() string {
@@ -68,14 +72,60 @@ func find(wanted func(int, stat) bool) []ID {
 	return found
 }
 
-func hasEnv(pid int, entry string) bool {
+// environ returns the environment of a process, with a zero byte before and after each entry.
+func environ(pid int) []byte {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return err == nil && bytes.Contains(append([]byte{0}, data...), []byte("\x00"+entry+"\x00"))
+	if err != nil {
+		return nil
+	}
+	return append([]byte{0}, data...)
+}
+
+// Children returns the children of this process that are in sessions of other processes, zombies too: those have no
+// Start.
+func Children() []ID {
+	ours, _ := readStat(os.Getpid())
+	var found []ID
+	for _, pid := range childPIDs() {
+		if s, ok := readStat(pid); s.session != "" && s.session != ours.session {
+			if !ok {
+				s.start = ""
+			}
+			found = append(found, ID{pid, s.start})
+		}
+	}
+	return found
+}
+
+// childPIDs asks each thread. Kernels that cannot say are asked for all processes.
+func childPIDs() (pids []int) {
+	tasks, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, task := range tasks {
+		data, _ := os.ReadFile(task)
+		for field := range strings.FieldsSeq(string(data)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	if len(tasks) == 0 {
+		self := strconv.Itoa(os.Getpid())
+		for _, id := range find(func(_ int, s stat) bool { return s.parent == self }) {
+			pids = append(pids, id.PID)
+		}
+	}
+	return pids
 }
 
 func command(pid int) string {
 	data, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	return string(bytes.TrimSpace(bytes.ReplaceAll(data, []byte{0}, []byte{' '})))
+}
+
+func program(pid int) string {
+	data, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	name, _, _ := bytes.Cut(data, []byte{0})
+	return string(name)
 }
 
 func holders(inodes []uint64) []ID {

@@ -128,15 +128,13 @@ func origins(project *config.Project) []string {
 }
 
 // replayer returns a function that replays a trail in a session of its own, with the options of a run.
-func (a *app) replayer(o run.Options) func(context.Context, string, []byte, map[string]string) (live.Replayed, error) {
-	return func(ctx context.Context, path string, content []byte, args map[string]string) (live.Replayed, error) {
+func (a *app) replayer(o run.Options) func(context.Context, string, map[string][]byte, map[string]string) (live.Replayed, error) {
+	return func(ctx context.Context, path string, contents map[string][]byte, args map[string]string) (live.Replayed, error) {
 		o, ended := o, trailEnd{logsDir: o.Project.LogsDir}
 		o.Stream, o.Cwd = event.NewStream(a.Now, o.Redactor, &ended), o.Project.Root
 		o.Paths, o.Args, o.Evidence, o.WithoutHistory = []string{path}, args, run.EvidenceOnFailure, true
 		o.OpenLog = func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) }
-		if content != nil {
-			o.Contents = map[string][]byte{path: content}
-		}
+		o.Contents = contents
 		_, err := run.Run(ctx, o)
 		return ended.replayed(), err
 	}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -171,11 +172,19 @@ func (a *app) printSaved(saved live.SaveReport) {
 	case saved.Written && saved.Diff == "":
 		fmt.Fprintf(a.Stdout, "the replay passed in %s; %s has these steps already\n", duration(*saved.Replayed), file)
 	case saved.Written:
-		fmt.Fprintf(a.Stdout, "the replay passed in %s; saved %s\n", duration(*saved.Replayed), file)
+		fmt.Fprintf(a.Stdout, "the replay passed in %s; saved %s\n", duration(*saved.Replayed), savedFiles(saved))
 	default:
 		a.printStopped("the replay", file, *saved.Replayed)
 		fmt.Fprintf(a.Stdout, "%s was not written; change the recording, or save it with --no-replay\n", file)
 	}
+}
+
+// savedFiles returns the names of the files that changed.
+func savedFiles(saved live.SaveReport) string {
+	if len(saved.Parts) == 0 {
+		return report.Clean(saved.File)
+	}
+	return report.Clean(strings.Join(saved.Parts, ", ")) + ", as " + report.Clean(saved.File) + " uses it"
 }
 
 func duration(r live.Replayed) string {
@@ -195,6 +204,7 @@ func (a *app) printStopped(what, file string, r live.Replayed) {
 	if r.Tool != "" {
 		place += " in " + report.Clean(r.Tool)
 	}
+	file = cmp.Or(report.Clean(r.Part), file)
 	if r.Line > 0 {
 		place += fmt.Sprintf(" (%s:%d)", file, r.Line)
 	}

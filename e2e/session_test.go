@@ -306,17 +306,20 @@ trail:
 	p.run("run", "trails/a.trail.yaml").want(t, 0, "1 passed")
 }
 
-func TestReplayNamesUsedTrailToRepair(t *testing.T) {
+func TestSessionRepairsAPartOfTheTrail(t *testing.T) {
 	t.Parallel()
 	p := sessionProject(t, "")
-	p.write("trails/used.trail.yaml", webTrail("fail: { text: broken }"))
-	p.write("trails/a.trail.yaml", "trail:\n  - use: ./used.trail.yaml\n")
+	const part = "trail:\n  - step: In part\n    recording: { web: [ { fail: { text: broken } } ] } # kept\n"
+	p.write("shared/part.yaml", part)
+	p.write("trails/a.trail.yaml", "trail:\n  - use: shared/part.yaml\n")
 	p.start(t)
-	r := p.run("session", "replay", "trails/a.trail.yaml")
-	r.wantOutput(t, 1, "hint: repair trails/used.trail.yaml in a session of its own")
-	if strings.Contains(r.stderr, "make the calls") {
-		t.Errorf("a step that uses a trail cannot be repaired, but: %s", r.stderr)
-	}
+	p.run("session", "replay", "trails/a.trail.yaml").wantOutput(t, 1,
+		`failed at step 1 "In part" in fail (shared/part.yaml:3)`, `make the calls that work with --step "In part"`)
+	p.run("tool", "fail", "text=pass", "--session", "s1", "--step", "In part").want(t, 0)
+	p.run("session", "replay", "trails/a.trail.yaml").want(t, 0, "every step of trails/a.trail.yaml passed")
+	p.run("session", "save", "trails/a.trail.yaml").want(t, 0, "saved shared/part.yaml, as trails/a.trail.yaml uses it")
+	same(t, "part", strings.Replace(part, "broken", "pass", 1), p.read(t, "shared/part.yaml"))
+	p.run("run", "trails/a.trail.yaml").want(t, 0, "1 passed")
 }
 
 func TestSessionRepairsTrailhead(t *testing.T) {

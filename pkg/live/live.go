@@ -50,9 +50,9 @@ type Options struct {
 	Agent          bool
 	Allow          []string
 	AllowedOrigins []string
-	// Replay replays a trail in a session of its own. content takes the place of what the file has on the disk; nil for
-	// the file as it is.
-	Replay func(ctx context.Context, path string, content []byte, args map[string]string) (Replayed, error)
+	// Replay replays a trail in a session of its own. contents take the place of what files have on the disk, by their
+	// absolute paths.
+	Replay func(ctx context.Context, path string, contents map[string][]byte, args map[string]string) (Replayed, error)
 	// OpenLog opens the log of the session's events. May be nil.
 	OpenLog func(path string, onError func(error)) Log
 	// Settle says how long to wait for the screen after calls. Zero for the default.
@@ -69,6 +69,7 @@ type Replayed struct {
 	Text    string        `json:"text,omitempty"` // of that step
 	Tool    string        `json:"tool,omitempty"` // of the call that did not pass
 	Line    int           `json:"line,omitempty"` // of that call
+	Part    string        `json:"part,omitempty"` // the trail with that step, when the replayed one uses it and can repair it
 	Millis  int64         `json:"durationMs,omitempty"`
 	Folder  string        `json:"folder,omitempty"` // with the evidence; empty when there is none
 }
@@ -85,12 +86,12 @@ type Session struct {
 	references *screen.References
 	slot       chan struct{} // holds a value while a method runs
 
-	steps      []*Step      // of the recording, and those of the trail that are still to come
-	next       int          // the index of the first step that is still to come
-	source     *source      // the trail whose steps are replayed here; nil without one
-	shown      *device.View // what the caller knows of the screen; nil when nothing was shown yet
-	unfinished []string     // texts of the steps whose last request failed
-	omitted    int          // how much of what could not be recorded was reported
+	*list                       // where calls are recorded: the recording, or the part at which its replay stopped
+	root       *list            // the recording
+	parts      map[string]*list // the parts that were replayed, by their absolute paths
+	shown      *device.View     // what the caller knows of the screen; nil when nothing was shown yet
+	unfinished []string         // texts of the steps whose last request failed
+	omitted    int              // how much of what could not be recorded was reported
 }
 
 // Open opens a session: it starts the servers of the scope and registers their tools. The device starts with the first
@@ -98,6 +99,8 @@ type Session struct {
 func Open(ctx context.Context, o Options) (*Session, error) {
 	id := session.NewID(o.Redactor.Text(o.Name), o.Now())
 	s := &Session{opts: o, dir: filepath.Join(o.Project.LogsDir, id), slot: make(chan struct{}, 1)}
+	s.root, s.parts = &list{}, map[string]*list{}
+	s.list = s.root
 	var log event.Handler
 	if err := session.MakeDir(s.dir); err != nil {
 		o.Stream.Emit(event.Log{
@@ -187,9 +190,11 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	if s.shown != nil {
 		st.URL, st.Title = s.text(s.shown.URL), s.text(s.shown.Title)
 	}
-	for _, step := range s.steps[:s.next] {
-		st.Steps++
-		st.Calls += len(step.Calls)
+	for l := s.list; l != nil; l = l.outer {
+		for _, step := range l.steps[:l.next] {
+			st.Steps++
+			st.Calls += len(step.Calls)
+		}
 	}
 	return st, nil
 }

@@ -34,6 +34,7 @@ type fixture struct {
 	// replay is how replays of trails end, and replayed the contents that were replayed.
 	replay   live.Replayed
 	replayed []string
+	contents []map[string][]byte
 }
 
 func open(t *testing.T, edit ...func(*live.Options)) *fixture {
@@ -59,8 +60,9 @@ func open(t *testing.T, edit ...func(*live.Options)) *fixture {
 		Name:   "live", Lineage: []string{"web"}, Memory: map[string]string{"name": "Ada"}, Secrets: secrets,
 		Agent:  true,
 		Settle: live.Settle{Interval: time.Millisecond},
-		Replay: func(_ context.Context, _ string, content []byte, _ map[string]string) (live.Replayed, error) {
-			f.replayed = append(f.replayed, string(content))
+		Replay: func(_ context.Context, path string, contents map[string][]byte, _ map[string]string) (live.Replayed, error) {
+			f.contents = append(f.contents, contents)
+			f.replayed = append(f.replayed, string(contents[path]))
 			return f.replay, nil
 		},
 	}

@@ -104,7 +104,7 @@ func (s *Session) isCheckIn(kind string, call trail.Call) bool {
 // checkVerifySteps returns an error when a verify step would be written without a call that checks something, unless it
 // has none in the trail that is repaired either.
 func (s *Session) checkVerifySteps() error {
-	for i, step := range s.steps {
+	for i, step := range s.allSteps() {
 		checks := func(calls []trail.Call) bool {
 			return slices.ContainsFunc(calls, func(c trail.Call) bool { return s.isCheckIn(step.Kind, c) })
 		}
@@ -220,7 +220,7 @@ func (s *Session) yaml() (string, error) {
 	if len(s.steps) == 0 {
 		return "", nil
 	}
-	data, err := trail.Format(s.file("", "", false))
+	data, err := trail.Format(s.file(s.list, "", "", false))
 	return s.text(string(data)), err
 }
 

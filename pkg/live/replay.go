@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -16,8 +15,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// source is the trail whose steps are replayed in the session.
-type source struct {
+// fileSource is the trail whose steps are replayed in the session.
+type fileSource struct {
 	path string // absolute
 	data []byte // as it was read
 	file *trail.File
@@ -81,7 +80,7 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 // replay replays a trail in a session of its own. A device that allows one session at a time is released for that; note
 // then says so.
 func (s *Session) replay(
-	ctx context.Context, path string, content []byte, args map[string]string,
+	ctx context.Context, path string, contents map[string][]byte, args map[string]string,
 ) (r Replayed, note []string, err error) {
 	released, err := s.inner.ReleaseDevice(ctx)
 	if err != nil {
@@ -90,7 +89,7 @@ func (s *Session) replay(
 	if released {
 		note = []string{"the replay used the device of this session, which shows what the replay left"}
 	}
-	r, err = s.opts.Replay(ctx, path, content, args)
+	r, err = s.opts.Replay(ctx, path, contents, args)
 	return s.redacted(r), note, err
 }
 
@@ -144,22 +143,23 @@ func (s *Session) redacted(r Replayed) Replayed {
 
 // load makes the steps of a trail those of the session, unless they are already.
 func (s *Session) load(path string, args map[string]string) error {
-	if s.source != nil && s.source.path == path {
+	source := s.root.source
+	if source != nil && source.path == path {
 		data, err := files.Read(path, trail.MaxSize)
 		if err == nil {
-			err = s.source.unchanged(s.relative(path), data)
+			err = source.unchanged(s.relative(path), data)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	switch {
-	case s.source != nil && s.source.path == path && s.next == len(s.steps):
+	case source != nil && source.path == path && s.outer == nil && s.next == len(s.steps):
 		return fault.New(fault.Misuse, "start another session to replay it again, or replay it without keep",
 			"every step of %s was replayed in this session already", s.relative(path))
-	case s.source != nil && s.source.path == path:
+	case source != nil && source.path == path:
 		return nil
-	case len(s.steps) > 0:
+	case len(s.root.steps) > 0:
 		return fault.New(fault.Misuse, "save or drop the recorded steps, or start another session",
 			"the session has recorded steps, and %s cannot be replayed in it", s.relative(path))
 	}
@@ -182,99 +182,71 @@ func (s *Session) load(path string, args map[string]string) error {
 			values.Set(name, value)
 		}
 	}
-	all := steps(file)
-	for i := range all {
-		calls, _ := all[i].Lookup(s.opts.Lineage)
-		s.steps = append(s.steps, &Step{Kind: all[i].Kind, Text: all[i].Text, Calls: calls, source: &all[i]})
-	}
-	s.source = &source{path, data, file, args}
+	s.steps = s.stepsOf(file)
+	s.source = &fileSource{path, data, file, args}
 	return nil
 }
 
 // replaySource makes the calls of the steps that are still to come, up to the first that fails.
 func (s *Session) replaySource(ctx context.Context) Replayed {
-	for ; s.next < len(s.steps); s.next++ {
-		step := s.steps[s.next]
-		st := session.Step{Index: s.next + 1, Of: len(s.steps), Text: step.Text, Kind: step.Kind}
-		if step.source != nil && step.source.Use != nil {
-			if r := s.replayUse(ctx, st, step.source.Use); !r.Passed() {
+	s.continueParts(s.list)
+	for {
+		switch {
+		case s.next < len(s.steps):
+			if r := s.replayStep(ctx); !r.Passed() {
+				s.pauseParts(r.Outcome)
 				return r
 			}
-			continue
+		case s.outer != nil:
+			s.leavePart(event.Passed)
+		default:
+			return Replayed{Outcome: event.Passed}
 		}
-		if step.source != nil {
-			if _, recorded := step.source.Lookup(s.opts.Lineage); !recorded && len(step.Calls) == 0 {
-				return s.stopped(st, session.Failed(fault.New(fault.Trail, "make its calls now, in a step with the same text",
-					"step %d %q has no recording for this device", st.Index, step.Text)), nil)
-			}
-		}
-		s.inner.StartStep(st)
-		for i := step.done; i < len(step.Calls); i++ {
-			done := s.inner.CallFromTrail(ctx, step.Calls[i])
-			if !done.OK() {
-				s.inner.FinishStep(st, done.Outcome)
-				step.done, step.failing = i, true
-				return s.stopped(st, done.Result, &step.Calls[i])
-			}
-		}
-		s.inner.FinishStep(st, event.Passed)
 	}
+}
+
+// replayStep makes the calls of the next step that are still to come, or enters the trail that it uses.
+func (s *Session) replayStep(ctx context.Context) Replayed {
+	step := s.steps[s.next]
+	st := s.numbered()
+	if step.source != nil && step.source.Use != nil {
+		return s.enterPart(st, step.source.Use)
+	}
+	if step.source != nil {
+		if _, recorded := step.source.Lookup(s.opts.Lineage); !recorded && len(step.Calls) == 0 {
+			return s.stopped(st, session.Failed(fault.New(fault.Trail, "make its calls now, in a step with the same text",
+				"step %d %q has no recording for this device", st.Index, step.Text)), nil)
+		}
+	}
+	s.inner.StartStep(st)
+	for i := step.done; i < len(step.Calls); i++ {
+		done := s.inner.CallFromTrail(ctx, step.Calls[i])
+		if !done.OK() {
+			s.inner.FinishStep(st, done.Outcome)
+			step.done, step.failing = i, true
+			return s.stopped(st, done.Result, &step.Calls[i])
+		}
+	}
+	s.inner.FinishStep(st, event.Passed)
+	s.next++
 	return Replayed{Outcome: event.Passed}
 }
 
-// replayUse makes the calls of the trail that a step uses. It is not recorded, since the trail has a file of its own.
-func (s *Session) replayUse(ctx context.Context, st session.Step, use *trail.Use) (r Replayed) {
-	s.inner.StartStep(st)
-	outcome := event.Passed
-	defer func() { s.inner.FinishStep(st, outcome) }()
-	fail := func(why session.Result, call *trail.Call) Replayed {
-		outcome = why.Outcome
-		why.Hint = strings.TrimPrefix(why.Hint+"\nrepair "+use.File.Name+" in a session of its own, then replay this trail again", "\n")
-		return s.stopped(st, why, call)
+// numbered returns the next step for events.
+func (s *Session) numbered() session.Step {
+	step := s.steps[s.next]
+	return session.Step{
+		Index: s.next + 1, Of: len(s.steps), Text: step.Text, Kind: step.Kind, Within: s.within(), Unrecorded: s.outer != nil,
 	}
-	if reason, skipped := use.File.SkipReason(s.opts.Lineage); skipped {
-		outcome = event.Skipped
-		return Replayed{Outcome: event.Passed, Reason: reason}
-	}
-	leave, err := s.inner.Memory().Enter(use)
-	if err != nil {
-		return fail(session.Failed(err), nil)
-	}
-	defer leave()
-	all := steps(use.File)
-	number := event.StepStarted{Index: st.Index, Within: st.Within}.Number()
-	for i, step := range all {
-		inner := session.Step{Index: i + 1, Of: len(all), Text: step.Text, Kind: step.Kind, Within: number, Unrecorded: true}
-		if step.Use != nil {
-			if r := s.replayUse(ctx, inner, step.Use); !r.Passed() {
-				outcome, r.Step, r.Kind, r.Text = r.Outcome, st.Index, st.Kind, st.Text
-				return r
-			}
-			continue
-		}
-		calls, recorded := step.Lookup(s.opts.Lineage)
-		if !recorded {
-			return fail(session.Failed(fault.New(fault.Trail, "", "%s:%d: step %q has no recording for this device",
-				use.File.Name, step.Line, step.Text)), nil)
-		}
-		s.inner.StartStep(inner)
-		for _, call := range calls {
-			if done := s.inner.CallFromTrail(ctx, call); !done.OK() {
-				s.inner.FinishStep(inner, done.Outcome)
-				done.Reason = fmt.Sprintf("%s:%d: %s", use.File.Name, call.Line, done.Reason)
-				call.Line = use.Line
-				return fail(done.Result, &call)
-			}
-		}
-		s.inner.FinishStep(inner, event.Passed)
-	}
-	return Replayed{Outcome: event.Passed}
 }
 
 func (s *Session) stopped(st session.Step, why session.Result, call *trail.Call) Replayed {
 	r := Replayed{Outcome: why.Outcome, Reason: why.Reason, Hint: why.Hint, Step: st.Index, Kind: st.Kind, Text: st.Text}
 	if call != nil {
 		r.Tool, r.Line = call.Tool, call.Line
+	}
+	if s.outer != nil {
+		r.Part = s.source.file.Name
 	}
 	return s.redacted(r)
 }
@@ -306,7 +278,7 @@ func (s *Session) relative(path string) string {
 }
 
 // unchanged returns an error when the trail was changed since it was loaded.
-func (src *source) unchanged(name string, now []byte) error {
+func (src *fileSource) unchanged(name string, now []byte) error {
 	if bytes.Equal(src.data, now) {
 		return nil
 	}

@@ -31,11 +31,12 @@ type SaveRequest struct {
 
 // SaveReport is what became of a recording.
 type SaveReport struct {
-	File     string    `json:"file"`    // relative to the project root
-	Written  bool      `json:"written"` // false when it did not pass its replay
-	New      bool      `json:"new"`     // the file did not exist
-	Steps    int       `json:"steps"`   // of the recording
-	Diff     string    `json:"diff"`    // unified; of what was written, or would have been
+	File     string    `json:"file"`            // relative to the project root
+	Written  bool      `json:"written"`         // false when it did not pass its replay
+	New      bool      `json:"new"`             // the file did not exist
+	Steps    int       `json:"steps"`           // of the recording
+	Parts    []string  `json:"parts,omitempty"` // the trails that the file uses and whose calls were repaired
+	Diff     string    `json:"diff"`            // unified; of what was written, or would have been
 	Replayed *Replayed `json:"replayed,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
 }
@@ -57,14 +58,26 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	if err != nil {
 		return report, err
 	}
-	report.New, report.Steps, report.Warnings = before == nil, len(s.steps), s.warnings(string(content))
-	report.Warnings = append(report.Warnings, s.lostChecks(before, content)...)
-	if !strings.Contains(string(content), r.Title) {
+	changes, err := s.partChanges(r)
+	if err != nil {
+		return report, err
+	}
+	for _, c := range changes {
+		report.Parts = append(report.Parts, s.relative(c.path))
+	}
+	changes = slices.Insert(changes, 0, change{path, before, content})
+	report.New, report.Steps, report.Warnings = before == nil, len(s.root.steps), s.warnings(string(content))
+	if before != nil && !strings.Contains(string(content), r.Title) {
 		report.Warnings = append(report.Warnings, "the title of a file that exists is not changed")
 	}
-	report.Diff = s.text(udiff.Unified(report.File, report.File, string(before), string(content)))
+	contents := map[string][]byte{}
+	for _, c := range changes {
+		contents[c.path] = c.after
+		report.Warnings = append(report.Warnings, s.lostChecks(c.before, c.after)...)
+		report.Diff += s.text(udiff.Unified(s.relative(c.path), s.relative(c.path), string(c.before), string(c.after)))
+	}
 	if !r.NoReplay {
-		replayed, note, err := s.replay(ctx, path, content, s.args())
+		replayed, note, err := s.replay(ctx, path, contents, s.args())
 		if err != nil {
 			return report, err
 		}
@@ -74,13 +87,10 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 			return report, nil
 		}
 	}
-	if err := s.write(path, before, content); err != nil {
+	if err := s.writeAll(changes); err != nil {
 		return report, err
 	}
 	report.Written = true
-	if s.source != nil && s.source.path == path {
-		s.source.data = content
-	}
 	return report, nil
 }
 
@@ -105,22 +115,35 @@ func (s *Session) savePath(name string) (string, error) {
 	case !strings.HasSuffix(path, ".trail.yaml"):
 		return "", refuse("%s has another name", name)
 	}
-	for at := path; at != trails; at = filepath.Dir(at) {
-		info, err := os.Lstat(at)
-		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return "", refuse("%s is a symbolic link", s.relative(at))
-		}
-		if err == nil && at == path && !info.Mode().IsRegular() {
-			return "", refuse("%s is not a regular file", name)
-		}
+	if err := s.checkPlace(trails, path); err != nil {
+		return "", refuse("%s", err)
 	}
 	return path, nil
+}
+
+// checkPlace returns an error unless a path leads to a regular file, or none yet, below a folder and without links.
+func (s *Session) checkPlace(folder, path string) error {
+	rel, err := filepath.Rel(folder, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return fault.New(fault.Misuse, "move it there", "%s is not below %s and is not written", path, folder)
+	}
+	for at := path; at != folder; at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return fault.New(fault.Misuse, "", "%s is a symbolic link", s.relative(at))
+		}
+		if err == nil && at == path && !info.Mode().IsRegular() {
+			return fault.New(fault.Misuse, "", "%s is not a regular file", s.relative(path))
+		}
+	}
+	return nil
 }
 
 // content returns what the file has, nil if it does not exist, and what it will have.
 func (s *Session) content(path string, r SaveRequest) (before, after []byte, err error) {
 	name := s.relative(path)
-	recorded := s.file(name, r.Title, false)
+	recorded := s.file(s.root, name, r.Title, false)
+	source := s.root.source
 	if len(recorded.Steps) == 0 && recorded.Trailhead == nil {
 		return nil, nil, fault.New(fault.Misuse, "make calls with a step text first", "nothing was recorded")
 	}
@@ -130,26 +153,34 @@ func (s *Session) content(path string, r SaveRequest) (before, after []byte, err
 	before, err = files.Read(path, trail.MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if s.source != nil {
-			recorded = s.loader().Moved(recorded, s.source.path)
+		if source != nil {
+			recorded = s.loader().Moved(recorded, source.path)
 		}
 		after, err = trail.Format(recorded)
 	case err != nil:
 		return nil, nil, fault.Wrap(fault.Misuse, err, "choose a file that can be read and written", "read "+name)
-	case s.source != nil && s.source.path == path:
-		if err = s.source.unchanged(name, before); err == nil {
-			after, err = trail.Update(name, before, s.opts.Lineage[0], s.file(name, r.Title, true), r.Overwrite)
+	case source != nil && source.path == path:
+		if err = source.unchanged(name, before); err == nil {
+			after, err = trail.Update(name, before, s.opts.Lineage[0], s.file(s.root, name, r.Title, true), r.Overwrite)
 		}
 	default:
 		after, err = trail.Update(name, before, s.opts.Lineage[0], recorded, r.Overwrite)
 	}
-	if err == nil && s.secretValues(after) > s.secretValues(before) {
-		err = fault.New(fault.Misuse, "write {{NAME}} in its place, or drop the call", "the recording has the value of a secret")
+	if err == nil {
+		err = s.noSecrets(before, after)
 	}
 	if err == nil {
 		after, err = trail.SetMetadata(name, after, "replayed", unproven(r.NoReplay))
 	}
 	return before, after, err
+}
+
+// noSecrets returns an error if a file would get the value of a secret.
+func (s *Session) noSecrets(before, after []byte) error {
+	if s.secretValues(after) > s.secretValues(before) {
+		return fault.New(fault.Misuse, "write {{NAME}} in its place, or drop the call", "the recording has the value of a secret")
+	}
+	return nil
 }
 
 // lostChecks says which steps of a file have fewer checks in its new content.
@@ -197,10 +228,10 @@ func (s *Session) secretValues(text []byte) int {
 
 // args returns the arguments that the replayed trail got.
 func (s *Session) args() map[string]string {
-	if s.source == nil {
+	if s.root.source == nil {
 		return nil
 	}
-	return s.source.args
+	return s.root.source.args
 }
 
 // unproven returns the value of metadata.replayed: false for a trail that was written without a replay, nil to remove
@@ -212,35 +243,57 @@ func unproven(noReplay bool) any {
 	return nil
 }
 
-// write writes the file, unless it was changed since before was read.
-func (s *Session) write(path string, before, content []byte) error {
-	now, err := files.Read(path, trail.MaxSize)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fault.Wrap(fault.Misuse, err, "choose a file that can be read and written", "write "+s.relative(path))
+// writeAll writes files, unless one of them was changed since it was read.
+func (s *Session) writeAll(changes []change) error {
+	for _, c := range changes {
+		now, err := files.Read(c.path, trail.MaxSize)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fault.Wrap(fault.Misuse, err, "choose a file that can be read and written", "write "+s.relative(c.path))
+		}
+		if !bytes.Equal(now, c.before) {
+			return fault.New(fault.Misuse, "save again to see what changes then",
+				"%s was changed while the recording was replayed; nothing was written", s.relative(c.path))
+		}
 	}
-	if !bytes.Equal(now, before) {
-		return fault.New(fault.Misuse, "save again to see what changes then",
-			"%s was changed while the recording was replayed; nothing was written", s.relative(path))
-	}
-	if bytes.Equal(before, content) {
-		return nil
-	}
-	err = s.replace(path, content)
-	if fault.As(err) != nil {
-		return err
-	}
-	if err != nil {
-		return fault.Wrap(fault.Server, err, "check the folder's permissions and the disk", "write "+s.relative(path))
+	for _, c := range changes {
+		if err := s.write(c); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// replace replaces a file below trailsDir. A link that leads out of it is not followed, even if it is made meanwhile.
+func (s *Session) write(c change) error {
+	if !bytes.Equal(c.before, c.after) {
+		err := s.replace(c.path, c.after)
+		if fault.As(err) != nil {
+			return err
+		}
+		if err != nil {
+			return fault.Wrap(fault.Server, err, "check the folder's permissions and the disk", "write "+s.relative(c.path))
+		}
+	}
+	if source := s.root.source; source != nil && source.path == c.path {
+		source.data = c.after
+	}
+	if part := s.parts[c.path]; part != nil {
+		part.source.data = c.after
+	}
+	return nil
+}
+
+// replace replaces a file below trailsDir, or one below the project that exists. A link that leads out of the folder is
+// not followed, even if it is made meanwhile.
 func (s *Session) replace(path string, content []byte) error {
-	if _, err := s.savePath(path); err != nil { // a link may have been made since it was checked
+	trails := s.opts.Project.TrailsDir
+	if s.parts[path] != nil {
+		trails = s.opts.Project.Root
+		if err := s.checkPlace(trails, path); err != nil {
+			return err
+		}
+	} else if _, err := s.savePath(path); err != nil { // a link may have been made since it was checked
 		return err
 	}
-	trails := s.opts.Project.TrailsDir
 	if err := os.MkdirAll(trails, 0o755); err != nil {
 		return err
 	}
@@ -268,9 +321,9 @@ func (s *Session) replace(path string, content []byte) error {
 
 // file returns the recording as a trail. Steps without calls are left out, unless they come from the replayed trail.
 // With onlyChanged, steps that are as in that trail have no recording.
-func (s *Session) file(name, title string, onlyChanged bool) *trail.File {
-	f := &trail.File{Name: name, Config: s.config(name, title)}
-	for _, step := range s.steps {
+func (s *Session) file(l *list, name, title string, onlyChanged bool) *trail.File {
+	f := &trail.File{Name: name, Config: s.config(l, name, title)}
+	for _, step := range l.steps {
 		if step.source == nil && len(step.Calls) == 0 {
 			continue
 		}
@@ -297,11 +350,11 @@ func (s *Session) file(name, title string, onlyChanged bool) *trail.File {
 
 // config returns the config of the recording in a file: that of the replayed trail, else one with the initial memory.
 // Only the file of the replayed trail has its id.
-func (s *Session) config(name, title string) trail.Config {
-	if s.source != nil {
-		config := s.source.file.Config
+func (s *Session) config(l *list, name, title string) trail.Config {
+	if l.source != nil {
+		config := l.source.file.Config
 		config.Title = cmp.Or(title, config.Title)
-		if name != "" && name != s.relative(s.source.path) {
+		if name != "" && name != s.relative(l.source.path) {
 			config.ID = ""
 		}
 		return config
@@ -325,12 +378,12 @@ func (s *Session) warnings(content string) []string {
 	for _, text := range s.unfinished {
 		out = append(out, fmt.Sprintf("the last calls of %q failed, and are not in the trail", s.text(text)))
 	}
-	for i, step := range s.steps {
+	for i, step := range s.root.steps {
 		if step.changed && !step.isRecordable() {
 			out = append(out, fmt.Sprintf("the calls of step %d %q are not written, because the step is recordable: false", i+1, s.text(step.Text)))
 		}
 	}
-	if !slices.ContainsFunc(s.steps, func(step *Step) bool { return step.Kind == trail.KindVerify }) {
+	if !slices.ContainsFunc(s.root.steps, func(step *Step) bool { return step.Kind == trail.KindVerify }) {
 		out = append(out, "the trail has no verify step, so it does not check any result")
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.opts.Secrets)) {
@@ -343,10 +396,10 @@ func (s *Session) warnings(content string) []string {
 
 // startWarning warns of a trail that does not begin in a known state. A replay begins with an empty device.
 func (s *Session) startWarning() []string {
-	if s.source != nil || len(s.steps[0].Calls) == 0 {
+	if s.root.source != nil || len(s.root.steps[0].Calls) == 0 {
 		return nil
 	}
-	first := s.steps[0].Calls[0].Tool
+	first := s.root.steps[0].Calls[0].Tool
 	t, err := s.Tools().Find(first)
 	if err != nil || t.Source.Kind != tool.FromDevice || slices.Contains(s.kind().Starts, first) {
 		return nil

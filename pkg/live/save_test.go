@@ -226,10 +226,10 @@ func TestReplayGetsTheDevice(t *testing.T) {
 	var released []int // how often, at the start of each replay
 	f := open(t, func(o *live.Options) {
 		replay := o.Replay
-		o.Replay = func(ctx context.Context, path string, content []byte, args map[string]string) (live.Replayed, error) {
+		o.Replay = func(ctx context.Context, path string, contents map[string][]byte, args map[string]string) (live.Replayed, error) {
 			a, _ := o.Device.Backends[0].Backend.(*app)
 			released = append(released, a.released)
-			return replay(ctx, path, content, args)
+			return replay(ctx, path, contents, args)
 		}
 	})
 	f.step("Open", call("launchApp"))
@@ -382,7 +382,7 @@ func TestRefusesALinkThatIsMadeDuringTheReplay(t *testing.T) {
 	outside := t.TempDir()
 	var f *fixture
 	f = open(t, func(o *live.Options) {
-		o.Replay = func(context.Context, string, []byte, map[string]string) (live.Replayed, error) {
+		o.Replay = func(context.Context, string, map[string][]byte, map[string]string) (live.Replayed, error) {
 			if err := os.MkdirAll(filepath.Join(f.root, "trails"), 0o755); err != nil {
 				t.Error(err)
 			}

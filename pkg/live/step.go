@@ -64,8 +64,9 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 	if err := s.checkStep(r); err != nil {
 		return StepReport{}, err
 	}
+	s.leaveFinishedParts(r)
 	index := s.place(r)
-	st := session.Step{Index: index + 1, Text: s.text(r.Text), Kind: r.Kind, Calls: r.Calls}
+	st := session.Step{Index: index + 1, Text: s.text(r.Text), Kind: r.Kind, Calls: r.Calls, Within: s.within()}
 	s.inner.StartStep(st)
 	report, made := s.makeCalls(ctx, r.Calls)
 	if s.inner.Err() == nil { // else the failed call has the reason

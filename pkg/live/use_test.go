@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -41,15 +43,93 @@ func TestRepairOfTrailThatUsesAnother(t *testing.T) {
 	}
 }
 
-func TestFailureInUsedTrailStopsReplay(t *testing.T) {
+const brokenPart = "config:\n  args:\n    who: {type: string}\ntrail:\n  - step: S # kept\n    recording:\n      web:\n        - launchApp: {}\n" +
+	"        - tap: {text: Nobody} # broken\n        - assertVisible: {text: \"{{args.who}}\"} # kept too\n"
+
+func TestPartIsRepairedFromTheTrailThatUsesIt(t *testing.T) {
+	t.Parallel()
+	for name, dir := range map[string]string{"in trailsDir": "trails/parts", "elsewhere": "shared"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			part, middle := dir+"/in.yaml", "trails/middle.yaml"
+			f.write(part, brokenPart)
+			f.write(middle, "trail:\n  - use: "+part+"\n    args: {who: Hello}\n")
+			const main = "trail:\n  - use: middle.yaml\n  - step: A\n    recording:\n      web:\n        - tap: {text: Hello}\n"
+			f.write("trails/a.trail.yaml", main)
+			r := live.TrailRequest{File: "trails/a.trail.yaml", Keep: true}
+			report, err := f.RunTrail(t.Context(), r)
+			if err != nil || report.Part != part || report.Line != 9 || report.Text != "S" || report.Hint != "" {
+				t.Fatalf("%+v, %v", report, err)
+			}
+			f.step("S", call("tap", "text", "Sign in"))
+			if report, err := f.RunTrail(t.Context(), r); err != nil || !report.Passed() {
+				t.Fatalf("%+v, %v", report, err)
+			}
+			saved, err := f.Save(t.Context(), live.SaveRequest{File: r.File})
+			if err != nil || !saved.Written || len(saved.Parts) != 1 || saved.Parts[0] != part {
+				t.Fatalf("%+v, %v", saved, err)
+			}
+			want := strings.Replace(brokenPart, "Nobody", "Sign in", 1)
+			if diff := cmp.Diff(want, f.read(part)); diff != "" || f.read(r.File) != main {
+				t.Errorf("saved (-want +got):\n%s\n%s", diff, f.read(r.File))
+			}
+			if contents := f.contents[len(f.contents)-1]; string(contents[filepath.Join(f.root, part)]) != want {
+				t.Errorf("replayed %q", contents)
+			}
+		})
+	}
+}
+
+func TestPartThatIsUsedTwiceKeepsItsRepair(t *testing.T) {
 	t.Parallel()
 	f := open(t)
-	f.write("trails/parts/in.yaml", "trail:\n  - step: S\n    recording:\n      web:\n        - launchApp: {}\n        - tap: {text: Nobody}\n")
-	f.write("trails/a.trail.yaml", "trail:\n  - use: parts/in.yaml\n")
-	report, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/a.trail.yaml", Keep: true})
-	if err != nil || report.Step != 1 || !strings.HasPrefix(report.Reason, "trails/parts/in.yaml:6: ") ||
-		!strings.Contains(report.Hint, "repair trails/parts/in.yaml in a session of its own") {
-		t.Errorf("%+v, %v", report, err)
+	f.write("trails/in.yaml", brokenPart)
+	f.write("trails/a.trail.yaml", strings.Repeat("  - use: in.yaml\n    args: {who: Hello}\n", 2))
+	f.write("trails/a.trail.yaml", "trail:\n"+f.read("trails/a.trail.yaml")+
+		"  - step: Last\n    recording:\n      web:\n        - tap: {text: Gone}\n")
+	r := live.TrailRequest{File: "trails/a.trail.yaml", Keep: true}
+	if report, err := f.RunTrail(t.Context(), r); err != nil || report.Part != "trails/in.yaml" {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	f.step("S", call("tap", "text", "Sign in"), call("assertVisible", "text", "Hello"))
+	report, err := f.RunTrail(t.Context(), r)
+	if err != nil || report.Part != "" || report.Text != "Last" {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	f.step("Last", call("tap", "text", "Hello"))
+	if saved, err := f.Save(t.Context(), live.SaveRequest{File: r.File, NoReplay: true}); err != nil || !saved.Written {
+		t.Fatalf("%+v, %v", saved, err)
+	}
+	if got := f.read("trails/in.yaml"); strings.Contains(got, "Nobody") || strings.Count(got, "tap") != 1 {
+		t.Errorf("saved\n%s", got)
+	}
+}
+
+func TestPartThatChangedMeanwhileIsNotWritten(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/in.yaml", brokenPart)
+	f.write("trails/a.trail.yaml", "trail:\n  - use: in.yaml\n    args: {who: Hello}\n")
+	r := live.TrailRequest{File: "trails/a.trail.yaml", Keep: true}
+	if _, err := f.RunTrail(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	f.step("S", call("tap", "text", "Sign in"))
+	f.write("trails/in.yaml", brokenPart+"# mine\n")
+	_, err := f.Save(t.Context(), live.SaveRequest{File: r.File})
+	if err == nil || !strings.Contains(err.Error(), "trails/in.yaml was changed") || f.read("trails/in.yaml") != brokenPart+"# mine\n" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestStepThatUsesATrailIsNotReworded(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/in.yaml", "trail:\n  - step: S\n    recording:\n      web:\n        - launchApp: {}\n")
+	f.write("trails/a.trail.yaml", "trail:\n  - use: in.yaml\n")
+	if _, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/a.trail.yaml", Keep: true}); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := f.Edit(t.Context(), live.Edit{Reword: &live.Reword{Step: 1, Text: "x"}}); err == nil {
 		t.Error("a step that uses a trail was reworded")

@@ -169,6 +169,9 @@ func outcomeText(r live.Replayed) string {
 	if r.Line > 0 {
 		text += fmt.Sprintf(", line %d", r.Line)
 	}
+	if r.Part != "" {
+		text += " of the part " + r.Part
+	}
 	return text
 }
 

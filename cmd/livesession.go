@@ -146,6 +146,7 @@ type trailEnd struct {
 
 	mu      sync.Mutex
 	ended   event.TrailFinished
+	dialogs []string
 	failure event.Log // the last error that was logged
 	session string
 }
@@ -157,6 +158,10 @@ func (t *trailEnd) Handle(r event.Record) {
 	switch e := r.Event.(type) {
 	case event.TrailFinished:
 		t.ended = e
+	case event.DeviceNoted:
+		if e.Kind == "dialog" {
+			t.dialogs = append(t.dialogs, e.Text)
+		}
 	case event.Log:
 		if e.Level == "error" {
 			t.failure = e
@@ -173,7 +178,7 @@ func (t *trailEnd) replayed() live.Replayed {
 	e := t.ended
 	r := live.Replayed{
 		Outcome: e.Outcome, Reason: e.Reason, Hint: e.Hint, Step: e.Step, Text: e.StepText, Tool: e.Tool, Line: e.Line,
-		Millis: e.DurationMs,
+		Millis: e.DurationMs, Dialogs: t.dialogs,
 	}
 	if r.Outcome == "" { // it was not started
 		r.Outcome, r.Reason, r.Hint = event.Error, cmp.Or(t.failure.Message, "it was not started"), t.failure.Hint

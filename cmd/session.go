@@ -53,35 +53,48 @@ the reason.`,
 }
 
 func (a *app) newSessionStatus() *cobra.Command {
-	return &cobra.Command{
+	var name string
+	c := &cobra.Command{
 		Use:   "status [NAME]",
 		Short: "Show where a session stands",
 		Long:  "Show where a session stands: what it is for, the page that it shows, and what it has recorded. " + whichSession,
 		Args:  atMostOneSession,
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := a.findSession(strings.Join(args, ""))
+			name, err := oneSession(args, name)
+			if err != nil {
+				return err
+			}
+			r, err := a.findSession(name)
 			if err != nil {
 				return err
 			}
 			return a.printStatus(a.sessionView(c.Context(), r))
 		},
 	}
+	bindSessionName(c, &name)
+	return c
 }
 
 func (a *app) newSessionEnd() *cobra.Command {
 	var all bool
+	var name string
 	c := &cobra.Command{
 		Use:   "end [NAME]",
 		Short: "End a session",
 		Long:  "End a session, and wait until its servers and its device are closed. " + whichSession,
 		Args:  atMostOneSession,
 		RunE: func(c *cobra.Command, args []string) error {
-			if all && len(args) > 0 {
+			name, err := oneSession(args, name)
+			if err != nil {
+				return err
+			}
+			if all && name != "" {
 				return fault.New(fault.Misuse, "leave one of them out", "--all and the name of a session cannot be used together")
 			}
-			return a.endSessions(c.Context(), strings.Join(args, ""), all)
+			return a.endSessions(c.Context(), name, all)
 		},
 	}
+	bindSessionName(c, &name)
 	c.Flags().BoolVar(&all, "all", false, "end all sessions of all projects")
 	return c
 }
@@ -93,6 +106,22 @@ func atMostOneSession(c *cobra.Command, args []string) error {
 			"%s takes the name of one session, got %s", c.CommandPath(), count(len(args), "argument"))
 	}
 	return nil
+}
+
+// bindSessionName adds the flag --session of the commands of a session.
+func bindSessionName(c *cobra.Command, name *string) {
+	c.Flags().StringVar(name, "session", "", "`NAME` of the session (env "+sessionVariable+")")
+}
+
+// oneSession returns the name of a session that is given as the argument or by --session.
+func oneSession(args []string, flag string) (string, error) {
+	if len(args) == 0 {
+		return flag, nil
+	}
+	if flag != "" && flag != args[0] {
+		return "", fault.New(fault.Misuse, "leave one of them out", "two sessions are named: %s and --session %s", args[0], flag)
+	}
+	return args[0], nil
 }
 
 // sessionFolder is the folder of the sessions of this user.

@@ -19,7 +19,7 @@ import (
 )
 
 func (a *app) newSessionRecording() *cobra.Command {
-	var drop, reword, move string
+	var drop, reword, move, name string
 	c := &cobra.Command{
 		Use:   "recording [NAME]",
 		Short: "Show and change what a session has recorded",
@@ -34,7 +34,10 @@ func (a *app) newSessionRecording() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			client, err := a.connect(strings.Join(args, ""))
+			if name, err = oneSession(args, name); err != nil {
+				return err
+			}
+			client, err := a.connect(name)
 			if err != nil {
 				return err
 			}
@@ -46,6 +49,7 @@ func (a *app) newSessionRecording() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
+	bindSessionName(c, &name)
 	flags.StringVar(&drop, "drop", "", "remove a step or a call: `N or N.M`")
 	flags.StringVar(&reword, "reword", "", "give step N another text: `N=TEXT`")
 	flags.StringVar(&move, "move", "", "move step N to the place of step M: `N=M`")
@@ -124,10 +128,11 @@ refused without --overwrite. The exit code is 1 when the replay fails; nothing i
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&name, "session", "", "`NAME` of the session (env "+sessionVariable+")")
+	bindSessionName(c, &name)
 	flags.StringVar(&request.Title, "title", "", "`TITLE` of the trail")
 	flags.BoolVar(&request.NoReplay, "no-replay", false,
 		"do not replay the recording before it is written; metadata in the trail says so")
+	flags.IntVar(&request.Replays, "replays", 0, "replay the recording `N` times; each has to pass (default 1)")
 	flags.BoolVar(&request.Overwrite, "overwrite", false, "replace the steps of a trail that has other steps")
 	return c
 }
@@ -170,13 +175,20 @@ func (a *app) printSaved(saved live.SaveReport) {
 	case saved.Replayed == nil:
 		fmt.Fprintf(a.Stdout, "saved %s without a replay\n", file)
 	case saved.Written && saved.Diff == "":
-		fmt.Fprintf(a.Stdout, "the replay passed in %s; %s has these steps already\n", duration(*saved.Replayed), file)
+		fmt.Fprintf(a.Stdout, "%s; %s has these steps already\n", passedReplays(saved), file)
 	case saved.Written:
-		fmt.Fprintf(a.Stdout, "the replay passed in %s; saved %s\n", duration(*saved.Replayed), savedFiles(saved))
+		fmt.Fprintf(a.Stdout, "%s; saved %s\n", passedReplays(saved), savedFiles(saved))
 	default:
 		a.printStopped("the replay", file, *saved.Replayed)
 		fmt.Fprintf(a.Stdout, "%s was not written; change the recording, or save it with --no-replay\n", file)
 	}
+}
+
+func passedReplays(saved live.SaveReport) string {
+	if saved.Replays > 1 {
+		return fmt.Sprintf("%d replays passed, the last in %s", saved.Replays, duration(*saved.Replayed))
+	}
+	return "the replay passed in " + duration(*saved.Replayed)
 }
 
 // savedFiles returns the names of the files that changed.
@@ -211,6 +223,9 @@ func (a *app) printStopped(what, file string, r live.Replayed) {
 	fmt.Fprintf(a.Stdout, "%s %s%s: %s\n", what, verb, place, report.Clean(r.Reason))
 	if r.Hint != "" {
 		fmt.Fprintf(a.Stdout, "hint: %s\n", report.Clean(r.Hint))
+	}
+	for _, dialog := range r.Dialogs {
+		fmt.Fprintf(a.Stdout, "a dialog came: %s\n", report.Clean(dialog))
 	}
 	if r.Folder != "" {
 		fmt.Fprintf(a.Stdout, "evidence: %s\n", report.Clean(a.relative([]string{r.Folder})[0]))
@@ -252,7 +267,7 @@ after them, and session save FILE writes only what changed. FILE is as in sessio
 			})
 		},
 	}
-	c.Flags().StringVar(&name, "session", "", "`NAME` of the session (env "+sessionVariable+")")
+	bindSessionName(c, &name)
 	c.Flags().StringArrayVar(&args, "arg", nil, "`NAME=VALUE` for a declared argument of the trail (repeatable)")
 	return c
 }
@@ -271,13 +286,18 @@ func (a *app) replayInSession(ctx context.Context, name string, request live.Tra
 		err = a.writeJSON(replayed)
 	case replayed.Passed():
 		fmt.Fprintf(a.Stdout, "every step of %s passed\n", report.Clean(replayed.File))
-		a.notice(fmt.Sprintf("`trailblaze session save %s` writes what was repaired", report.Clean(replayed.File)))
+		if replayed.Repaired {
+			a.notice(fmt.Sprintf("`trailblaze session save %s` writes what was repaired", report.Clean(replayed.File)))
+		}
 	default:
 		a.printStopped(report.Clean(replayed.File), report.Clean(replayed.File), replayed.Replayed)
 		a.printScreen(replayed.Changes, replayed.Events)
 		if replayed.Step > 0 && replayed.Outcome == event.Failed && replayed.Kind != trail.KindUse {
 			a.notice(fmt.Sprintf("make the calls that work with --%s %q, then replay %s again", repairFlag(replayed.Kind),
 				report.Clean(replayed.Text), report.Clean(replayed.File)))
+			if replayed.Check {
+				a.notice("if the app is wrong, report it; do not weaken the check")
+			}
 		}
 	}
 	if err == nil && !replayed.Passed() {

@@ -347,6 +347,11 @@ func (a *app) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, ca
 	if calls == nil {
 		return fault.New(fault.Misuse, "", "the call is not saved: neither the tool nor what it called can be recorded")
 	}
+	unlock, err := a.lockSaves()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	data, err := a.withStep(f, sc, memory, calls)
 	if err != nil {
 		return err
@@ -356,6 +361,24 @@ func (a *app) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, ca
 	}
 	a.notice("saved as a step of " + f.save)
 	return nil
+}
+
+// lockSaves makes other commands wait that append to a trail, until unlock is called.
+func (a *app) lockSaves() (unlock func(), err error) {
+	dir := a.cacheDir()
+	if dir == "" {
+		return nil, fault.New(fault.Misuse, "set TRAILBLAZE_CACHE_DIR to the absolute path of a folder",
+			"the cache folder, in which --save keeps its lock, is not known")
+	}
+	err = os.MkdirAll(dir, 0o700)
+	var held *files.LockedFile
+	if err == nil {
+		held, err = files.Lock(filepath.Join(dir, "save.lock"), true)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Server, err, "check the permissions of "+dir, "lock the --save file")
+	}
+	return func() { _ = held.Close() }, nil
 }
 
 // withStep returns the trail of --save with one more step. A new trail gets the memory of the call.

@@ -322,6 +322,32 @@ func TestSessionRepairsAPartOfTheTrail(t *testing.T) {
 	p.run("run", "trails/a.trail.yaml").want(t, 0, "1 passed")
 }
 
+func TestSessionIsNamedByFlagOrArgument(t *testing.T) {
+	t.Parallel()
+	p := sessionProject(t, "")
+	p.start(t)
+	p.run("session", "status", "--session", "s1").want(t, 0, "s1")
+	p.run("session", "recording", "--session", "s1").want(t, 0)
+	p.run("session", "status", "s1", "--session", "s2").wantErr(t, 3, "two sessions are named: s1 and --session s2")
+	p.run("session", "end", "--session", "s1").wantErr(t, 0, "session s1 ended")
+}
+
+func TestToolsThatSaveAtOnceLoseNoStep(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(`""`)})
+	p.write("trails/s.trail.yaml", "# mine\ntrail:\n  - step: zero\n    recording: {web: [{wait: {seconds: 0}}]}\n")
+	var running sync.WaitGroup
+	for i := range 12 {
+		running.Go(func() {
+			p.run("tool", "echo", "text=hi", "--save", "trails/s.trail.yaml", "--step", fmt.Sprint("N", i)).wantErr(t, 0, "saved")
+		})
+	}
+	running.Wait()
+	if n := strings.Count(p.read(t, "trails/s.trail.yaml"), "step: N"); n != 12 {
+		t.Errorf("%d of 12 steps are in the file", n)
+	}
+}
+
 func TestSessionRepairsTrailhead(t *testing.T) {
 	t.Parallel()
 	p := sessionProject(t, "")

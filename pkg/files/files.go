@@ -76,25 +76,28 @@ func Open(path string) (*os.File, error) {
 }
 
 // Replace creates a file beside path, calls write with it, and gives it the name path, so that readers find either the
-// earlier content or all of the new one. The file has mode 0644 before the umask, unless write changes it. After an
-// error path is unchanged.
+// earlier content or all of the new one. The file has mode 0644 before the umask, unless write changes it, and keeps the
+// owner of an earlier one where this process may set it. After an error path is unchanged.
 func Replace(path string, write func(*os.File) error) error {
-	return replace(path, write, os.OpenFile, os.Rename, os.Remove)
+	return replace(path, write, os.OpenFile, os.Lstat, os.Rename, os.Remove)
 }
 
 // ReplaceIn is [Replace] for a path relative to root, which links cannot lead out of.
 func ReplaceIn(root *os.Root, path string, write func(*os.File) error) error {
-	return replace(path, write, root.OpenFile, root.Rename, root.Remove)
+	return replace(path, write, root.OpenFile, root.Lstat, root.Rename, root.Remove)
 }
 
 func replace(
 	path string, write func(*os.File) error, open func(path string, flag int, mode fs.FileMode) (*os.File, error),
-	rename func(from, to string) error, remove func(path string) error,
+	stat func(path string) (fs.FileInfo, error), rename func(from, to string) error, remove func(path string) error,
 ) error {
 	temp := filepath.Join(filepath.Dir(path), "."+strings.TrimPrefix(filepath.Base(path), ".")+"."+rand.Text())
 	file, err := open(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
+	}
+	if before, statErr := stat(path); statErr == nil {
+		keepOwner(file, before)
 	}
 	if err = errors.Join(write(file), file.Close()); err == nil {
 		err = rename(temp, path)

@@ -4,6 +4,7 @@ package files_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -46,5 +47,30 @@ func TestReadDoesNotWait(t *testing.T) {
 		if _, err := files.Read(path, 9); !errors.Is(err, files.ErrNotRegular) {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+func TestReplaceKeepsTheOwner(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Log("only root can give files to others; nothing is checked")
+		return
+	}
+	path := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(path, 1234, 5678); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Replace(path, func(*os.File) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != 1234 || stat.Gid != 5678 {
+		t.Errorf("owner %+v", info.Sys())
 	}
 }

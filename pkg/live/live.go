@@ -71,7 +71,8 @@ type Replayed struct {
 	Line    int           `json:"line,omitempty"` // of that call
 	Part    string        `json:"part,omitempty"` // the trail with that step, when the replayed one uses it and can repair it
 	Millis  int64         `json:"durationMs,omitempty"`
-	Folder  string        `json:"folder,omitempty"` // with the evidence; empty when there is none
+	Folder  string        `json:"folder,omitempty"`  // with the evidence; empty when there is none
+	Dialogs []string      `json:"dialogs,omitempty"` // that came during the replay, and how they were answered
 }
 
 // Passed reports whether the trail passed.
@@ -91,6 +92,7 @@ type Session struct {
 	parts      map[string]*list // the parts that were replayed, by their absolute paths
 	shown      *device.View     // what the caller knows of the screen; nil when nothing was shown yet
 	unfinished []string         // texts of the steps whose last request failed
+	unrecorded int              // how many calls that may change the app were made without recording
 	omitted    int              // how much of what could not be recorded was reported
 }
 

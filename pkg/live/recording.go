@@ -314,6 +314,14 @@ func (s *Session) move(m Move) error {
 	return nil
 }
 
+// wasOrWere is [count] with a verb.
+func wasOrWere(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " was"
+	}
+	return count(n, noun) + " were"
+}
+
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

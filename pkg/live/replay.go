@@ -35,8 +35,12 @@ type TrailRequest struct {
 // TrailReport is how the replay of a trail ended.
 type TrailReport struct {
 	Replayed
-	File    string       `json:"file"` // relative to the project root
-	Rest    []trail.Call `json:"-"`    // calls of the step that stopped, after the one that failed; only with Keep
+	File string `json:"file"` // relative to the project root
+	// Repaired says that the session has calls that the files lack.
+	Repaired bool `json:"repaired,omitempty"`
+	// Check says that the call that failed checks something.
+	Check   bool         `json:"check,omitempty"`
+	Rest    []trail.Call `json:"-"` // calls of the step that stopped, after the one that failed; only with Keep
 	URL     string       `json:"url,omitempty"`
 	Changes string       `json:"changes,omitempty"` // of the screen; only with Keep
 	Events  []string     `json:"events,omitempty"`
@@ -66,11 +70,13 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	report := TrailReport{File: s.relative(path), Replayed: s.replaySource(ctx)}
 	if report.Step > 0 && s.next < len(s.steps) {
 		step := s.steps[s.next]
+		report.Check = step.failing && s.isCheckIn(step.Kind, step.Calls[step.done])
 		for _, call := range step.Calls[min(step.done+1, len(step.Calls)):] {
 			call.Args, _ = s.opts.Redactor.Value(call.Args).(map[string]any)
 			report.Rest = append(report.Rest, call)
 		}
 	}
+	report.Repaired = slices.ContainsFunc(s.allSteps(), func(step *Step) bool { return step.changed })
 	var after StepReport
 	_, err = s.reportScreen(ctx, &after)
 	report.URL, report.Changes, report.Events = after.URL, after.Changes, after.Events
@@ -137,7 +143,7 @@ func steps(file *trail.File) []trail.Step {
 
 // redacted removes secrets from the texts of a replay.
 func (s *Session) redacted(r Replayed) Replayed {
-	r.Reason, r.Hint, r.Text = s.text(r.Reason), s.text(r.Hint), s.text(r.Text)
+	r.Reason, r.Hint, r.Text, r.Dialogs = s.text(r.Reason), s.text(r.Hint), s.text(r.Text), s.texts(r.Dialogs)
 	return r
 }
 

@@ -27,17 +27,19 @@ type SaveRequest struct {
 	Title     string `json:"title,omitempty"`
 	NoReplay  bool   `json:"noReplay,omitempty"`  // write it without a replay before, and say so in its metadata
 	Overwrite bool   `json:"overwrite,omitempty"` // replace the steps of an existing file that has others
+	Replays   int    `json:"replays,omitempty"`   // how many replays have to pass; 0 for one
 }
 
 // SaveReport is what became of a recording.
 type SaveReport struct {
-	File     string    `json:"file"`            // relative to the project root
-	Written  bool      `json:"written"`         // false when it did not pass its replay
-	New      bool      `json:"new"`             // the file did not exist
-	Steps    int       `json:"steps"`           // of the recording
-	Parts    []string  `json:"parts,omitempty"` // the trails that the file uses and whose calls were repaired
-	Diff     string    `json:"diff"`            // unified; of what was written, or would have been
-	Replayed *Replayed `json:"replayed,omitempty"`
+	File     string    `json:"file"`               // relative to the project root
+	Written  bool      `json:"written"`            // false when it did not pass its replay
+	New      bool      `json:"new"`                // the file did not exist
+	Steps    int       `json:"steps"`              // of the recording
+	Parts    []string  `json:"parts,omitempty"`    // the trails that the file uses and whose calls were repaired
+	Diff     string    `json:"diff"`               // unified; of what was written, or would have been
+	Replayed *Replayed `json:"replayed,omitempty"` // the last replay
+	Replays  int       `json:"replays,omitempty"`  // how many there were
 	Warnings []string  `json:"warnings,omitempty"`
 }
 
@@ -50,6 +52,9 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	}
 	defer release()
 	path, err := s.savePath(r.File)
+	if err == nil {
+		err = r.checkReplays()
+	}
 	if err != nil {
 		return SaveReport{}, err
 	}
@@ -77,14 +82,9 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 		report.Diff += s.text(udiff.Unified(s.relative(c.path), s.relative(c.path), string(c.before), string(c.after)))
 	}
 	if !r.NoReplay {
-		replayed, note, err := s.replay(ctx, path, contents, s.args())
-		if err != nil {
+		passed, err := s.replays(ctx, path, contents, r, &report)
+		if err != nil || !passed {
 			return report, err
-		}
-		report.Replayed = &replayed
-		if !replayed.Passed() {
-			report.Warnings = append(report.Warnings, note...)
-			return report, nil
 		}
 	}
 	if err := s.writeAll(changes); err != nil {
@@ -92,6 +92,41 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	}
 	report.Written = true
 	return report, nil
+}
+
+// maxReplays is the largest number of replays before a save.
+const maxReplays = 100
+
+func (r SaveRequest) checkReplays() error {
+	switch {
+	case r.Replays < 0 || r.Replays > maxReplays:
+		return fault.New(fault.InvalidArguments, "", "replays is %d, not between 1 and %d", r.Replays, maxReplays)
+	case r.Replays > 0 && r.NoReplay:
+		return fault.New(fault.InvalidArguments, "leave one of them out", "a number of replays contradicts a save without a replay")
+	}
+	return nil
+}
+
+// replays replays what will be saved as often as it is asked for, up to the first replay that does not pass.
+func (s *Session) replays(
+	ctx context.Context, path string, contents map[string][]byte, r SaveRequest, report *SaveReport,
+) (passed bool, err error) {
+	for n := 1; n <= max(1, r.Replays); n++ {
+		replayed, note, err := s.replay(ctx, path, contents, s.args())
+		if err != nil {
+			return false, err
+		}
+		report.Replayed, report.Replays = &replayed, n
+		if !replayed.Passed() {
+			if n > 1 {
+				note = append(note, fmt.Sprintf("%s passed before, and replay %d did not: the trail does not pass each time, "+
+					"or a replay changes the app", count(n-1, "replay"), n))
+			}
+			report.Warnings = append(report.Warnings, note...)
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // savePath returns the absolute path of a file that a recording may be written to: below trailsDir, named *.trail.yaml,
@@ -183,13 +218,22 @@ func (s *Session) noSecrets(before, after []byte) error {
 	return nil
 }
 
-// lostChecks says which steps of a file have fewer checks in its new content.
+// lostChecks says which steps of a file have fewer checks in its new content, or others.
 func (s *Session) lostChecks(before, after []byte) []string {
 	var warnings []string
 	now := s.checksOf(after)
 	for step, had := range s.checksOf(before) {
-		if has := now[step]; has < had {
-			warnings = append(warnings, fmt.Sprintf("%s %q had %s in the file, now %d", step.kind, s.text(step.text), count(had, "check"), has))
+		has := now[step]
+		isGone := func(c trail.Call) bool {
+			return !slices.ContainsFunc(has, func(other trail.Call) bool { return sameCall(c, other) })
+		}
+		switch {
+		case len(has) < len(had):
+			warnings = append(warnings, fmt.Sprintf("%s %q had %s in the file, now %d",
+				step.kind, s.text(step.text), count(len(had), "check"), len(has)))
+		case slices.ContainsFunc(had, isGone):
+			warnings = append(warnings, fmt.Sprintf("the check of %s %q changed; it must prove as much as before",
+				step.kind, s.text(step.text)))
 		}
 	}
 	slices.Sort(warnings)
@@ -198,10 +242,10 @@ func (s *Session) lostChecks(before, after []byte) []string {
 
 type stepName struct{ kind, text string }
 
-// checksOf returns how many checks each step of a trail has on this device.
-func (s *Session) checksOf(data []byte) map[stepName]int {
+// checksOf returns the checks that each step of a trail has on this device.
+func (s *Session) checksOf(data []byte) map[stepName][]trail.Call {
 	file, _ := trail.Parse("", data) // content with problems was refused before
-	out := map[stepName]int{}
+	out := map[stepName][]trail.Call{}
 	if file == nil {
 		return out
 	}
@@ -209,7 +253,8 @@ func (s *Session) checksOf(data []byte) map[stepName]int {
 		calls, _ := step.Lookup(s.opts.Lineage)
 		for _, call := range calls {
 			if s.isCheckIn(step.Kind, call) {
-				out[stepName{step.Kind, step.Text}]++
+				name := stepName{step.Kind, step.Text}
+				out[name] = append(out[name], call)
 			}
 		}
 	}
@@ -378,6 +423,10 @@ func (s *Session) warnings(content string) []string {
 	for _, text := range s.unfinished {
 		out = append(out, fmt.Sprintf("the last calls of %q failed, and are not in the trail", s.text(text)))
 	}
+	if s.unrecorded > 0 {
+		out = append(out, fmt.Sprintf("%s made without recording; if the app keeps what they did, the trail passes only after them",
+			wasOrWere(s.unrecorded, "call")))
+	}
 	for i, step := range s.root.steps {
 		if step.changed && !step.isRecordable() {
 			out = append(out, fmt.Sprintf("the calls of step %d %q are not written, because the step is recordable: false", i+1, s.text(step.Text)))
@@ -387,7 +436,7 @@ func (s *Session) warnings(content string) []string {
 		out = append(out, "the trail has no verify step, so it does not check any result")
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.opts.Secrets)) {
-		if strings.Contains(content, "{{"+name+"}}") {
+		if strings.Contains(content, "{{"+name+"}}") && !slices.Contains(s.opts.Project.SecretNames, name) {
 			out = append(out, fmt.Sprintf("the trail needs a secret: run it with --secret %s", name))
 		}
 	}

@@ -105,6 +105,7 @@ func (s *Session) failLast(report *StepReport, made [][]trail.Call, blocked stri
 func (s *Session) record(index int, r StepRequest, calls []trail.Call, report *StepReport) {
 	omitted := s.newlyOmitted(s.inner.Recording().Omitted)
 	if r.Unrecorded {
+		s.unrecorded += s.actions(report.Calls)
 		return
 	}
 	calls = withoutReferences(calls, report)
@@ -117,6 +118,17 @@ func (s *Session) record(index int, r StepRequest, calls []trail.Call, report *S
 	}
 	report.Step, report.Recorded = index+1, len(calls)
 	report.Warnings = append(report.Warnings, s.besideRepair(index)...)
+}
+
+// actions returns how many calls that succeeded may have changed the app.
+func (s *Session) actions(calls []CallReport) int {
+	n := 0
+	for _, c := range calls {
+		if t, err := s.Tools().Find(c.Tool); err == nil && c.OK && t.Source.Kind != tool.FromBuiltin && (t.Source.Kind != tool.FromDevice || !s.isCheck(t)) {
+			n++
+		}
+	}
+	return n
 }
 
 // besideRepair warns of a new step that was added where a step waits for its repair.

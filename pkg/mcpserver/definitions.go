@@ -48,7 +48,7 @@ func definitions() []definition {
 			(*server).recordingTool),
 		define("save_trail", "Replay the recording in a fresh session and write it if it passes. An existing file is merged.",
 			`"file":{"type":"string","description":"trails/NAME.trail.yaml"},"title":{"type":"string"},`+
-				`"replay":{"type":"boolean","default":true},"overwrite":{"type":"boolean","description":"replace other steps"}`,
+				`"replay":{"type":"boolean","default":true},"replays":{"type":"integer"},"overwrite":{"type":"boolean","description":"replace other steps"}`,
 			(*server).saveTool, "file"),
 		define("run_trail", "Replay a trail, in a fresh session or with keep in this one, which then stays at the failing call.",
 			`"file":{"type":"string"},"id":{"type":"string","description":"of a replay that still runs"},`+

@@ -129,6 +129,9 @@ func saveText(r live.SaveReport) string {
 	default:
 		fmt.Fprintf(&b, "%s: was not written, because its replay %s", r.File, outcomeText(*r.Replayed))
 		p.line("reason: " + cut(joined(r.Replayed.Reason, r.Replayed.Hint), maxFailure))
+		for _, dialog := range r.Replayed.Dialogs {
+			p.line("a dialog came: " + cut(dialog, 200))
+		}
 	}
 	b.WriteString(below(p.String()))
 	if !r.Written {
@@ -136,6 +139,12 @@ func saveText(r live.SaveReport) string {
 		if r.Replayed.Folder != "" {
 			b.WriteString("; evidence: " + r.Replayed.Folder)
 		}
+	}
+	if r.Replays > 1 && r.Written {
+		fmt.Fprintf(&b, "\nall %d replays passed", r.Replays)
+	}
+	if r.Written && len(r.Parts) > 0 {
+		b.WriteString("\nrepaired in it: " + strings.Join(r.Parts, ", "))
 	}
 	for _, w := range r.Warnings {
 		b.WriteString("\nwarning: " + cut(w, 200))
@@ -196,6 +205,9 @@ func trailText(r live.TrailReport, keep bool) string {
 	case keep:
 		text += fmt.Sprintf("\nThe session stays here. Send the calls that replace the failed one in a step with the text %q, "+
 			"then run_trail with keep goes on, and save_trail writes only what changed", r.Text)
+		if r.Check {
+			text += ". If the app is wrong, report it; do not weaken the check"
+		}
 	default:
 		text += "\nrun_trail with keep stops at the failed call, so that step can repair it"
 		if r.Folder != "" {

@@ -332,8 +332,9 @@ func (s *server) saveTool(ctx context.Context, args json.RawMessage) (answer, er
 		Title     string
 		Replay    bool
 		Overwrite bool
+		Replays   int
 	}{Replay: true}
-	if err := decode(args, &in, "file", "title", "replay", "overwrite"); err != nil {
+	if err := decode(args, &in, "file", "title", "replay", "replays", "overwrite"); err != nil {
 		return answer{}, err
 	}
 	recorded := s.sessions.recorded(ctx)
@@ -342,7 +343,7 @@ func (s *server) saveTool(ctx context.Context, args json.RawMessage) (answer, er
 	}
 	return s.run(ctx, "save_trail "+in.File, func(ctx context.Context) (answer, error) {
 		report, err := recorded.Save(ctx, live.SaveRequest{
-			File: in.File, Title: in.Title, NoReplay: !in.Replay, Overwrite: in.Overwrite,
+			File: in.File, Title: in.Title, NoReplay: !in.Replay, Overwrite: in.Overwrite, Replays: in.Replays,
 		})
 		if err != nil {
 			return answer{}, err

@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"net/url"
 	"path/filepath"
@@ -100,6 +101,20 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
 	})
 	return live.Open(ctx, o)
+}
+
+// lostRecordings names the recordings of sessions of a project that were killed, and says how to go on with them.
+func (a *app) lostRecordings(project *config.Project) []string {
+	var notes []string
+	for _, path := range live.Lost(project.LogsDir) {
+		name := path
+		if rel, err := filepath.Rel(project.Root, path); err == nil {
+			name = filepath.ToSlash(rel)
+		}
+		notes = append(notes, fmt.Sprintf("a session was killed; what it recorded is in %s: move it below %s as "+
+			"NAME.trail.yaml, replay it in a session, and record on", report.Clean(name), filepath.Base(project.TrailsDir)))
+	}
+	return notes
 }
 
 // isDefault reports whether a trail that was recorded in a scope is replayed in it without flags.

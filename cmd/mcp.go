@@ -107,6 +107,7 @@ func (o *liveOpener) open(ctx context.Context, s mcpserver.Start) (mcpserver.Ope
 	o.app.reapLeftovers(event.NewStream(o.app.Now, o.app.redactor, warnings(func(text string) {
 		o.app.notice("warning: " + report.Clean(text))
 	})))
+	notes = append(notes, o.app.lostRecordings(project)...)
 	f.before = o.last
 	opened, err := o.app.openLive(ctx, project, f, mcpCommand)
 	if err != nil {

@@ -261,6 +261,9 @@ func (a *app) serveSession(ctx context.Context, f startFlags) error {
 func (a *app) openSession(
 	ctx context.Context, project *config.Project, f startFlags, claim *background.Claim,
 ) (*background.Server, error) {
+	for _, note := range a.lostRecordings(project) {
+		a.notice(note)
+	}
 	session, err := a.openLive(ctx, project, f.liveFlags, "session-"+claim.Name())
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {

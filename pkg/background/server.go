@@ -15,7 +15,6 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
-	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 )
@@ -28,8 +27,6 @@ const (
 	// drainTimeout is how long requests in progress may take when the session ends. They are cancelled unless it
 	// failed.
 	drainTimeout = 5 * time.Second
-	// recordingName is the file with the recording in the folder of the session.
-	recordingName = "recording.trail.yaml"
 )
 
 // Session is the part of [live.Session] that is served.
@@ -92,7 +89,7 @@ func (c *Claim) Listen(ctx context.Context, o Options) (*Server, error) {
 			r.Socket, r.Target, r.Driver = path, s.status.Target, s.status.Driver
 			r.Agent, r.Device = s.status.Agent, s.status.Device
 			if s.status.Folder != "" {
-				r.Recording = filepath.Join(s.status.Folder, recordingName)
+				r.Recording = filepath.Join(s.status.Folder, live.RecordingName)
 			}
 		})
 	}
@@ -294,8 +291,7 @@ func (s *Server) count(change int) {
 	s.used = s.claim.folder.Now()
 }
 
-// keep remembers the status of the session and writes its recording into a file, where it is found when the session
-// fails. Both stay as they are when the session has failed.
+// keep remembers the status of the session and its recording. Both stay as they are when the session has failed.
 func (s *Server) keep(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	status, err := s.opts.Session.Status(ctx)
@@ -309,18 +305,7 @@ func (s *Server) keep(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status = status
-	if text == s.recorded {
-		return
-	}
 	s.recorded = text
-	path := s.claim.record.Recording
-	if path == "" {
-		return
-	}
-	_ = files.Replace(path, func(f *os.File) error { // the session works without it
-		_, err := io.WriteString(f, text)
-		return errors.Join(err, f.Chmod(0o600))
-	})
 }
 
 func (s *Server) noteSaved() {

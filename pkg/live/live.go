@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/session"
@@ -87,13 +88,15 @@ type Session struct {
 	references *screen.References
 	slot       chan struct{} // holds a value while a method runs
 
-	*list                       // where calls are recorded: the recording, or the part at which its replay stopped
-	root       *list            // the recording
-	parts      map[string]*list // the parts that were replayed, by their absolute paths
-	shown      *device.View     // what the caller knows of the screen; nil when nothing was shown yet
-	unfinished []string         // texts of the steps whose last request failed
-	unrecorded int              // how many calls that may change the app were made without recording
-	omitted    int              // how much of what could not be recorded was reported
+	*list                        // where calls are recorded: the recording, or the part at which its replay stopped
+	kept       string            // the recording as it is in the folder of the session
+	open       *files.LockedFile // says that the session is open; nil if that cannot be said
+	root       *list             // the recording
+	parts      map[string]*list  // the parts that were replayed, by their absolute paths
+	shown      *device.View      // what the caller knows of the screen; nil when nothing was shown yet
+	unfinished []string          // texts of the steps whose last request failed
+	unrecorded int               // how many calls that may change the app were made without recording
+	omitted    int               // how much of what could not be recorded was reported
 }
 
 // Open opens a session: it starts the servers of the scope and registers their tools. The device starts with the first
@@ -128,6 +131,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		return nil, err
 	}
 	s.inner = inner
+	s.markOpen()
 	return s, nil
 }
 
@@ -135,6 +139,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 func (s *Session) Close(ctx context.Context) {
 	s.inner.Close(ctx)
 	s.closeLog()
+	s.markClosed()
 }
 
 func (s *Session) closeLog() {

@@ -210,6 +210,9 @@ func (s *Session) Edit(ctx context.Context, e Edit) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if e != (Edit{}) {
+		s.keep()
+	}
 	return s.yaml()
 }
 

@@ -82,6 +82,9 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 	s.inner.FinishStep(st, outcome)
 	s.record(index, r, slices.Concat(made...), &report)
 	s.noteUnfinished(r, report.OK())
+	if report.Recorded > 0 {
+		s.keep()
+	}
 	return report, err
 }
 

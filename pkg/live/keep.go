@@ -1,0 +1,71 @@
+package live
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+const (
+	// RecordingName is the file with the recording in the folder of a session.
+	RecordingName = "recording.trail.yaml"
+	// openName is a file in the folder of a session that is locked while the session is open.
+	openName = ".open"
+)
+
+// keep writes the recording into the folder of the session, where it is found when the process is killed. The session
+// works without it.
+func (s *Session) keep() {
+	if s.dir == "" || len(s.root.steps) == 0 {
+		return
+	}
+	data, err := trail.Format(s.file(s.root, "", "", false))
+	text := s.text(string(data))
+	if err != nil || text == s.kept {
+		return
+	}
+	err = files.Replace(filepath.Join(s.dir, RecordingName), func(f *os.File) error {
+		_, err := io.WriteString(f, text)
+		return errors.Join(err, f.Chmod(0o600))
+	})
+	if err == nil {
+		s.kept = text
+	}
+}
+
+// markOpen marks the folder of the session until it is closed.
+func (s *Session) markOpen() {
+	if s.dir != "" {
+		s.open, _ = files.Lock(filepath.Join(s.dir, openName), false)
+	}
+}
+
+func (s *Session) markClosed() {
+	if s.open != nil {
+		_ = s.open.Close()
+		_ = os.Remove(filepath.Join(s.dir, openName))
+	}
+}
+
+// Lost returns the recordings of sessions whose processes were killed, as paths. Each is returned once.
+func Lost(logsDir string) []string {
+	var lost []string
+	marks, _ := filepath.Glob(filepath.Join(logsDir, "*", openName))
+	for _, mark := range marks {
+		held, err := files.Lock(mark, false)
+		if err != nil {
+			continue // its session is open
+		}
+		_ = held.Close()
+		_ = os.Remove(mark)
+		path := filepath.Join(filepath.Dir(mark), RecordingName)
+		if _, err := os.Stat(path); err == nil {
+			lost = append(lost, path)
+		}
+	}
+	return lost
+}

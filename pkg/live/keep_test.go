@@ -1,0 +1,43 @@
+package live_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/live"
+)
+
+func TestRecordingIsKeptAfterEachStep(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	status, err := f.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(status.Folder, live.RecordingName)
+	for text, want := range map[string]string{"Open": "step Open: launchApp"} {
+		f.step(text, call("launchApp"))
+		data, err := os.ReadFile(path)
+		if err != nil || inShort(t, string(data)) != want {
+			t.Errorf("%v\n%s", err, data)
+		}
+	}
+	if lost := live.Lost(filepath.Join(f.root, "logs")); len(lost) > 0 {
+		t.Errorf("the session is open, but these are lost: %q", lost)
+	}
+	f.Close(t.Context())
+	if lost := live.Lost(filepath.Join(f.root, "logs")); len(lost) > 0 {
+		t.Errorf("the session was closed, but these are lost: %q", lost)
+	}
+	if err := os.WriteFile(filepath.Join(status.Folder, ".open"), nil, 0o600); err != nil { // as a killed process leaves it
+		t.Fatal(err)
+	}
+	if lost := live.Lost(filepath.Join(f.root, "logs")); !slices.Equal(lost, []string{path}) {
+		t.Errorf("lost %q", lost)
+	}
+	if lost := live.Lost(filepath.Join(f.root, "logs")); len(lost) > 0 {
+		t.Errorf("named twice: %q", lost)
+	}
+}

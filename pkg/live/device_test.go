@@ -23,6 +23,7 @@ type app struct {
 	refs    *screen.References
 	// released counts how often the device was released for other sessions.
 	released int
+	trailDir string
 }
 
 func (a *app) kind() device.Kind {
@@ -45,6 +46,8 @@ func (a *app) Open(s device.Session) device.Device {
 	a.refs = s.References
 	return a
 }
+
+func (a *app) SetTrailDir(dir string) { a.trailDir = dir }
 
 func (*app) Classifiers(context.Context) ([]string, error) { return nil, nil }
 func (*app) Check(context.Context) (string, error)         { return "", nil }

@@ -190,6 +190,7 @@ func (s *Session) load(path string, args map[string]string) error {
 	}
 	s.steps = s.stepsOf(file)
 	s.source = &fileSource{path, data, file, args}
+	s.inner.SetTrailDir(filepath.Dir(path))
 	return nil
 }
 

@@ -135,3 +135,15 @@ func TestStepThatUsesATrailIsNotReworded(t *testing.T) {
 		t.Error("a step that uses a trail was reworded")
 	}
 }
+
+func TestReplayLooksForFilesBesideTheTrail(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/wiki/a.trail.yaml", "trail:\n  - step: S\n    recording:\n      web:\n        - launchApp: {}\n")
+	if _, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/wiki/a.trail.yaml", Keep: true}); err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(f.root, "trails", "wiki"); f.app.trailDir != want {
+		t.Errorf("files are looked for in %q, want %q", f.app.trailDir, want)
+	}
+}

@@ -48,6 +48,17 @@ func (d *usedDevice) Call(ctx context.Context, call tool.Call) (tool.Result, err
 	return result, err
 }
 
+// SetTrailDir makes the device look for relative paths of files beside a trail in this folder.
+func (s *Session) SetTrailDir(dir string) {
+	s.opts.TrailDir = dir
+	if s.device == nil {
+		return
+	}
+	if d, ok := s.device.Device.(interface{ SetTrailDir(dir string) }); ok {
+		d.SetTrailDir(dir)
+	}
+}
+
 // openDevice opens the scope's device and returns its commands as a source. It starts the device if a known call needs
 // it, unless that is delayed.
 func (s *Session) openDevice() discover.Source {

@@ -39,6 +39,9 @@ func newFileAccess(session device.Session, allowed []string) fileAccess {
 	return a
 }
 
+// SetTrailDir changes the folder of the trail, between calls.
+func (d *webDevice) SetTrailDir(dir string) { d.session.TrailDir = dir }
+
 // foldersOf returns the folders in which a path that an argument names may be: those of the trail and of the project,
 // or an empty one for an absolute path.
 func (d *webDevice) foldersOf(path string) []string {

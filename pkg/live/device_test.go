@@ -94,7 +94,7 @@ func (a *app) Call(_ context.Context, c tool.Call) (tool.Result, error) {
 	if _, ok := c.Args["ref"]; ok && c.FromTrail {
 		text = a.buttons[0]
 	} else if ref, ok := c.Args["ref"].(string); ok {
-		found, err := a.refs.Lookup(ref, a.tree())
+		found, err := a.refs.Lookup(ref, a.tree(), screen.ToAct)
 		if err != nil {
 			e := fault.As(err)
 			return tool.Result{Kind: e.Kind, Text: e.Message, Hint: e.Hint}, nil

@@ -94,7 +94,7 @@ func (d *phone) byReference(t *screen.Tree, ref string, live bool) (n *screen.No
 		references = &screen.References{}
 		references.See(t)
 	}
-	result, err := references.Lookup(ref, t)
+	result, err := references.Lookup(ref, t, screen.ToRead) // a key has the name and the row
 	if err != nil {
 		return nil, "", err
 	}

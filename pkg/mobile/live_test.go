@@ -160,7 +160,7 @@ func TestReferencesBelongToElements(t *testing.T) {
 		nodes = []*screen.Node{load, moved}
 		p.does("tap", map[string]any{"ref": numbers[`button "Save"`]}, `tapped button "Save"`, "touch 550,550 for 100ms")
 		again := node("Button", "Load", rect(0, 800, 100, 900))
-		again.Key = "another"
+		again.Key = "Button/another"
 		nodes = []*screen.Node{again}
 		r := p.call("tap", map[string]any{"ref": numbers[`button "Load"`]})
 		if !r.OK || r.Located.Again != numbers[`button "Load"`]+" is now e3, which was rendered in its place" {

@@ -74,6 +74,7 @@ type shownElement struct {
 	node   *Node
 	id     int // number of its identity
 	parent *shownElement
+	place  *place
 	text   string        // its line without a reference
 	ref    string        // "" without one
 	other  *shownElement // the same element in the other view; nil when there is none
@@ -84,7 +85,7 @@ type shownElement struct {
 // shownOn returns the elements of a view that have a line.
 func (d *difference) shownOn(v View) []*shownElement {
 	var list []*shownElement
-	counts := map[identity]int{}
+	counts, places := map[identity]int{}, v.Tree.places()
 	above := make([]*shownElement, len(v.Tree.nodes)) // the shown element at or above each node
 	for i, n := range v.Tree.nodes {
 		var parent *shownElement
@@ -95,7 +96,7 @@ func (d *difference) shownOn(v View) []*shownElement {
 		if !n.shown() {
 			continue
 		}
-		e := &shownElement{node: n, parent: parent, text: n.line(""), depth: -1}
+		e := &shownElement{node: n, parent: parent, place: places[i], text: n.line(""), depth: -1}
 		if v.Ref != nil {
 			e.ref = v.Ref(n)
 		}
@@ -126,7 +127,8 @@ func (d *difference) number(e *shownElement, counts map[identity]int) int {
 }
 
 // match connects the elements that are in both views: those with the same identity, those without a reference whose
-// line is the same, and those whose role and name exist once in each view, because they were rendered again.
+// line is the same, and those whose role and name exist once in each view, in the same place, because they were rendered
+// again.
 func (d *difference) match() {
 	byID := make(map[int]*shownElement, len(d.before))
 	for _, e := range d.before {
@@ -154,12 +156,17 @@ func (d *difference) match() {
 			continue
 		}
 		same := left[name][0]
-		onlyOne := e.node.caption() != "" && countBefore[name] == 1 && countAfter[name] == 1
+		onlyOne := e.node.caption() != "" && countBefore[name] == 1 && countAfter[name] == 1 && e.takesPlaceOf(same)
 		if onlyOne || e.ref == "" && same.ref == "" {
 			e.other, same.other, e.again = same, e, true
 			left[name] = left[name][1:]
 		}
 	}
+}
+
+// takesPlaceOf is as in [References.Lookup].
+func (e *shownElement) takesPlaceOf(other *shownElement) bool {
+	return e.node.Key.document() == other.node.Key.document() && e.place.path == other.place.path
 }
 
 // named returns what an element keeps when it is rendered again: its role and name if it has a reference, as in

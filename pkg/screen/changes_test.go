@@ -243,7 +243,7 @@ func TestChangesOfRandomScreens(t *testing.T) {
 				if ref == "" || was != is {
 					continue
 				}
-				if again, err := refs.Lookup(ref, after.Tree); err == nil && again.Node == line.Node {
+				if again, err := refs.Lookup(ref, after.Tree, screen.ToRead); err == nil && again.Node == line.Node {
 					return true
 				}
 			}

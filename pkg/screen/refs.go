@@ -41,15 +41,27 @@ type element struct {
 	role, name  string
 	first, last int  // the rounds in which it was seen
 	unique      bool // no other element had its role and its name when it was last seen
+	place       *place
+	shown       look // when it was last shown
 }
 
+// look is by what people know an element.
+type look struct{ name, row string }
+
 // See assigns numbers to the elements of a tree that have none yet, in the order of the tree. It must be called for
-// every tree that is shown or acted on. Lookup calls it itself.
+// every tree that is shown.
 func (r *References) See(t *Tree) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.see(t)
+	for _, n := range t.nodes {
+		if e := r.keys[n.Key]; e != nil {
+			e.shown = e.look(n)
+		}
+	}
 }
+
+func (e *element) look(n *Node) look { return look{n.Name(), e.place.first} }
 
 func (r *References) see(t *Tree) {
 	if r.keys == nil {
@@ -62,6 +74,7 @@ func (r *References) see(t *Tree) {
 		words[i] = described{n.RoleName(), n.caption()}
 		count[words[i]]++
 	}
+	places := t.places()
 	for i, n := range t.nodes {
 		if n.Key == "" {
 			continue
@@ -72,10 +85,12 @@ func (r *References) see(t *Tree) {
 			r.keys[n.Key] = e
 		}
 		e.last, e.role, e.name, e.unique = r.round, words[i].role, words[i].name, count[words[i]] == 1
+		e.place = places[i]
 		if e.number == 0 && n.Referable() {
 			r.number++
 			e.number = r.number
 			r.given[e.number] = e
+			e.shown = e.look(n)
 		}
 	}
 	r.forget()
@@ -120,7 +135,7 @@ func (r *References) ref(n *Node) string {
 // LookupResult is the element of a reference.
 type LookupResult struct {
 	Node *Node
-	// Again is true when the element that was shown is gone and Node is the only one with its role and name.
+	// Again is true when the element that was shown is gone and Node is the only one with its role and name, in its place.
 	Again bool
 	// Was describes the element as it was when it was last seen, as in: button "Save".
 	Was string
@@ -131,11 +146,21 @@ var reference = lazyregexp.New(`^e([0-9]{1,9})$`)
 // IsReference reports whether text has the form of a reference, such as e12.
 func IsReference(text string) bool { return reference().MatchString(text) }
 
+// Use is what an element is looked up for.
+type Use int
+
+// The values of Use. What an element that is acted on does may be another thing when its name or its row is another one
+// than was shown; a check reads what it is now.
+const (
+	ToRead Use = iota
+	ToAct
+)
+
 // Lookup returns the element of a reference in the current tree. If it is not there any more, it was the only one with
-// its role and its name, and exactly one element has them now, which was never on the screen together with it, that one
-// is returned with Again. Else the error has the kind StaleRef; its message describes what the element was and what is
-// near. The tree counts as seen.
-func (r *References) Lookup(ref string, t *Tree) (LookupResult, error) {
+// its role and its name, and exactly one element has them now, in the same document and the same row or labelled group,
+// which was never on the screen together with it, that one is returned with Again. Else the error has the kind
+// StaleRef; its message describes what the element was and what is near. The tree counts as seen.
+func (r *References) Lookup(ref string, t *Tree, use Use) (LookupResult, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	match := reference().FindStringSubmatch(strings.TrimSpace(ref))
@@ -154,10 +179,13 @@ func (r *References) Lookup(ref string, t *Tree) (LookupResult, error) {
 	r.see(t)
 	found := LookupResult{Was: describe(was.role, was.name)}
 	if found.Node = t.ByKey(was.key); found.Node != nil {
+		if use == ToAct {
+			return found, r.changed(ref, e, found.Node)
+		}
 		return found, nil
 	}
 	same := t.named(was.role, was.name)
-	if len(same) == 1 && was.unique && r.isNewer(same[0], was) {
+	if len(same) == 1 && was.unique && r.isNewer(same[0], was) && r.takesPlace(same[0], was) {
 		found.Node, found.Again = same[0], true
 		return found, nil
 	}
@@ -168,6 +196,26 @@ func (r *References) Lookup(ref string, t *Tree) (LookupResult, error) {
 func (r *References) isNewer(n *Node, than element) bool {
 	e := r.keys[n.Key]
 	return e != nil && e.first > than.last
+}
+
+// takesPlace reports whether n is in the document, and in the row or labelled group, in which the element was.
+func (r *References) takesPlace(n *Node, of element) bool {
+	return n.Key.document() == of.key.document() && r.keys[n.Key].place.path == of.place.path
+}
+
+// changed returns the error for an element that has another name, or is in another row, than when it was shown. The
+// error counts as showing it.
+func (r *References) changed(ref string, e *element, n *Node) error {
+	was, now := e.shown, e.look(n)
+	e.shown = now
+	const hint = "if it is still meant, make the call again"
+	switch {
+	case was.name != now.name:
+		return fault.New(StaleRef, hint, "%s was %s and is now %s", ref, describe(e.role, was.name), describe(e.role, now.name))
+	case was.row != now.row:
+		return fault.New(StaleRef, hint, "%s, %s, was in the row of %s and is now in that of %s", ref, n, quote(was.row), quote(now.row))
+	}
+	return nil
 }
 
 // named returns the elements of a role and a name; none for an empty name.

@@ -41,10 +41,18 @@ func TestReferencesFollowTheirElement(t *testing.T) {
 		"inserted the same before":   {append([]string{"9 button Archive A"}, before...), "e1", "1"},
 		"reordered":                  {[]string{"6 button", "4 textbox Name", "1 button Archive A", "2 button Delete"}, "e2", "2"},
 		"renamed":                    {[]string{"2 button Undo", "9 button Delete"}, "e2", "2"},
-		"rendered again":             {[]string{"11 button Archive A", "12 button Delete", "13 link Home", "14 textbox Name"}, "e1", "11 again"},
-		"rendered again: text input": {[]string{"11 button Archive A", "14 textbox Name"}, "e4", "14 again"},
-		"another document":           {[]string{"d2/1 link Home", "d2/2 heading Welcome"}, "e3", "d2/1 again"},
-		"frame loaded again":         {[]string{"1 button Archive A", "f2/7 button Delete"}, "e2", "f2/7 again"},
+		"rendered again":             {[]string{"11 button Archive A", "12 button Delete", "13 link Home", "14 textbox Name", "5 paragraph Hello"}, "e1", "11 again"},
+		"rendered again: text input": {[]string{"11 button Archive A", "14 textbox Name", "5 paragraph Hello"}, "e4", "14 again"},
+		"another document": {
+			[]string{"d2/1 link Home", "d2/2 heading Welcome"},
+			"e3",
+			`e3 was link "Home", which is no longer on the screen; near: link "Home" [ref=e7]`,
+		},
+		"frame loaded again": {
+			[]string{"1 button Archive A", "f2/7 button Delete"},
+			"e2",
+			`e2 was button "Delete", which is no longer on the screen; near: button "Delete" [ref=e7]`,
+		},
 		"removed": {
 			[]string{"1 button Archive A", "3 link Home"}, "e2", `e2 was button "Delete", which is no longer on the screen`,
 		},
@@ -84,7 +92,7 @@ func TestReferencesFollowTheirElement(t *testing.T) {
 				shown = append(slices.Clone(before), "7 button Archive A")
 			}
 			refs.See(page(shown...))
-			found, err := refs.Lookup(tt.ref, page(tt.now...))
+			found, err := refs.Lookup(tt.ref, page(tt.now...), screen.ToRead)
 			got := ""
 			switch {
 			case err != nil:
@@ -112,11 +120,11 @@ func TestReferencesSayWhatAnElementWas(t *testing.T) {
 	t.Parallel()
 	refs := &screen.References{}
 	refs.See(page("1 button Play"))
-	found, err := refs.Lookup("e1", page("1 button Pause"))
+	found, err := refs.Lookup("e1", page("1 button Pause"), screen.ToRead)
 	if err != nil || found.Was != `button "Play"` || found.Node.String() != `button "Pause"` {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if found, err = refs.Lookup("e1", page("2 button Pause")); err != nil || !found.Again || found.Was != `button "Pause"` {
+	if found, err = refs.Lookup("e1", page("2 button Pause"), screen.ToRead); err != nil || !found.Again || found.Was != `button "Pause"` {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
@@ -163,11 +171,11 @@ func TestElementsThatWereOnTheScreenTogetherAreNotConfused(t *testing.T) {
 		refs := &screen.References{}
 		refs.See(page("1 button Delete", "2 button Delete"))
 		for _, tree := range now[:len(now)-1] {
-			if _, err := refs.Lookup("e1", tree); err != nil {
+			if _, err := refs.Lookup("e1", tree, screen.ToRead); err != nil {
 				t.Error(err)
 			}
 		}
-		if found, err := refs.Lookup("e1", now[len(now)-1]); err == nil {
+		if found, err := refs.Lookup("e1", now[len(now)-1], screen.ToRead); err == nil {
 			t.Errorf("%s: another element is taken: %s", name, found.Node.Key)
 		}
 	}
@@ -182,11 +190,11 @@ func TestOldElementsAreForgotten(t *testing.T) {
 	for ref, want := range map[string]string{
 		"e1": "e1 was shown too long ago to be remembered", "e2": "e2 was shown too long ago to be remembered", "e6": "e6 was never shown in this session",
 	} {
-		if _, err := refs.Lookup(ref, page()); err == nil || err.Error() != want || fault.KindOf(err) != screen.StaleRef {
+		if _, err := refs.Lookup(ref, page(), screen.ToRead); err == nil || err.Error() != want || fault.KindOf(err) != screen.StaleRef {
 			t.Errorf("%s: %v", ref, err)
 		}
 	}
-	if found, err := refs.Lookup("e4", page("4 button D")); err != nil || found.Again {
+	if found, err := refs.Lookup("e4", page("4 button D"), screen.ToRead); err != nil || found.Again {
 		t.Errorf("e4: %v", err)
 	}
 	back := page("1 button A")
@@ -212,7 +220,7 @@ func TestReferencesAreUsedByGoroutines(t *testing.T) {
 			tree := page(fmt.Sprintf("%d button A", i), fmt.Sprintf("x%d link B", i))
 			refs.See(tree)
 			for _, n := range tree.Nodes()[1:] {
-				if found, err := refs.Lookup(refs.Ref(n), tree); err != nil || found.Node != n {
+				if found, err := refs.Lookup(refs.Ref(n), tree, screen.ToRead); err != nil || found.Node != n {
 					t.Errorf("%s: %v", n.Key, err)
 				}
 			}
@@ -299,7 +307,7 @@ func (p *randomPage) check() error {
 		}
 	}
 	for ref, owner := range p.owner {
-		found, err := p.refs.Lookup(ref, tree)
+		found, err := p.refs.Lookup(ref, tree, screen.ToRead)
 		there := tree.ByKey(owner)
 		switch {
 		case err != nil:
@@ -344,5 +352,81 @@ func (p *randomPage) remember(tree *screen.Tree) {
 		for _, b := range tree.Nodes() {
 			p.together[[2]screen.Key{a.Key, b.Key}] = true
 		}
+	}
+}
+
+// TestElementsThatMayDoAnotherThingAreStale looks up elements to act on them. What they do depends on their name and on
+// the row in which they are.
+func TestElementsThatMayDoAnotherThingAreStale(t *testing.T) {
+	t.Parallel()
+	rows := func(key string, names ...string) *screen.Tree {
+		list := &screen.Node{Key: screen.Key(key + "/list"), Role: "list"}
+		for i, name := range names {
+			item := screen.Key(fmt.Sprintf("%s/%d", key, i))
+			list.Children = append(list.Children, &screen.Node{Key: item, Role: "listitem", Text: &name, Children: []*screen.Node{
+				{Key: item + "button", Role: "button", Label: new("Delete")},
+			}})
+		}
+		return screen.NewTree(list, 0, 0, screen.Web)
+	}
+	one := func(key, name string) *screen.Tree { return page(key + " button " + name) }
+	group := func(key, name string) *screen.Tree {
+		button := &screen.Node{Key: screen.Key("d/" + key), Role: "button", Label: new("Edit")}
+		root := &screen.Node{Key: "d/0", Role: "generic", Children: []*screen.Node{
+			{Key: "d/g", Role: "group", Label: &name, Children: []*screen.Node{button}},
+		}}
+		return screen.NewTree(root, 0, 0, screen.Web)
+	}
+	for name, tt := range map[string]struct {
+		before, now *screen.Tree
+		ref         string
+		want        string // the start of the error; "" when the element is found
+	}{
+		"the same":                  {rows("d", "Order 1"), rows("d", "Order 1"), "e2", ""},
+		"rendered again":            {rows("d", "Order 1"), rowsWithKey(rows("d", "Order 1")), "e2", ""},
+		"the only one, another row": {rows("d", "Order 1"), rowsWithKey(rows("d", "Order 2")), "e2", `e2 was button "Delete", which is no longer`},
+		"the node is in another row": {
+			rows("d", "Order 1", "Order 2"), rows("d", "Order 2"), "e2",
+			`e2, button "Delete", was in the row of "Order 1" and is now in that of "Order 2"`,
+		},
+		"the node has another name": {one("d/1", "Order 1"), one("d/1", "Delete account"), "e1", `e1 was button "Order 1" and is now button "Delete account"`},
+		"another document":          {one("d/1", "Continue"), one("d2/1", "Continue"), "e1", `e1 was button "Continue", which is no longer`},
+		"the same group":            {group("1", "Billing address"), group("2", "Billing address"), "e1", ""},
+		"another group":             {group("1", "Billing address"), group("2", "Delivery address"), "e1", `e1 was button "Edit", which is no longer`},
+	} {
+		refs := &screen.References{}
+		refs.See(tt.before)
+		_, err := refs.Lookup(tt.ref, tt.now, screen.ToAct)
+		if got := fmt.Sprint(err); tt.want == "" && err != nil || !strings.HasPrefix(got, tt.want) && tt.want != "" {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+		if err != nil && fault.KindOf(err) != screen.StaleRef {
+			t.Errorf("%s: the kind is %s", name, fault.KindOf(err))
+		}
+	}
+}
+
+// rowsWithKey returns a tree whose elements were rendered again.
+func rowsWithKey(t *screen.Tree) *screen.Tree {
+	for _, n := range t.Nodes() {
+		n.Key += "again"
+	}
+	return screen.NewTree(t.Root(), 0, 0, screen.Web)
+}
+
+// TestChangeThatWasNotShownIsStale looks up another element between the change and the action.
+func TestChangeThatWasNotShownIsStale(t *testing.T) {
+	t.Parallel()
+	refs := &screen.References{}
+	refs.See(page("1 button Order 1", "2 button Other"))
+	now := page("1 button Delete account", "2 button Other")
+	if _, err := refs.Lookup("e2", now, screen.ToAct); err != nil {
+		t.Error(err)
+	}
+	if _, err := refs.Lookup("e1", now, screen.ToAct); fault.KindOf(err) != screen.StaleRef {
+		t.Errorf("a name that was never shown: %v", err)
+	}
+	if _, err := refs.Lookup("e1", now, screen.ToAct); err != nil {
+		t.Errorf("the error said the new name: %v", err)
 	}
 }

@@ -15,7 +15,8 @@ import (
 )
 
 // Key is the identity of an element, such as frame, document and node in one string. A producer must never give two
-// elements of one session the same key. The empty key stands for an unknown identity.
+// elements of one session the same key. The empty key stands for an unknown identity. What is before the last slash is
+// the document of the element; elements of a phone have none.
 type Key string
 
 // Toggle is the state of something that can be on, off or in between.

@@ -18,7 +18,11 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 	if err != nil {
 		return observed{}, err
 	}
-	found, err := s.page.device.references.Lookup(s.target.ref, capture.tree)
+	use := screen.ToRead
+	if s.acts {
+		use = screen.ToAct
+	}
+	found, err := s.page.device.references.Lookup(s.target.ref, capture.tree, use)
 	if err != nil && (loading || s.page.isLoading()) && wait > pollSlice {
 		return observed{Tries: 1, Missing: err.Error() + "; the page is still loading"}, nil
 	}

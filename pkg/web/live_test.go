@@ -459,8 +459,9 @@ func TestReferenceWaitsUntilThePageHasLoaded(t *testing.T) {
 	var reloaded atomic.Bool
 	rest := make(chan struct{})
 	url := serve(t, map[string]http.HandlerFunc{"/page": func(w http.ResponseWriter, r *http.Request) {
-		htmlPage("<h1>Top</h1>"+strings.Repeat("<!-- -->", 200))(w, r)
+		htmlPage("<p id=box><button>Pay</button></p>"+strings.Repeat("<!-- -->", 200))(w, r)
 		if reloaded.Load() {
+			_, _ = io.WriteString(w, "<h1>Reloaded</h1>")
 			_ = http.NewResponseController(w).Flush()
 			select {
 			case <-rest:
@@ -471,13 +472,54 @@ func TestReferenceWaitsUntilThePageHasLoaded(t *testing.T) {
 	}})
 	u := openLive(t, device.Session{})
 	u.mustCall("navigate", "url", url+"/page")
-	ref := u.refOf("Pay")
 	reloaded.Store(true)
 	u.mustEval("setTimeout(() => location.reload(), 0); 0")
-	waitFor(t, "the new document", func() bool { return !strings.Contains(u.shown(), "Pay") })
+	waitFor(t, "the new document", func() bool { return strings.Contains(u.shown(), "Reloaded") })
+	ref := u.refOf("Pay")
+	u.mustEval("box.remove(); 0")
 	defer time.AfterFunc(100*time.Millisecond, func() { close(rest) }).Stop()
 	result, err := u.call("web_click", "ref", ref)
 	if err != nil || !result.OK || result.Located.Again == "" {
 		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// TestReferenceNeverActsOnAnotherElement leaves a page, renders a row for another order, and uses a node for something
+// else.
+func TestReferenceNeverActsOnAnotherElement(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{
+		"/terms":  htmlPage(`<h1>Read the terms</h1><button>Continue</button>`),
+		"/delete": htmlPage(`<h1>Delete the account?</h1><button onclick="document.title = 'DONE'">Continue</button>`),
+		"/rows":   htmlPage(`<ul id=u><li>Order 1 <button>Delete</button></li></ul>`),
+		"/node":   htmlPage(`<button id=b>Order 1</button>`),
+	})
+	const done = `document.title = &quot;DONE&quot;`
+	for page, test := range map[string]struct{ element, change, message string }{
+		"/terms": {`button "Continue"`, "", `e2 was button "Continue", which is no longer on the screen; near: button "Continue" [ref=e4]`},
+		"/rows": {
+			`button "Delete"`, `u.innerHTML = '<li>Order 2 <button onclick="` + done + `">Delete</button></li>'`,
+			`e1 was button "Delete", which is no longer on the screen; near: button "Delete" [ref=e2]`,
+		},
+		"/node": {
+			`button "Order 1"`, `b.textContent = "Delete account"; b.onclick = () => { document.title = "DONE" }`,
+			`e1 was button "Order 1" and is now button "Delete account"`,
+		},
+	} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			u := openLive(t, device.Session{})
+			u.mustCall("navigate", "url", url+page)
+			ref := u.refOf(test.element)
+			if test.change == "" {
+				u.mustCall("navigate", "url", url+"/delete")
+			} else {
+				u.mustEval(test.change + "; 0")
+			}
+			stale := u.mustFail("web_click", []any{"ref", ref}, test.message)
+			if title := u.view(device.ViewOptions{}).Title; stale.Kind != screen.StaleRef || title == "DONE" {
+				t.Errorf("%+v; the title is %q", stale, title)
+			}
+		})
 	}
 }

@@ -61,6 +61,7 @@ type search struct {
 	page       *page
 	target     target
 	check      check
+	acts       bool                     // the search is for an action
 	round      int                      // how often a page around the frame of the element did not let the pointer reach it
 	otherNames []string                 // of the last try
 	unlocated  int                      // how often no selector for a recording was found
@@ -80,7 +81,7 @@ func (s *search) action(ready time.Duration, perform func(context.Context, obser
 		Place:    "the page",
 		Limits:   s.page.limits().within(ready),
 	}
-	if perform != nil {
+	if s.acts = perform != nil; s.acts {
 		a.Perform = func(ctx context.Context, o act.Observation[observed]) error { return perform(ctx, o.Element) }
 	}
 	return a

@@ -345,7 +345,7 @@ func (p *page) viewOnce(ctx context.Context, within string) (device.View, error)
 // elementWithin returns the element of a reference, or the first one that matches a CSS selector.
 func (p *page) elementWithin(ctx context.Context, c *pageCapture, within string) (element, error) {
 	if screen.IsReference(within) && p.device.session.Live {
-		found, err := p.device.references.Lookup(within, c.tree)
+		found, err := p.device.references.Lookup(within, c.tree, screen.ToRead)
 		if err != nil {
 			return element{}, err
 		}

@@ -136,11 +136,11 @@ func TestReferencesOfALiveSession(t *testing.T) {
 	refs.See(before)
 	ref := refs.Ref(before.Nodes()[10+1]) // Delete in the row B
 	after := read(list(row("B", "2"), row("C", "3")))
-	found, err := refs.Lookup(ref, after)
+	found, err := refs.Lookup(ref, after, screen.ToRead)
 	if err != nil || found.Again || after.Parent(found.Node).Children[0].Name() != "B" {
 		t.Errorf("%s is %+v, %v; want the button in the row B", ref, found, err)
 	}
-	if _, err = refs.Lookup(ref, read(list(row("A", "1"), row("C", "3")))); err == nil {
+	if _, err = refs.Lookup(ref, read(list(row("A", "1"), row("C", "3"))), screen.ToRead); err == nil {
 		t.Errorf("%s was found when its row was gone", ref)
 	}
 }

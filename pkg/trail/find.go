@@ -21,7 +21,8 @@ import (
 // The paths are in the order of the arguments, those of one argument sorted, each once; they are relative to cwd when
 // below it. Named paths that do not exist are joined *fault.Error of kind NothingMatched.
 //
-// Find follows a link to a folder only when an argument names it.
+// A link to a file counts as the file, and a broken one with the name of a trail is such an error too. Find follows a
+// link to a folder only when an argument names it.
 func Find(cwd, defaultDir, logsDir string, args []string) ([]string, error) {
 	f := finder{cwd: cwd, logsDir: logsDir, seen: map[string]bool{}}
 	var include []string
@@ -110,7 +111,7 @@ func (f *finder) folder(dir string, wanted func(below string) bool) {
 	f.add(found)
 }
 
-// walk calls visit for the regular files below a folder, none when the folder does not exist.
+// walk calls visit for the files below a folder, none when the folder does not exist.
 func (f *finder) walk(dir string, visit func(file string)) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -120,10 +121,22 @@ func (f *finder) walk(dir string, visit func(file string)) {
 		switch full := filepath.Join(dir, e.Name()); {
 		case e.IsDir() && !skippedFolder(e.Name()) && full != f.logsDir:
 			f.walk(full, visit)
-		case e.Type().IsRegular():
+		case e.Type().IsRegular(), e.Type() == fs.ModeSymlink && f.linksToFile(full):
 			visit(full)
 		}
 	}
+}
+
+// linksToFile reports whether a link leads to a regular file. Emacs marks files that are being edited with broken links.
+func (f *finder) linksToFile(link string) bool {
+	info, err := os.Stat(link)
+	if err == nil {
+		return info.Mode().IsRegular()
+	}
+	if isTrail(filepath.Base(link)) && !strings.HasPrefix(filepath.Base(link), ".#") && !f.leftOut(f.shown(link)) {
+		f.fail(fault.NothingMatched, "remove it, or leave it out with !"+f.shown(link), "%s is a broken link", f.shown(link))
+	}
+	return false
 }
 
 // glob adds the YAML files that a pattern matches, and the trails in folders that it matches.

@@ -52,7 +52,7 @@ func TestFindCollectsTrails(t *testing.T) {
 	)
 	all := []string{
 		"trails/.hidden/h.trail.yaml", "trails/a-b/x.trail.yaml", "trails/a.trail.yaml", "trails/a/trail.yaml",
-		"trails/b.trail.yaml",
+		"trails/b.trail.yaml", "trails/link.trail.yaml",
 		"trails/odd[1].trail.yaml", "trails/wip/deep/er.trail.yaml", "trails/wip/new.trail.yaml",
 	}
 	for _, tt := range []struct {
@@ -62,10 +62,10 @@ func TestFindCollectsTrails(t *testing.T) {
 		{"", all},
 		{"trails", all},
 		{"./trails/", all},
-		{"!trails/wip", all[:6]},
-		{"!wip", all[:6]},
-		{"!**/wip/**", all[:6]},
-		{"!trails/wip/deep", append(all[:6:6], "trails/wip/new.trail.yaml")},
+		{"!trails/wip", all[:7]},
+		{"!wip", all[:7]},
+		{"!**/wip/**", all[:7]},
+		{"!trails/wip/deep", append(all[:7:7], "trails/wip/new.trail.yaml")},
 		{"!*.trail.yaml", []string{"trails/a/trail.yaml"}},
 		{"!trails/*.trail.yaml !wip !.hidden", []string{"trails/a-b/x.trail.yaml", "trails/a/trail.yaml"}},
 		{"trails/b.trail.yaml trails/a.trail.yaml", []string{"trails/b.trail.yaml", "trails/a.trail.yaml"}},
@@ -78,10 +78,10 @@ func TestFindCollectsTrails(t *testing.T) {
 		{"shortcut", []string{"shortcut/e.trail.yaml"}},
 		{"empty", nil},
 		// Globs.
-		{"trails/*.trail.yaml", []string{"trails/a.trail.yaml", "trails/b.trail.yaml", "trails/odd[1].trail.yaml"}},
+		{"trails/*.trail.yaml", []string{"trails/a.trail.yaml", "trails/b.trail.yaml", "trails/link.trail.yaml", "trails/odd[1].trail.yaml"}},
 		{
 			"trails/*.yaml",
-			[]string{"trails/a.trail.yaml", "trails/b.trail.yaml", "trails/notes.yaml", "trails/odd[1].trail.yaml"},
+			[]string{"trails/a.trail.yaml", "trails/b.trail.yaml", "trails/link.trail.yaml", "trails/notes.yaml", "trails/odd[1].trail.yaml"},
 		},
 		{"trails/{a,b}.trail.yaml", []string{"trails/a.trail.yaml", "trails/b.trail.yaml"}},
 		{"**/trail.yaml", []string{"trails/a/trail.yaml"}},
@@ -120,6 +120,21 @@ func TestFindIsEmptyWithoutATrailsFolder(t *testing.T) {
 	t.Parallel()
 	if got, err := trail.Find(t.TempDir(), "trails", "", nil); len(got) > 0 || err != nil {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestFindReportsBrokenLinks: a trail that is not run must not go unnoticed. Emacs makes such links while it edits.
+func TestFindReportsBrokenLinks(t *testing.T) {
+	t.Parallel()
+	root := tree(t, "trails/a.trail.yaml", "trails/b.trail.yaml -> gone", "trails/.#a.trail.yaml -> ann@host.7:1", "trails/x -> gone")
+	for _, args := range [][]string{nil, {"trails"}, {"trails/*.trail.yaml"}} {
+		_, err := trail.Find(root, "trails", "", args)
+		if err == nil || err.Error() != "trails/b.trail.yaml is a broken link" || fault.ExitCode(err) != fault.ExitNothing {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	if got, err := trail.Find(root, "trails", "", []string{"!trails/b.trail.yaml"}); err != nil || len(got) != 1 {
+		t.Errorf("left out: %q, %v", got, err)
 	}
 }
 

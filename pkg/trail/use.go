@@ -134,6 +134,10 @@ func (l *loading) use(file *File, u *Use, stack []string) *File {
 		l.fail(file, u, "the path is relative to this file, or else to the project root", "trail %q does not exist", u.Path)
 		return nil
 	}
+	if !isBelow(path, l.Root) && !isBelow(path, filepath.Dir(stack[0])) {
+		l.fail(file, u, "copy it into the project", "trail %q is outside the project", u.Path)
+		return nil
+	}
 	if slices.Contains(stack, path) {
 		var names []string
 		for _, p := range append(slices.Clone(stack[slices.Index(stack, path):]), path) {
@@ -172,6 +176,19 @@ func (l *loading) find(written, dir string) (path string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// isBelow reports whether a path, with links followed, is that of something in a folder.
+func isBelow(path, folder string) bool {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	if folder, err = filepath.EvalSymlinks(folder); err != nil {
+		return false
+	}
+	below, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(below)
 }
 
 func (l *loading) shown(path string) string {

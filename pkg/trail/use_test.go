@@ -55,6 +55,31 @@ func TestUsedTrailsAreFoundFromTheFileAndFromTheRoot(t *testing.T) {
 	}
 }
 
+// TestUsedTrailsAreInTheProject: the message about a file that is not a trail would show what is in it.
+func TestUsedTrailsAreInTheProject(t *testing.T) {
+	t.Parallel()
+	outside := filepath.Join(t.TempDir(), "passwd")
+	if err := os.WriteFile(outside, []byte("root:secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, problems := load(t, map[string]string{"trails/main.trail.yaml": "trail:\n  - use: " + outside + "\n"})
+	if !strings.Contains(problems, "is outside the project; copy it into the project") || strings.Contains(problems, "secret") {
+		t.Error(problems)
+	}
+	root := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(root, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	main := filepath.Join(root, "a.trail.yaml")
+	if err := os.WriteFile(main, []byte("trail:\n  - use: linked\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, list := trail.Loader{Root: root, Cwd: root}.Load("a.trail.yaml", main)
+	if len(list) != 1 || !strings.Contains(list[0].Message, "is outside the project") {
+		t.Error(list)
+	}
+}
+
 func TestProblemsOfUsedTrails(t *testing.T) {
 	t.Parallel()
 	const declares = "config: { args: { user: {}, times: { type: integer, default: 1 } } }\n" + someStep

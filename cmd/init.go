@@ -122,13 +122,16 @@ func (a *app) writeStarter(dir string, typeScript bool) ([]string, error) {
 				"%s already exists", filepath.Join(dir, name))
 		}
 	}
+	var created created
 	for _, name := range names {
-		if err := writeNew(filepath.Join(dir, name), content[name]); err != nil {
+		if err := created.write(filepath.Join(dir, name), content[name]); err != nil {
+			created.remove()
 			return nil, fault.Wrap(fault.Misuse, err, "", "write the project")
 		}
 	}
 	changed, err := ignore(filepath.Join(dir, ".gitignore"), "logs/", "node_modules/", ".env")
 	if err != nil {
+		created.remove()
 		return nil, fault.Wrap(fault.Misuse, err, "", "write the project")
 	}
 	if changed {
@@ -159,15 +162,51 @@ func ignore(path string, patterns ...string) (changed bool, err error) {
 	if !changed {
 		return false, nil
 	}
-	return true, writeNew(path, []byte(text))
+	return true, replace(path, []byte(text))
 }
 
-// writeNew writes a file, and creates its folder if needed.
-func writeNew(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+func replace(path string, data []byte) error {
+	return files.Replace(path, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	})
+}
+
+// created has the files and folders that did not exist before, folders before what is in them.
+type created []string
+
+// write writes a file, and creates its folder if needed.
+func (c *created) write(path string, data []byte) error {
+	if err := c.folder(filepath.Dir(path)); err != nil {
 		return err
 	}
-	return os.WriteFile(path, data, 0o644)
+	_, missing := os.Lstat(path)
+	err := replace(path, data)
+	if err == nil && missing != nil {
+		*c = append(*c, path)
+	}
+	return err
+}
+
+func (c *created) folder(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := c.folder(filepath.Dir(path)); err != nil {
+		return err
+	}
+	err := os.Mkdir(path, 0o755)
+	if err == nil {
+		*c = append(*c, path)
+	}
+	return err
+}
+
+// remove removes everything, so that the command can be repeated. Folders with other files stay.
+func (c *created) remove() {
+	for _, path := range slices.Backward(*c) {
+		_ = os.Remove(path)
+	}
 }
 
 // starterFiles returns the content of a starter's files, by their paths relative to the project.

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
@@ -92,6 +93,7 @@ func runProgram(sys System, serving *serving) int {
 		return a.close(ctx, code, out)
 	case code := <-killed:
 		a.supervisor.KillAll()
+		files.Abandon()
 		return code
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -92,20 +93,55 @@ func replace(
 	stat func(path string) (fs.FileInfo, error), rename func(from, to string) error, remove func(path string) error,
 ) error {
 	temp := filepath.Join(filepath.Dir(path), "."+strings.TrimPrefix(filepath.Base(path), ".")+"."+rand.Text())
-	file, err := open(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	var file *os.File
+	err := unfinished.update(func(m map[string]func()) (err error) {
+		if file, err = open(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
+			m[temp] = func() { _ = remove(temp) }
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	if before, statErr := stat(path); statErr == nil {
 		keepOwner(file, before)
 	}
-	if err = errors.Join(write(file), file.Close()); err == nil {
-		err = rename(temp, path)
+	err = errors.Join(write(file), file.Close())
+	return unfinished.update(func(m map[string]func()) error {
+		delete(m, temp)
+		if err == nil {
+			err = rename(temp, path)
+		}
+		if err != nil {
+			_ = remove(temp)
+		}
+		return err
+	})
+}
+
+// unfinished has what removes the files that are being written.
+//
+//nolint:gochecknoglobals // the end of the process concerns all of them
+var unfinished = temporaries{remove: map[string]func(){}}
+
+type temporaries struct {
+	mu     sync.Mutex
+	remove map[string]func() // by path
+}
+
+func (t *temporaries) update(change func(map[string]func()) error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return change(t.remove)
+}
+
+// Abandon removes the files that Replace has not finished. It is for a process that exits now: no Replace that is in
+// progress or begins later returns.
+func Abandon() {
+	unfinished.mu.Lock()
+	for _, remove := range unfinished.remove {
+		remove()
 	}
-	if err != nil {
-		_ = remove(temp)
-	}
-	return err
 }
 
 func check(info fs.FileInfo, err error) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,6 +73,27 @@ func TestReplace(t *testing.T) {
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("the folder has %v, %v", left, err)
+	}
+}
+
+// TestAbandonLeavesNoHalfFile is a process of its own: after Abandon, nothing is written any more.
+func TestAbandonLeavesNoHalfFile(t *testing.T) {
+	t.Parallel()
+	if dir := os.Getenv("FILES_TEST_ABANDON"); dir != "" {
+		_ = files.Replace(filepath.Join(dir, "report"), func(*os.File) error {
+			files.Abandon()
+			os.Exit(0)
+			return nil
+		})
+	}
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAbandonLeavesNoHalfFile$")
+	cmd.Env = append(os.Environ(), "FILES_TEST_ABANDON="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("the folder has %v, %v", left, err)
 	}
 }

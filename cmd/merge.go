@@ -52,7 +52,7 @@ func (a *app) merge(f mergeFlags, args []string) error {
 	if err := a.checkDurations(f.durations); err != nil {
 		return err
 	}
-	if err := errors.Join(a.prepareReport("--junit", f.junit), a.prepareHTML(f.html)); err != nil {
+	if err := errors.Join(a.prepareJUnit(f.junit), a.prepareHTML(f.html)); err != nil {
 		return err
 	}
 	all, problems := checkResults(all)

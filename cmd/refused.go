@@ -35,7 +35,7 @@ func (a *app) refused(f runFlags, err error) error {
 	stream.Emit(event.RunFinished{Errors: 1, ExitCode: fault.ExitCode(err)})
 	a.warnUnwritten(err, writeAnnotations())
 	if f.junit != "" {
-		prepareErr := a.prepareReport("--junit", f.junit)
+		prepareErr := a.prepareJUnit(f.junit)
 		if prepareErr == nil {
 			prepareErr = a.writeReport(nil, "JUnit", f.junit, junit.Write)
 		}

@@ -89,15 +89,44 @@ func htmlFile(dir string) string {
 // prepareHTML does for --html what prepareReport does. It never overwrites a file that is not a report of trailblaze.
 func (a *app) prepareHTML(dir string) error {
 	file := htmlFile(dir)
-	var old []byte
-	if dir != "" && isFile(a.abs(file)) {
-		old, _ = os.ReadFile(a.abs(file)) // prepareReport reports what cannot be read
-	}
-	if len(old) > 0 && !report.IsPage(old) {
-		return fault.New(fault.Misuse, "choose another folder, or remove the file",
-			"%s already exists and is not a report of trailblaze", file)
+	if err := a.checkOverwritten(file, "a report of trailblaze", report.IsPage); err != nil {
+		return err
 	}
 	return a.prepareReport("--html", file)
+}
+
+// prepareJUnit does for --junit what prepareReport does. It never overwrites a file that is not a JUnit report.
+func (a *app) prepareJUnit(file string) error {
+	if err := a.checkOverwritten(file, "a JUnit report", report.IsJUnit); err != nil {
+		return err
+	}
+	return a.prepareReport("--junit", file)
+}
+
+// checkOverwritten returns an error for an existing file that may not be overwritten: isOurs returns false for the start
+// of its content. what says what it should be. An empty file may be overwritten, and what is not a file.
+func (a *app) checkOverwritten(file, what string, isOurs func(start []byte) bool) error {
+	if file == "" || !isFile(a.abs(file)) {
+		return nil
+	}
+	start, err := readStart(a.abs(file))
+	if err != nil {
+		return fault.Wrap(fault.Misuse, err, "choose another path", "write "+file)
+	}
+	if len(start) > 0 && !isOurs(start) {
+		return fault.New(fault.Misuse, "choose another path, or remove the file", "%s already exists and is not %s", file, what)
+	}
+	return nil
+}
+
+func readStart(path string) ([]byte, error) {
+	file, err := files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	const enough = 64 << 10
+	return io.ReadAll(io.LimitReader(file, enough))
 }
 
 // sessions returns the session folders that an argument of report names: one, or those in a folder.

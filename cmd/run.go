@@ -165,7 +165,7 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	if f.list {
 		return summary, a.listTrails(o)
 	}
-	if err := errors.Join(a.prepareReport("--junit", f.junit), a.prepareHTML(f.html)); err != nil {
+	if err := errors.Join(a.prepareJUnit(f.junit), a.prepareHTML(f.html)); err != nil {
 		return summary, err
 	}
 	if f.timeout > 0 {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -196,6 +197,10 @@ func (a *app) writeScreenshot(path string, shot live.Snapshot) (withheld string,
 		return "", nil
 	case len(shot.Screenshot) == 0:
 		return cmp.Or(shot.Withheld, "the device has none"), nil
+	}
+	isPNG := func(start []byte) bool { return bytes.HasPrefix(start, []byte("\x89PNG")) }
+	if err := a.checkOverwritten(path, "a PNG", isPNG); err != nil {
+		return "", err
 	}
 	if err := run.ReplaceFile(a.abs(path), shot.Screenshot); err != nil {
 		return "", fault.Wrap(fault.Misuse, err, "choose a --screenshot file that can be written", "write the screenshot")

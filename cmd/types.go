@@ -95,6 +95,10 @@ func (a *app) types(ctx context.Context, f typesFlags) error {
 	for _, l := range selected {
 		view.languages = append(view.languages, l.title)
 		path := filepath.Join(dir, l.file)
+		isOurs := func(start []byte) bool { return bytes.Contains(start, []byte(typings.Mark)) }
+		if err := a.checkOverwritten(a.relative([]string{path})[0], "a file of trailblaze types", isOurs); err != nil {
+			return err
+		}
 		written, err := writeChanged(path, l.write(listed.tools))
 		if err != nil {
 			return fault.Wrap(fault.Misuse, err, "--out names another folder", "write the types")

@@ -37,6 +37,43 @@ func TestInitWritesProjectThatPasses(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
+// TestFailedInitCanBeRepeated: what it has written until the failure is removed, and what was there stays.
+func TestFailedInitCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, nil)
+	p.write("new/package.json", "{}")
+	p.write("new/trails", "a file where a folder is needed")
+	p.run("init", "--typescript", "new").wantErr(t, 3, "write the project")
+	left, err := filepath.Glob(filepath.Join(p.dir, "new", "*"))
+	if err != nil || len(left) != 2 {
+		t.Errorf("left %q, %v", left, err)
+	}
+	if err := os.Remove(filepath.Join(p.dir, "new/trails")); err != nil {
+		t.Fatal(err)
+	}
+	p.run("init", "--typescript", "new").want(t, 0, "wrote trailblaze.yaml")
+}
+
+func TestOutputsDoNotOverwriteOtherFiles(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": "target: a\nplatform: web\n", "trails/a.trail.yaml": webTrail("wait: { seconds: 0 }")})
+	for _, name := range []string{"trails/a.trail.yaml", "trailblaze.yaml"} {
+		before := p.read(t, name)
+		p.run("run", "--junit", name).wantErr(t, 3, name+" already exists and is not a JUnit report", "choose another path, or remove the file")
+		same(t, name, before, p.read(t, name))
+	}
+	p.write("empty.xml", "")
+	p.write("old.xml", "<?xml version='1.0'?>\n<!-- of another tool --><testsuite/>")
+	p.write("other.xml", "<project/>")
+	p.run("run", "--junit", "empty.xml").want(t, 0)
+	p.run("run", "--junit", "empty.xml").want(t, 0)
+	p.run("run", "--junit", "old.xml").want(t, 0)
+	p.run("run", "--junit", "other.xml").wantErr(t, 3, "is not a JUnit report")
+	p.write("mine/trailblaze.d.ts", "declare const mine: 1;")
+	p.run("types", "--language", "typescript", "--out", "mine").wantErr(t, 3, "mine/trailblaze.d.ts already exists and is not a file of trailblaze types")
+	same(t, "types", "declare const mine: 1;", p.read(t, "mine/trailblaze.d.ts"))
+}
+
 func TestInitExtendsPackageJSON(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, nil)

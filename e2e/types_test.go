@@ -85,7 +85,7 @@ func TestTypesAreForLanguagesOfProject(t *testing.T) {
 				"trailblaze.yaml": "platform: web\nmcpServers: [ { name: a, command: " + tc.command + ", env: { FAKE_SERVER: ok } } ]\n",
 			}
 			for _, file := range tc.files {
-				files[file] = "{}\n"
+				files[file] = map[bool]string{true: "# Written by `trailblaze types`\n", false: "{}\n"}[strings.HasSuffix(file, py)]
 			}
 			p := newProject(t, files)
 			p.env = append(p.env, "PATH="+programs)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -104,6 +105,22 @@ func earlierAttempts(e event.TrailFinished) []earlierAttempt {
 		all = append(all, out)
 	}
 	return all
+}
+
+// IsJUnit reports whether the start of a file, or all of it, is that of a JUnit report, so that it may be overwritten.
+func IsJUnit(text []byte) bool {
+	for decoder := xml.NewDecoder(bytes.NewReader(text)); ; {
+		token, err := decoder.RawToken()
+		if err != nil {
+			return false
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			return start.Name.Local == "testsuites" || start.Name.Local == "testsuite"
+		}
+		if other, ok := token.(xml.CharData); ok && len(bytes.TrimSpace(other)) > 0 {
+			return false
+		}
+	}
 }
 
 // NewJUnit returns an empty JUnit.

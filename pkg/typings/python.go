@@ -11,7 +11,7 @@ import (
 // PythonFile is the name of the stub for Python.
 const PythonFile = "trailblaze_tools.pyi"
 
-const pythonHead = `# Written by ` + "`trailblaze types`" + ` from the tools of the project. Do not edit: run it again.
+const pythonHead = `# ` + Mark + ` from the tools of the project. Do not edit: run it again.
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
 # mypy: disable-error-code="override, overload-overlap, overload-cannot-match"
 `

@@ -5,7 +5,7 @@ import "strings"
 // TypeScriptFile is the name of the file with the declarations of TypeScript.
 const TypeScriptFile = "trailblaze.d.ts"
 
-const typeScriptHead = `// Written by ` + "`trailblaze types`" + ` from the tools of the project. Do not edit: run it again.
+const typeScriptHead = `// ` + Mark + ` from the tools of the project. Do not edit: run it again.
 import "@trailblaze/scripting";
 
 declare module "@trailblaze/scripting" {

@@ -11,6 +11,9 @@ import (
 	"strings"
 )
 
+// Mark is in the first line of each written file, which may be written again.
+const Mark = "Written by `trailblaze types`"
+
 // Tool is a tool as one scope has it.
 type Tool struct {
 	Name, Description string

@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -109,6 +110,22 @@ func TestTypesFailWithoutServer(t *testing.T) {
 	p.run("types").wantErr(t, 2, "none")
 	if _, err := os.Stat(p.dir + "/trailblaze.d.ts"); err == nil {
 		t.Error("wrote the types without the server's tools")
+	}
+}
+
+// TestSchemasAreValid: ajv, which editors use too, compiles each schema.
+func TestSchemasAreValid(t *testing.T) {
+	t.Parallel()
+	p := typedProject(t)
+	for _, args := range [][]string{{"trail"}, {"trail", "--tools"}, {"project"}, {"target"}, {"toolset"}} {
+		r := p.run(append([]string{"schema"}, args...)...)
+		r.want(t, 0)
+		c := exec.Command("node", "-e", `const {Ajv2020} = require("ajv/dist/2020.js");
+			new Ajv2020({strict: false}).compile(JSON.parse(require("fs").readFileSync(0, "utf8")))`)
+		c.Dir, c.Stdin = "../testdata/servers", strings.NewReader(r.stdout)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("schema %q: %v: %s", args, err, out)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func imports(text string) string {
 func Python(tools []Tool) []byte {
 	w := &pyWriter{names: newNames(
 		"Any", "AsyncTools", "Awaitable", "Client", "Literal", "Mapping", "Never", "NotRequired", "Result", "Tools",
-		"TrailblazeClient", "TypedDict", "Unpack",
+		"TrailblazeClient", "TypedDict", "Unpack", "False", "None", "True",
 	)}
 	list := entries(tools)
 	for _, e := range list {

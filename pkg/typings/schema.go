@@ -53,6 +53,10 @@ const maxDepth = 24
 // maxUnion is the largest number of parts of a union that comes from combining others.
 const maxUnion = 16
 
+// maxSchemas bounds what is parsed of an input schema: references that lead to references grow it exponentially. What is
+// beyond it may have any value.
+const maxSchemas = 5000
+
 // parseSchema returns the shape of a schema, and any value for one that is not a schema.
 func parseSchema(raw json.RawMessage) shape {
 	var root any
@@ -67,6 +71,8 @@ func parseSchema(raw json.RawMessage) shape {
 type parser struct {
 	root any
 	refs []string // being resolved
+	// count is the number of schemas that were parsed, the same one again for each reference to it.
+	count int
 }
 
 func (p *parser) schema(s any, depth int) shape {
@@ -74,9 +80,10 @@ func (p *parser) schema(s any, depth int) shape {
 	switch {
 	case s == false:
 		return shape{kind: never}
-	case !ok || depth > maxDepth:
+	case !ok || depth > maxDepth || p.count >= maxSchemas:
 		return shape{}
 	}
+	p.count++
 	all := []shape{p.reference(keywords, depth), p.own(keywords, depth)}
 	for _, part := range asList(keywords["allOf"]) {
 		all = append(all, p.schema(part, depth+1))
@@ -239,7 +246,8 @@ func (p *parser) object(keywords map[string]any, depth int) shape {
 	}
 	required := asList(keywords["required"])
 	result := shape{kind: object, open: open}
-	for name, s := range properties {
+	for _, name := range slices.Sorted(maps.Keys(properties)) { // in a fixed order, because of maxSchemas
+		s := properties[name]
 		result.fields = append(result.fields, field{
 			name: name, doc: description(s), required: slices.Contains(required, any(name)), shape: p.schema(s, depth+1),
 		})

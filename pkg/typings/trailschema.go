@@ -7,6 +7,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // callKeys are the keys of a recorded call beside its tool.
@@ -70,6 +73,11 @@ func (t recorded) arguments(f form) map[string]any {
 	var input map[string]any
 	_ = json.Unmarshal(f.InputSchema, &input) // a tool without a readable schema accepts any arguments
 	schema, _ := t.schema(input).(map[string]any)
+	for _, keyword := range []string{"properties", "required"} { // some servers write null for none
+		if value, ok := schema[keyword]; ok && value == nil {
+			delete(schema, keyword)
+		}
+	}
 	if schema == nil {
 		schema = map[string]any{}
 	}
@@ -79,8 +87,9 @@ func (t recorded) arguments(f form) map[string]any {
 	if properties, ok := schema["properties"].(map[string]any); ok {
 		for alias, name := range f.Aliases {
 			properties[alias] = properties[name]
-			required := slices.Clone(asList(schema["required"]))
-			schema["required"] = slices.DeleteFunc(required, func(r any) bool { return r == name })
+			if required := slices.Clone(asList(schema["required"])); required != nil {
+				schema["required"] = slices.DeleteFunc(required, func(r any) bool { return r == name })
+			}
 		}
 	}
 	return schema
@@ -102,6 +111,10 @@ func (t recorded) schema(s any) any {
 		switch key {
 		case "$schema", "$id", "$anchor":
 			delete(out, key) // it is a part of another schema now
+		case "pattern":
+			if text, ok := value.(string); ok {
+				out[key] = ecmaPattern(text)
+			}
 		case "properties", "patternProperties":
 			out[key] = t.each(value, t.value)
 		case "$defs", "definitions":
@@ -117,6 +130,23 @@ func (t recorded) schema(s any) any {
 		}
 	}
 	return out
+}
+
+var anyCase = lazyregexp.New(`\(\?i:([^()]*)\)`)
+
+// ecmaPattern returns a pattern without (?i:…), which editors do not know.
+func ecmaPattern(pattern string) string {
+	return anyCase().ReplaceAllStringFunc(pattern, func(group string) string {
+		var b strings.Builder
+		for _, r := range anyCase().FindStringSubmatch(group)[1] {
+			if upper, lower := unicode.ToUpper(r), unicode.ToLower(r); upper != lower {
+				b.WriteString("[" + string(upper) + string(lower) + "]")
+			} else {
+				b.WriteRune(r)
+			}
+		}
+		return "(?:" + b.String() + ")"
+	})
 }
 
 // reference returns a reference within the new schema. ok is false for those to values that have moved, and for others.

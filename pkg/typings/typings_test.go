@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -76,6 +78,50 @@ func bytesOf(t *testing.T, tools []Tool) []byte {
 		t.Fatal(err)
 	}
 	return bytes.Join([][]byte{TypeScript(tools), Python(tools), schema}, nil)
+}
+
+// TestNestedReferencesAreBounded: ten levels of ten references are 10^10 properties.
+func TestNestedReferencesAreBounded(t *testing.T) {
+	t.Parallel()
+	defs := map[string]any{"d10": map[string]any{"type": "string"}}
+	for level := range 10 {
+		properties := map[string]any{}
+		for i := range 10 {
+			properties[fmt.Sprintf("p%d", i)] = map[string]any{"$ref": fmt.Sprintf("#/$defs/d%d", level+1)}
+		}
+		defs[fmt.Sprintf("d%d", level)] = map[string]any{"type": "object", "properties": properties}
+	}
+	data, err := json.Marshal(map[string]any{
+		"type": "object", "properties": map[string]any{"x": map[string]any{"$ref": "#/$defs/d0"}}, "$defs": defs,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := []Tool{{Name: "nested", InputSchema: data}}
+	first := bytesOf(t, tools)
+	if len(first) > 4<<20 || !bytes.Equal(first, bytesOf(t, tools)) {
+		t.Errorf("%d bytes, or not the same again", len(first))
+	}
+}
+
+// TestPropertiesNamedLikeKeywordsOfPython: Python itself parses the stub.
+func TestPropertiesNamedLikeKeywordsOfPython(t *testing.T) {
+	t.Parallel()
+	object := map[string]any{"type": "object", "properties": map[string]any{"q": map[string]any{"type": "string"}, "a-b": true}}
+	properties := map[string]any{}
+	for _, name := range append(pythonKeywords(), "false", "none", "true", "match", "type", "str", "dict", "any", "literal", "__x", "self") {
+		properties[name] = object
+		object = map[string]any{"type": "object", "properties": map[string]any{name: map[string]any{"type": "string"}}}
+	}
+	data, err := json.Marshal(map[string]any{"type": "object", "properties": properties})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "python3", "-c", "import ast, sys; ast.parse(sys.stdin.read())")
+	cmd.Stdin = bytes.NewReader(Python([]Tool{{Name: "k", InputSchema: data}}))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
 }
 
 func TestNothingHiddenIsWritten(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
@@ -67,8 +68,11 @@ func (s *Supervisor) StartProgram(ctx context.Context, spec Program) (PipedProce
 	return PipedProcess{process, in, out}, nil
 }
 
-// LookPath finds a program as a shell with that environment would. The error is fs.ErrNotExist, or fs.ErrPermission
+// LookPath finds a program as a shell with that environment would: a path, or a name on PATH. The error is fs.ErrNotExist, or fs.ErrPermission
 // when what is there may not be executed.
 func LookPath(name string, env []string) (string, error) {
+	if name != filepath.Base(name) {
+		return jsruntime.Executable(name, variable(env, "PATHEXT"))
+	}
 	return jsruntime.LookPath(name, variable(env, "PATH"), variable(env, "PATHEXT"))
 }

@@ -255,3 +255,18 @@ func TestProgramNeedsNoFolder(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestLookPathTakesPaths(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program, text := filepath.Join(dir, "program"), filepath.Join(dir, "text")
+	if err := errors.Join(os.WriteFile(program, nil, 0o755), os.WriteFile(text, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]error{program: nil, text: fs.ErrPermission, filepath.Join(dir, "missing"): fs.ErrNotExist} {
+		found, err := LookPath(name, []string{"PATH=/nowhere"})
+		if !errors.Is(err, want) || err == nil && found != program {
+			t.Errorf("%s: %q, %v; want %v", name, found, err, want)
+		}
+	}
+}

@@ -89,7 +89,7 @@ func (o Options) runtimes(ctx context.Context) []Check {
 	const instead = "without bun and node, scripts run in the engine inside trailblaze"
 	return []Check{
 		found("bun", bun, bunErr, instead),
-		found("node", node, nodeErr, instead),
+		recent(found("node", node, nodeErr, instead), node.Version),
 		found("tsx", tsx, tsxErr, "without it, node runs bundles that trailblaze makes"),
 	}
 }
@@ -102,6 +102,19 @@ func found(name string, f jsruntime.Found, err error, instead string) Check {
 		return ok(name, err.Error()+"; not needed: "+instead)
 	}
 	return Check{name, Warn, err.Error(), "scripts would run on it: repair it, or remove it from PATH"}
+}
+
+// oldestNode is the oldest major version of node that the SDKs and bundles run on.
+const oldestNode = 18
+
+// recent returns the check of node, with a warning about a version that is too old.
+func recent(c Check, version string) Check {
+	var major int
+	if n, _ := fmt.Sscanf(version, "v%d.", &major); n == 1 && major < oldestNode && c.Status == OK {
+		c.Status, c.Detail = Warn, fmt.Sprintf("%s is older than node %d, which scripts need", c.Detail, oldestNode)
+		c.Hint = "install a newer node (https://nodejs.org), or bun (https://bun.sh)"
+	}
+	return c
 }
 
 func (o Options) scripts() []config.Server {

@@ -134,3 +134,17 @@ func TestDevicesThatNothingNamesAreOneLine(t *testing.T) {
 		}
 	}
 }
+
+func TestOldNodeIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "node"), []byte("#!/bin/sh\necho v12.22.9\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	o := options(&config.Project{Root: dir}, nil)
+	o.Runtimes = jsruntime.NewFinder(jsruntime.Options{PATH: dir, CacheDir: t.TempDir()})
+	c := find(t, doctor.Run(t.Context(), o), "node")
+	if c.Status != doctor.Warn || !strings.Contains(c.Detail, "v12.22.9") || !strings.Contains(c.Detail, "older than node 18") || c.Hint == "" {
+		t.Errorf("%+v", c)
+	}
+}

@@ -169,14 +169,14 @@ func TestPhoneIsUsedByOneProcess(t *testing.T) {
 	p := d.phone(phones.AndroidOptions{Server: serverVersion})
 	_, closeAll := d.open()
 	before := len(p.Commands())
-	wantFault(t, d.openFails(), fault.Misuse, p.Addr()+" is used by another trailblaze", "--serial")
+	wantFault(t, d.openFails(), fault.Server, p.Addr()+" is used by another trailblaze", "--serial")
 	_, port, _ := net.SplitHostPort(p.Addr())
 	other := "localhost:" + port
 	if err := d.adb.Connect(within(t), other); err != nil {
 		t.Fatal(err)
 	}
 	d.values["serial"] = other
-	wantFault(t, d.openFails(), fault.Misuse, other+" is used by another trailblaze")
+	wantFault(t, d.openFails(), fault.Server, other+" is used by another trailblaze")
 	changes := slices.DeleteFunc(p.Commands()[before:], func(c string) bool {
 		return strings.HasPrefix(c, "getprop ") || strings.HasPrefix(c, "settings get ")
 	})

@@ -31,7 +31,7 @@ func Lock(folder, id, name, other string) (*LockedDevice, error) {
 	sum := sha256.Sum256([]byte(id))
 	lock, err := files.Lock(filepath.Join(folder, hex.EncodeToString(sum[:8])+".lock"), false)
 	if errors.Is(err, files.ErrLocked) {
-		return nil, fault.New(fault.Misuse,
+		return nil, fault.New(fault.Server,
 			"wait until that has ended, end the session that uses it (`trailblaze session list`), or "+other,
 			"%s is used by another trailblaze", name)
 	}

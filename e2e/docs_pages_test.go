@@ -34,7 +34,6 @@ var notExecuted = map[string]string{
 	"npm install @modelcontextprotocol/sdk zod":                 "needs the registry of npm",
 	"npm ci":                                    "needs the registry of npm; make deps",
 	"npm install --save-dev trailblaze":         "is not published yet",
-	"npm install @trailblaze/scripting zod":     "is not published yet",
 	"npm install ./sdks/typescript zod":         "docs/getting-started.md has it with another path",
 	"npx trailblaze init":                       "npm/npm_test.go",
 	"npx trailblaze run":                        "npm/npm_test.go",

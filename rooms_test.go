@@ -44,29 +44,30 @@ func mayImport() map[string][]string {
 		android, ios, appium           = "pkg/android", "pkg/ios", "pkg/appium"
 		adb, webdriver                 = "pkg/adb", "pkg/webdriver"
 		typings, sdk                   = "pkg/typings", "sdks/typescript"
-		lazyregexp                     = "pkg/lazyregexp"
+		lazyregexp, picture            = "pkg/lazyregexp", "pkg/picture"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			mcpserver, report, doctor, background, run, webserver, live, session, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp,
+			mcpserver, report, doctor, background, run, webserver, live, session, picture, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp,
 		},
 		mcpserver:  {live, discover, trail, fault},
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
-		run:        {session, discover, config, scope, trail, event, tool, fault, files, lazyregexp},
+		run:        {session, picture, discover, config, scope, trail, event, tool, fault, files, lazyregexp},
 		background: {live, discover, trail, tool, redact, fault, files, lazyregexp},
 		live:       {session, device, screen, discover, scope, trail, event, tool, fault, files},
-		session:    {callback, device, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
+		session:    {callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},
-		device:     {screen, tool, fault},
+		device:     {picture, screen, tool, fault},
+		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
-		web:        {device, act, aria, screen, cdp, tool, fault, files, lazyregexp},
+		web:        {device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp},
 		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault, lazyregexp},
 		ios:        {mobile, source, appium, webdriver, device, act, screen, tool, fault, lazyregexp},
 		appium:     {mobile, source, webdriver, device, act, screen, fault, lazyregexp},
-		mobile:     {device, act, screen, tool, fault, files, lazyregexp},
+		mobile:     {device, picture, act, screen, tool, fault, files, lazyregexp},
 		source:     {screen, fault},
 		adb:        {device, fault},
 		webdriver:  {fault},

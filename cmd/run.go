@@ -16,6 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/picture"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
@@ -28,7 +29,7 @@ type runFlags struct {
 	deviceFlags
 	classifiers, tags, memory, secrets, args  []string
 	argsFile, junit, html, unrecorded, record string
-	evidence, trace                           string
+	evidence, trace, screenshots              string
 	failFast, dryRun, lastFailed, watch       bool
 	list, failOnFlaky                         bool
 	shard, durations, grep                    string
@@ -85,6 +86,9 @@ func (f *runFlags) bind(a *app, c *cobra.Command) {
 	flags.BoolVar(&f.lastFailed, "last-failed", false, "replay only trails that failed or did not run in the last run")
 	flags.StringVar(&f.record, "record", "",
 		"record the run of one trail to `FILE`; in an existing file, only the recordings for this device are replaced")
+	flags.StringVar(&f.screenshots, "update-screenshots", string(picture.UpdateNone),
+		"which pictures that verifyScreenshot compares with are written: `"+strings.Join(picture.Updates(), "|")+"`")
+	complete(c, "update-screenshots", picture.Updates())
 	flags.StringVar(&f.evidence, "evidence", run.EvidenceOnFailure,
 		"when to keep screenshots and other evidence of the device: `"+strings.Join(evidenceModes(), "|")+"`")
 	complete(c, "evidence", evidenceModes())
@@ -268,7 +272,8 @@ func (f *runFlags) check() error {
 		return fault.New(fault.Misuse, "leave --timeout out for no limit", "--timeout %s is less than 0", f.timeout)
 	}
 	return errors.Join(checkMode("--unrecorded", f.unrecorded, []string{"fail", "skip"}),
-		checkMode("--evidence", f.evidence, evidenceModes()), checkMode("--trace", f.trace, config.TraceModes()))
+		checkMode("--evidence", f.evidence, evidenceModes()),
+		checkMode("--update-screenshots", f.screenshots, picture.Updates()), checkMode("--trace", f.trace, config.TraceModes()))
 }
 
 // runOptions returns the options of a run, without its trails and its stream.
@@ -308,7 +313,7 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 		Setup: setup.Setup, Devices: devices, StopShared: setup.stopShared,
 		LastFailed: f.lastFailed, Last: last, Tags: f.tags, Workers: f.workers, Memory: memory, Secrets: secrets,
 		Args: args, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", MaxFailures: f.maxFailures, DryRun: f.dryRun,
-		Retries: f.retries, Evidence: f.evidence, Trace: f.trace, Record: f.record, Grep: f.grep, RepeatEach: f.repeatEach,
+		Retries: f.retries, Screenshots: picture.Update(f.screenshots), Evidence: f.evidence, Trace: f.trace, Record: f.record, Grep: f.grep, RepeatEach: f.repeatEach,
 		FailOnFlaky: f.failOnFlaky, Commit: a.commit(project.Root),
 		OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/picture"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -85,6 +86,8 @@ type Session struct {
 	Root     string // absolute folder of the project
 	BaseURL  string // base_url of the target, may be empty
 	Driver   string // yaml key
+	// Baselines are the pictures of the trail.
+	Baselines picture.Baselines
 	// AppID is the app under test: that which the trail names, else the only one of the target; else empty. AppIDs are
 	// all of the target on this platform.
 	AppID  string

@@ -49,7 +49,7 @@ func (c command) as(name string) command {
 // specification.
 func commands(p Platform) []command {
 	list := slices.Concat(tapCommands(p), textCommands(), scrollCommands(p), assertions(p), queries(p), appCommands(p),
-		deviceCommands(), maestroCommands(p), screenCommands())
+		deviceCommands(), maestroCommands(p), screenCommands(), []command{pictureCommand(p)})
 	if p == Android {
 		list = append(list, androidCommands()...)
 	}

@@ -97,7 +97,7 @@ func Kind(p Platform) device.Kind {
 	return device.Kind{
 		Commands: sync.OnceValue(func() []tool.Advertised { return advertised(p) }),
 		Checks: append(device.CoreChecks(), "assertVisibleBySelector", "assertNotVisibleBySelector", "assertNotVisibleWithText",
-			"assertVisibleWithText", "assertVisibleWithAccessibilityText", "assertVisibleWithResourceId"),
+			"assertVisibleWithText", "assertVisibleWithAccessibilityText", "assertVisibleWithResourceId", "verifyScreenshot"),
 		Starts:     append(device.CoreStarts(), "mobile_clearAppData", "openUrl"),
 		Restricted: []string{"adbShell", "android_adbShell"},
 		Instead:    instead(p),

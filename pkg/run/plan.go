@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/picture"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -182,11 +184,22 @@ func needsAgent(s *step, lineage []string) error {
 func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) session.Options {
 	return session.Options{
 		Setup: r.Setup, Scope: p.scope, Device: p.device.Device.Device, ID: id, Dir: dir,
-		Title: p.title, TrailDir: filepath.Dir(r.resolve(p.path)), Emit: emit, Values: r.values(p), Tools: p.tools(),
+		Title: p.title, TrailDir: filepath.Dir(r.resolve(p.path)), Baselines: r.baselines(p), Emit: emit, Values: r.values(p), Tools: p.tools(),
 		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
 		Trace: r.Trace == config.TraceOn || r.Trace == config.TraceOnFailure, TraceWhole: r.Trace == config.TraceOn,
 		RestrictOrigins: r.RestrictOrigins, AllowedOrigins: r.AllowedOrigins,
 	}
+}
+
+// baselines returns the pictures of the plan's trail: in the folder checkout.screens beside checkout.trail.yaml, by the
+// device, and on the web by the system too, because each draws texts in its own way.
+func (r *runner) baselines(p *plan) picture.Baselines {
+	stem := strings.TrimSuffix(strings.TrimSuffix(r.resolve(p.path), ".yaml"), ".trail")
+	system := p.scope.Driver.Platform.Lower()
+	if p.scope.Driver.Platform == scope.Web {
+		system = runtime.GOOS
+	}
+	return picture.Baselines{Dir: stem + ".screens", Device: p.classifier() + "-" + system, Update: r.Screenshots}
 }
 
 func (r *runner) values(p *plan) *trail.Values {

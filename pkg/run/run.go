@@ -15,6 +15,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/picture"
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
@@ -47,10 +48,11 @@ type Options struct {
 	Last           []LastCase       // replay paths only on these devices, where it names any; empty: all
 	DryRun         bool
 	Retries        int
-	TeardownLimit  time.Duration // how long a teardown may run after an interruption; 0: 10s
-	Evidence       string        // EvidenceOnFailure, EvidenceAlways or EvidenceOff
-	Trace          string        // config.TraceOn, config.TraceOnFailure or config.TraceOff; empty for TraceOff
-	Record         string        // file that the one trail is recorded to; empty for none
+	TeardownLimit  time.Duration  // how long a teardown may run after an interruption; 0: 10s
+	Screenshots    picture.Update // which pictures beside the trails are written
+	Evidence       string         // EvidenceOnFailure, EvidenceAlways or EvidenceOff
+	Trace          string         // config.TraceOn, config.TraceOnFailure or config.TraceOff; empty for TraceOff
+	Record         string         // file that the one trail is recorded to; empty for none
 	// Contents are what is replayed in place of the content of trail files, by their absolute paths. May be nil.
 	Contents map[string][]byte
 	// WithoutHistory leaves the files for --last-failed and for balanced shards as they are.

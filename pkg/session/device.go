@@ -70,7 +70,7 @@ func (s *Session) openDevice() discover.Source {
 	}
 	s.device = &usedDevice{Device: b.Open(device.Session{
 		ID: s.opts.ID, Title: s.opts.Redactor.Text(s.opts.Title), TrailDir: s.opts.TrailDir, Root: s.opts.Project.Root, BaseURL: s.targetBaseURL(),
-		Driver: driver.Key, AppID: s.opts.Scope.AppID, AppIDs: s.opts.Scope.AppIDs(),
+		Driver: driver.Key, Baselines: s.opts.Baselines, AppID: s.opts.Scope.AppID, AppIDs: s.opts.Scope.AppIDs(),
 		Width: s.opts.Device.Width, Height: s.opts.Device.Height,
 		Log:    func(level, message, hint string) { s.opts.Emit.Log(level, b.Name, message, hint) },
 		Keep:   func(a device.Artifact) (string, error) { return s.keep("screens", a) },

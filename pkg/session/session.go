@@ -21,6 +21,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/picture"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -88,15 +89,16 @@ type Device struct {
 // Options are the options of one session.
 type Options struct {
 	Setup
-	Scope    scope.Scope
-	Device   Device
-	ID       string         // safe as a file name, see [NewID]
-	Dir      string         // folder for its evidence; empty when nothing is kept
-	Title    string         // of the trail; empty without one
-	TrailDir string         // absolute folder of the trail; empty without one
-	Emit     *event.Emitter // receives its events
-	Values   *trail.Values  // its memory, arguments and secrets; nil for none
-	Tools    []string       // tools that will be called, as far as that is known
+	Scope     scope.Scope
+	Device    Device
+	ID        string            // safe as a file name, see [NewID]
+	Dir       string            // folder for its evidence; empty when nothing is kept
+	Title     string            // of the trail; empty without one
+	TrailDir  string            // absolute folder of the trail; empty without one
+	Baselines picture.Baselines // of the trail
+	Emit      *event.Emitter    // receives its events
+	Values    *trail.Values     // its memory, arguments and secrets; nil for none
+	Tools     []string          // tools that will be called, as far as that is known
 	// Live is true for a session whose calls name elements by references of [Session.View]. RestrictOrigins restricts
 	// the pages that may be opened to AllowedOrigins and others, see [device.Session].
 	Live            bool

@@ -163,6 +163,7 @@ func verifications() []command {
 		newCommand("web_verifyElementNotVisible", "Fails unless no element that matches is visible.",
 			element, webVerifyElementNotVisible).checkedBy(checkElement),
 		countCommand(),
+		pictureCommand(),
 		stateCommand(),
 		ariaSnapshotCommand(),
 		newCommand("web_verifyElementVisible", "Fails unless the first element that matches is visible.",

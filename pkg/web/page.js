@@ -610,6 +610,15 @@
     scroll: (el, options) => ({ apply: () => scrollContent(el, options) }),
 
     exists: () => ({}),
+
+    // box scrolls a visible element into view and returns its box in the viewport of its frame.
+    box: (el) => {
+      const hidden = invisibleReason(el);
+      if (hidden) return { reason: hidden, held: attached };
+      el.scrollIntoViewIfNeeded();
+      return boxOf(el);
+    },
+
     marked: (el) => (el === marked?.deref() ? {} : { reason: "it is another element" }),
     read: (el) => ({ text: displayedText(el) }),
 
@@ -1234,6 +1243,64 @@
       : {};
   };
 
+  // ------------------------------------------------------------------------------------------------------------- pictures
+
+  const boxOf = (el) => {
+    const { x, y, width, height } = el.getBoundingClientRect();
+    return { x, y, width, height };
+  };
+
+  // boxes are those of all elements of a spec that have one.
+  const boxes = (spec) => find(spec).map(boxOf).filter(({ width, height }) => width && height);
+
+  // contentBox is the box of what a frame shows, in the viewport of the page around it.
+  const contentBox = (el) => {
+    const { x, y, width, height } = boxOf(el);
+    const style = getComputedStyle(el);
+    const left = el.clientLeft + parseFloat(style.paddingLeft);
+    const top = el.clientTop + parseFloat(style.paddingTop);
+    return { x: x + left, y: y + top, width, height };
+  };
+
+  const viewport = () => ({
+    width: innerWidth,
+    height: innerHeight,
+    pageWidth: Math.max(document.documentElement.scrollWidth, innerWidth),
+    pageHeight: Math.max(document.documentElement.scrollHeight, innerHeight),
+    scrollX,
+    scrollY,
+  });
+
+  // While pictures are taken, animations that end are at their end, endless ones at their beginning, and no caret is
+  // shown. endless are those that resumeAnimations starts again.
+  let caretless;
+  const endless = new Set();
+
+  const stopAnimations = () => {
+    if (!caretless) {
+      caretless = new CSSStyleSheet();
+      caretless.replaceSync("* { caret-color: transparent !important }");
+    }
+    for (const root of roots())
+      if (!root.adoptedStyleSheets.includes(caretless)) root.adoptedStyleSheets = [...root.adoptedStyleSheets, caretless];
+    for (const animation of document.getAnimations()) {
+      if (animation.playState !== "running") continue;
+      if (Number.isFinite(animation.effect?.getComputedTiming().endTime)) {
+        animation.finish();
+        continue;
+      }
+      animation.cancel();
+      endless.add(animation);
+    }
+  };
+
+  const resumeAnimations = () => {
+    for (const root of roots())
+      root.adoptedStyleSheets = root.adoptedStyleSheets.filter((sheet) => sheet !== caretless);
+    for (const animation of endless) animation.play();
+    endless.clear();
+  };
+
   // dialogs are what a person looks at first: what is on top of the page, and messages.
   const dialogs = "dialog[open], [role=dialog], [role=alertdialog], [aria-modal=true], [popover], [role=alert], [role=status]";
 
@@ -1332,6 +1399,11 @@
     pointInParent,
     findText,
     suggestions,
+    boxes,
+    contentBox,
+    viewport,
+    stopAnimations,
+    resumeAnimations,
     waitForChange,
     layOut,
     indeterminateBoxes,

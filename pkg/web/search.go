@@ -47,7 +47,8 @@ type observed struct {
 	Apply            bool    // page.js performs the action
 	Partial          bool    // the element has the text of the selector only as part of another
 	Impossible       string  // why the element can never be ready
-	X, Y             float64 // where the action happens
+	X, Y             float64 // where the action happens, or the corner of the element's box
+	Width, Height    float64 // of the box
 	Moved, Position  float64 // of a scroll position, in pixels
 	End              float64 // the largest scroll position
 	frame            *frame

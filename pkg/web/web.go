@@ -31,7 +31,7 @@ func Kind() device.Kind {
 			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible", "web_verifyTextNotVisible",
 			"web_verifyElementNotVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl", "web_verifyTitle",
 			"web_verifyAriaSnapshot", "web_waitForTab", "web_waitForDownload", "web_verifyDialog", "web_waitForRequest",
-			"web_waitForResponse"),
+			"web_waitForResponse", "verifyScreenshot"),
 		Starts: append(device.CoreStarts(), "navigate", "web_navigate", "web_applyCookies", "web_resize", "web_handleDialog",
 			"web_applyStorageState", "web_route", "web_unroute", "web_setClock"),
 		Options: append([]device.Option{

@@ -1,0 +1,206 @@
+package picture
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// Update says which baselines a run writes.
+type Update string
+
+// The kinds of update. The zero value writes none, too.
+const (
+	UpdateNone    Update = "none"
+	UpdateMissing Update = "missing" // those that do not exist
+	UpdateChanged Update = "changed" // these, and those that differ
+)
+
+// Updates are the kinds of update.
+func Updates() []string {
+	return []string{string(UpdateNone), string(UpdateMissing), string(UpdateChanged)}
+}
+
+// Baselines are the pictures that a trail's screens are compared with.
+type Baselines struct {
+	Dir    string // absolute folder, which need not exist; empty without a trail
+	Device string // what the pictures are of, as the end of their names: web-linux
+	Update Update
+}
+
+// Defaults of the arguments of verifyScreenshot, which are those of Playwright and pixelmatch.
+const (
+	DefaultThreshold    = 0.2
+	DefaultMaxDiffRatio = 0.001
+)
+
+// Properties are the properties of the input schema of verifyScreenshot that all kinds of device have.
+const Properties = `"name": {"type": "string", "minLength": 1, "description": "Of the picture: letters, digits, -, _ and ."},
+	"maxDiffRatio": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.001, "description": "The part of the pixels that may differ"},
+	"threshold": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.2, "description": "How far apart a colour may be: 0 is equal, 1 is anything"}`
+
+var namePattern = lazyregexp.New(`^[\pL\pN_-][\pL\pN._-]*$`)
+
+// CheckName returns what is wrong with the name of a picture.
+func CheckName(name string) error {
+	if !namePattern().MatchString(name) {
+		return fault.New(fault.InvalidArguments, "use letters, digits, -, _ and .", "name: %q cannot be part of a file name", name)
+	}
+	return nil
+}
+
+// Check is a comparison of the screen with a baseline.
+type Check struct {
+	Name                    string
+	Threshold, MaxDiffRatio float64
+	Limit                   time.Duration // for all pictures
+	Pause                   time.Duration // between two pictures
+	// Take returns a picture of what is compared, with what may differ painted over.
+	Take func(ctx context.Context) (*image.RGBA, error)
+}
+
+// Verify takes pictures until two in a row are equal and match the baseline. When the limit is reached, the result
+// fails and has the pictures as attachments. A baseline that Update names is written, and the result says so.
+func (b Baselines) Verify(ctx context.Context, c Check) (tool.Result, error) {
+	if b.Dir == "" {
+		return tool.Result{}, fault.New(fault.ToolFailed, "add the call to the trail's file, and run it with --update-screenshots missing",
+			"there is no trail whose pictures the screen could be compared with")
+	}
+	path := filepath.Join(b.Dir, c.Name+"-"+b.Device+".png")
+	baseline, err := b.read(path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Limit)
+	defer cancel()
+	taken, diff, err := c.stable(ctx, baseline)
+	switch {
+	case taken == nil:
+		return tool.Result{}, err
+	case err != nil:
+		return failed(attached("screen", taken), "the screen did not stay the same for two pictures within %s", c.Limit), nil
+	case diff == "":
+		return tool.Result{OK: true, Text: fmt.Sprintf("the screen is as in %s", b.shown(path))}, nil
+	case b.Update == UpdateChanged, b.Update == UpdateMissing && baseline == nil:
+		return b.write(path, taken)
+	case baseline == nil:
+		r := failed(attached("actual", taken), "the picture %s does not exist", b.shown(path))
+		r.Hint = "run with --update-screenshots missing to write it, and look at it"
+		return r, nil
+	}
+	return c.different(b.shown(path), baseline, taken, diff), nil
+}
+
+// stable returns the last picture of two equal ones, and how it differs from the baseline: "" when it does not. It
+// returns once it does not, or at the end of ctx. The error says that no two pictures were equal, or why there is none.
+func (c Check) stable(ctx context.Context, baseline *image.RGBA) (taken *image.RGBA, diff string, err error) {
+	unstable := errors.New("no two pictures were equal")
+	err = unstable
+	for {
+		now, takeErr := c.Take(ctx)
+		if takeErr != nil {
+			if taken == nil || ctx.Err() == nil {
+				return nil, "", takeErr
+			}
+			return taken, diff, err
+		}
+		if taken != nil && now.Rect == taken.Rect && bytes.Equal(now.Pix, taken.Pix) {
+			if diff, err = c.difference(baseline, now), nil; diff == "" || baseline == nil {
+				return now, diff, nil
+			}
+		}
+		taken = now
+		select {
+		case <-ctx.Done():
+			return taken, diff, err
+		case <-time.After(c.Pause):
+		}
+	}
+}
+
+// difference says how a picture differs from the baseline, "" when it does not.
+func (c Check) difference(baseline, taken *image.RGBA) string {
+	if baseline == nil {
+		return "there is none"
+	}
+	if a, b := baseline.Rect.Size(), taken.Rect.Size(); a != b {
+		return fmt.Sprintf("it is %d×%d pixels, expected %d×%d", b.X, b.Y, a.X, a.Y)
+	}
+	compared := Compare(baseline, taken, c.Threshold)
+	if compared.Ratio() <= c.MaxDiffRatio {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d pixels differ (%.2g %%, allowed are %.2g %%)", compared.Different, compared.Pixels,
+		100*compared.Ratio(), 100*c.MaxDiffRatio)
+}
+
+// different returns the result of a picture that differs.
+func (c Check) different(shown string, baseline, taken *image.RGBA, diff string) tool.Result {
+	pictures := append(attached("expected", baseline), attached("actual", taken)...)
+	if baseline.Rect == taken.Rect {
+		pictures = append(pictures, attached("difference", Compare(baseline, taken, c.Threshold).Diff)...)
+	}
+	r := failed(pictures, "the screen is not as in %s: %s", shown, diff)
+	r.Hint = "if the screen is right, run with --update-screenshots changed"
+	return r
+}
+
+func failed(pictures []tool.Attachment, format string, args ...any) tool.Result {
+	return tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf(format, args...), Attachments: pictures}
+}
+
+func attached(name string, p *image.RGBA) []tool.Attachment {
+	return []tool.Attachment{{Type: "image", MIME: "image/png", Name: name, Data: Write(p)}}
+}
+
+// read returns a baseline, nil when it does not exist.
+func (b Baselines) read(path string) (*image.RGBA, error) {
+	data, err := files.Read(path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // there is none, which is not a failure yet
+	}
+	var picture *image.RGBA
+	if err == nil {
+		picture, err = Read(data)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.ToolFailed, err, "run with --update-screenshots missing after you have removed it",
+			"read the picture "+b.shown(path))
+	}
+	return picture, nil
+}
+
+// maxFile is the size in bytes of the largest baseline that is read.
+const maxFile = 64 << 20
+
+// write writes a baseline.
+func (b Baselines) write(path string, p *image.RGBA) (tool.Result, error) {
+	err := os.MkdirAll(b.Dir, 0o755)
+	if err == nil {
+		err = files.Replace(path, func(f *os.File) error {
+			_, err := f.Write(Write(p))
+			return err
+		})
+	}
+	if err != nil {
+		return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "write the picture "+b.shown(path))
+	}
+	note := fmt.Sprintf("the picture %s was written, and the screen was not compared", b.shown(path))
+	return tool.Result{OK: true, Text: note, Notes: []string{note}}, nil
+}
+
+// shown returns the path of a baseline as messages show it: with the folder of the trail's pictures.
+func (b Baselines) shown(path string) string {
+	return filepath.Base(b.Dir) + "/" + filepath.Base(path)
+}

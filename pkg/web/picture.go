@@ -1,0 +1,212 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"image"
+	"math"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/picture"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// pictureCommand describes verifyScreenshot.
+func pictureCommand() command {
+	return newCommand("verifyScreenshot",
+		"Fails unless the page, or an element, looks as in a picture beside the trail.",
+		picture.Properties+`, "fullPage": {"type": "boolean", "default": false, "description": "The whole page, not only what is in the window"},
+			"mask": {"type": "array", "items": {"type": "object", "additionalProperties": false, "minProperties": 1, "properties": {`+
+			elementReference()+`}}, "description": "Elements that may look different"}, `+elementProperties(),
+		webVerifyScreenshot, "name").checkedBy(checkPicture)
+}
+
+// checkPicture checks the arguments of verifyScreenshot.
+func checkPicture(args arguments) error {
+	_, err := maskTargets(args)
+	if args.flag("fullPage", false) && (args.has("ref") || args.has("nodeSelector")) {
+		err = errors.Join(err, fault.New(fault.InvalidArguments, "leave out one of them", "fullPage is the page, not an element"))
+	}
+	return errors.Join(picture.CheckName(args.text("name")), checkOptionalElement(args), err)
+}
+
+// maskTargets returns the elements that may look different.
+func maskTargets(args arguments) ([]target, error) {
+	var targets []target
+	list, _ := args["mask"].([]any)
+	for _, item := range list {
+		given, _ := item.(map[string]any)
+		t, err := elementOf(given)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
+func webVerifyScreenshot(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+	a := arguments(args)
+	shot := &pageShot{page: p, fullPage: a.flag("fullPage", false), strict: p.strict(a)}
+	var err error
+	if a.has("ref") || a.has("nodeSelector") {
+		var t target
+		if t, err = elementOf(a); err != nil {
+			return tool.Result{}, err
+		}
+		shot.element = &t
+	}
+	if shot.masks, err = maskTargets(a); err != nil {
+		return tool.Result{}, err
+	}
+	defer shot.resume(context.WithoutCancel(ctx))
+	return p.device.session.Baselines.Verify(ctx, picture.Check{
+		Name: a.text("name"), Threshold: a.number("threshold", picture.DefaultThreshold),
+		MaxDiffRatio: a.number("maxDiffRatio", picture.DefaultMaxDiffRatio),
+		Limit:        p.assertionLimit(ctx, a), Pause: 3 * pollInterval, Take: shot.take,
+	})
+}
+
+// pageShot takes pictures of a page whose animations and caret are stopped.
+type pageShot struct {
+	page             *page
+	element          *target // nil for the page
+	masks            []target
+	fullPage, strict bool
+}
+
+// box is a rectangle in CSS pixels, in the viewport of the page.
+type box struct{ X, Y, Width, Height float64 }
+
+// viewport is the size of the window and of the document, and how far it is scrolled, in CSS pixels.
+type viewport struct{ Width, Height, PageWidth, PageHeight, ScrollX, ScrollY float64 }
+
+// take implements picture.Check.
+func (s *pageShot) take(ctx context.Context) (*image.RGBA, error) {
+	for _, f := range s.page.frames() {
+		if err := f.eval(ctx, "stopAnimations", nil); err != nil && !errors.Is(err, errGone) {
+			return nil, err
+		}
+	}
+	part, err := s.boxOfElement(ctx)
+	if err != nil {
+		return nil, err
+	}
+	masks, err := s.boxesOfMasks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var view viewport
+	if err := s.page.main().eval(ctx, "viewport", &view); err != nil {
+		return nil, err
+	}
+	whole := s.fullPage || part != nil && (part.Width > view.Width || part.Height > view.Height)
+	params := map[string]any{"format": "png"}
+	if whole {
+		params["captureBeyondViewport"] = true
+		params["clip"] = map[string]any{"x": 0, "y": 0, "width": view.PageWidth, "height": view.PageHeight, "scale": 1}
+	}
+	data, err := s.page.screenshotAs(ctx, params)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := picture.Read(data)
+	if err != nil {
+		return nil, fault.Wrap(fault.ToolFailed, err, "", "read the screenshot")
+	}
+	width, left, top := view.Width, 0.0, 0.0
+	if whole {
+		width, left, top = view.PageWidth, view.ScrollX, view.ScrollY
+	}
+	scale := float64(taken.Rect.Dx()) / max(1, width)
+	var masked []image.Rectangle
+	for _, m := range masks {
+		masked = append(masked, m.scaled(left, top, scale))
+	}
+	picture.Mask(taken, masked)
+	if part == nil {
+		return taken, nil
+	}
+	return picture.Crop(taken, part.scaled(left, top, scale)), nil
+}
+
+// scaled returns a box in the pixels of a picture that begins at -left and -top of the viewport.
+func (b box) scaled(left, top, scale float64) image.Rectangle {
+	at := func(v float64) int { return int(math.Round(v * scale)) }
+	return image.Rect(at(b.X+left), at(b.Y+top), at(b.X+left+b.Width), at(b.Y+top+b.Height))
+}
+
+// boxOfElement waits until the element is visible and scrolls it into view. It returns nil for a whole page.
+func (s *pageShot) boxOfElement(ctx context.Context) (*box, error) {
+	if s.element == nil {
+		return nil, nil //nolint:nilnil // there is no element
+	}
+	deadline, _ := ctx.Deadline() // Verify sets one
+	o, err := s.page.search(*s.element, check{name: "box", want: "visible", unique: s.strict}).do(ctx, time.Until(deadline), nil)
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.page.inPage(ctx, o.frame, box{o.X, o.Y, o.Width, o.Height})
+	return &b, err
+}
+
+// boxesOfMasks returns the boxes of all elements that may look different, in all frames.
+func (s *pageShot) boxesOfMasks(ctx context.Context) ([]box, error) {
+	var found []box
+	for _, t := range s.masks {
+		if t.spec == nil {
+			o, err := s.page.search(t, check{name: "box"}).do(ctx, 0, nil)
+			if err != nil {
+				continue // what is not there needs no mask
+			}
+			b, err := s.page.inPage(ctx, o.frame, box{o.X, o.Y, o.Width, o.Height})
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, b)
+			continue
+		}
+		for _, f := range s.page.frames() {
+			var boxes []box
+			if err := f.eval(ctx, "boxes", &boxes, t.spec); err != nil && !errors.Is(err, errGone) {
+				return nil, err
+			}
+			for _, b := range boxes {
+				b, err := s.page.inPage(ctx, f, b)
+				if err != nil {
+					return nil, err
+				}
+				found = append(found, b)
+			}
+		}
+	}
+	return found, nil
+}
+
+// inPage converts a box in the viewport of a frame to that of the page.
+func (p *page) inPage(ctx context.Context, f *frame, b box) (box, error) {
+	for ; f.parent != nil; f = f.parent {
+		owner, err := p.frameElement(ctx, f)
+		if err != nil {
+			return box{}, err
+		}
+		var around box
+		err = f.parent.eval(ctx, "contentBox", &around, owner)
+		owner.release()
+		if err != nil {
+			return box{}, err
+		}
+		b.X, b.Y = b.X+around.X, b.Y+around.Y
+	}
+	return b, nil
+}
+
+// resume undoes what take did to the page.
+func (s *pageShot) resume(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, s.page.limits().response)
+	defer cancel()
+	for _, f := range s.page.frames() {
+		_ = f.eval(ctx, "resumeAnimations", nil) // a frame that is gone has none
+	}
+}

@@ -394,7 +394,7 @@ func TestDoctorChecksWithEveryResult(t *testing.T) {
 		"old node": {map[string]string{
 			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "",
 			"tools/node_modules/@modelcontextprotocol/sdk/package.json": `{"version":"1.20.0","engines":{"node":">=18"}}`,
-		}, []string{"PATH=" + oldNode}, nil, map[string]string{"node": "ok", "server ts": "fail"}},
+		}, []string{"PATH=" + oldNode}, nil, map[string]string{"node": "warn", "server ts": "fail"}},
 		"not executable":   {scripts, []string{"PATH=" + notRunnable}, nil, map[string]string{"browser": "fail"}},
 		"no cache":         {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium", "cache")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
 		"odd cache":        {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},

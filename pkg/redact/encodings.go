@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -45,6 +46,9 @@ func encodings(value string) []string {
 	for _, text := range texts {
 		out = append(out, text, strings.ReplaceAll(text, " ", "+"), replaceInvalid(text),
 			strings.ReplaceAll(text, `'`, `'\''`), strings.ReplaceAll(text, `'`, `'"'"'`))
+	}
+	if seen := visible(value); utf8.RuneCountInString(seen) >= MinLength {
+		out = append(out, seen)
 	}
 	return append(out, longLines(lf)...)
 }

@@ -46,7 +46,7 @@ func TestRedactsLinesOfSecret(t *testing.T) {
 		"CRLF in base64": {base64.StdEncoding.EncodeToString([]byte(crlf)), "{{KEY}}"},
 		"indented": {
 			"key: |\n  " + strings.Join(lines, "\n  "),
-			"key: |\n  -----BEGIN PRIVATE KEY-----\n  {{KEY}}\n  {{KEY}}\n  {{KEY}}\n  -----END PRIVATE KEY-----",
+			"key: |\n  {{KEY}}",
 		},
 		"one line":    {"error at " + lines[2] + ".", "error at {{KEY}}."},
 		"not secret":  {lines[0] + " is missing", lines[0] + " is missing"},
@@ -102,7 +102,7 @@ func TestTimeIsLinear(t *testing.T) {
 		return least
 	}
 	other := took(strings.Repeat("AC", size/2))
-	for _, part := range []string{"A", `\A`, `\`, "%25", `\u0041`, "&amp;", "\x1b[m", "A\x1b[m"} {
+	for _, part := range []string{"A", `\A`, `\`, "%25", `\u0041`, "&amp;", "\x1b[m", "A\x1b[m", "A\x1b]", "A\x1b[1", " ", "A\u200b"} {
 		if slow := took(strings.Repeat(part, size/len(part))); slow > 200*other {
 			t.Errorf("%q takes %s, other text %s", part, slow, other)
 		}

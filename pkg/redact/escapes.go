@@ -8,24 +8,24 @@ import (
 	"unicode/utf8"
 )
 
-// escape is a way to write characters as sequences that begin with a byte of their own.
+// escape is a way to write characters as sequences that begin with bytes of their own.
 type escape struct {
-	lead byte
-	// decode decodes the sequence at the beginning of b, which begins with lead, and appends the result to dst. n is
+	leads string
+	// decode decodes the sequence at the beginning of b, which begins with a lead, and appends the result to dst. n is
 	// the number of bytes of b that were decoded, 0 when more bytes are needed. A lead byte without a valid sequence is
 	// appended unchanged. whole is true if no bytes follow b; n is then never 0.
 	decode func(dst, b []byte, whole bool) (decoded []byte, n int)
-	last   bool // what it decodes to is not decoded again
+	last   bool // what it decodes to is not decoded again; it only matters within a secret
 }
 
 const escapeKinds = 4
 
 func allEscapes() [escapeKinds]escape {
 	return [escapeKinds]escape{
-		{lead: '\\', decode: decodeBackslash},
-		{lead: '%', decode: decodePercent},
-		{lead: '&', decode: decodeEntity},
-		{lead: '\x1b', decode: decodeColor, last: true},
+		{leads: "\\", decode: decodeBackslash},
+		{leads: "%", decode: decodePercent},
+		{leads: "&", decode: decodeEntity},
+		{leads: controlLeads, decode: decodeControl, last: true},
 	}
 }
 
@@ -132,21 +132,6 @@ func decodeEntity(dst, b []byte, whole bool) (decoded []byte, n int) {
 			}
 			return append(dst, b[0]), 1
 		case c != '#' && !isAlphanumeric(c) || i+2 >= longest:
-			return append(dst, b[0]), 1
-		}
-	}
-	return incomplete(dst, b, whole)
-}
-
-// decodeColor removes a sequence that sets colours (ESC [ … m): a reader that removes them would join what they
-// separate.
-func decodeColor(dst, b []byte, whole bool) (decoded []byte, n int) {
-	for i, c := range b[1:] {
-		switch {
-		case i == 0 && c == '[' || i > 0 && strings.IndexByte("0123456789;:", c) >= 0:
-		case i > 0 && c == 'm':
-			return dst, i + 2
-		default:
 			return append(dst, b[0]), 1
 		}
 	}

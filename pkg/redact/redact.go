@@ -14,7 +14,8 @@
 //   - of a value with several lines also each line of at least twelve bytes, whatever its indentation, and with either
 //     line end.
 //
-// A secret is also found when sequences that set colours separate its characters. It is not found when an escape
+// A secret is also found when escape sequences, control characters or characters without width separate its characters,
+// and when its spaces are other white space, such as a line break. It is not found when an escape
 // begins before it and includes its first bytes: who decodes the text does not get the secret either.
 //
 // Values of fewer than MinLength characters are not redacted, because they are part of too many other words; Warnings
@@ -43,8 +44,8 @@ type Redactor struct {
 	names       []string // of the secrets that are redacted; their ids are the indexes
 	matcher     *matcher
 	escapes     [escapeKinds]escape
-	leads       [256]bool // bytes with which an escape begins
-	interesting [256]bool // those, and bytes with which a secret or a capability begins
+	leads       [256]uint8 // for each byte, a bit for each kind of escape that begins with it
+	interesting [256]bool  // those, and bytes with which a secret or a capability begins
 }
 
 // New makes a Redactor from names and values.
@@ -65,8 +66,11 @@ func New(secrets map[string]string) *Redactor {
 		r.interesting[b] = state != 0
 	}
 	r.interesting[tool.CapabilityPrefix[0]] = true
-	for _, e := range r.escapes {
-		r.leads[e.lead], r.interesting[e.lead] = true, true
+	for kind, e := range r.escapes {
+		for _, b := range []byte(e.leads) {
+			r.leads[b] |= 1 << kind
+			r.interesting[b] = r.interesting[b] || !e.last
+		}
 	}
 	return r
 }

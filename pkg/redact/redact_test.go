@@ -96,7 +96,7 @@ func encoded(t testing.TB, secret string) map[string]string {
 		"base64 with escaped slashes":  strings.ReplaceAll(std.EncodeToString([]byte(secret)), "/", `\/`),
 		"base64 in a query, lower hex": lowerHex(url.QueryEscape(std.EncodeToString([]byte(secret)))),
 	}
-	if strings.Contains(secret, "\x1b") { // its own sequences look like those around it
+	if strings.ContainsAny(secret, "\x1b\x01") { // its own sequences look like those around it
 		delete(all, "colored")
 		delete(all, "colored, in JSON")
 	}
@@ -175,13 +175,43 @@ func TestKeepsOtherText(t *testing.T) {
 	r := New(map[string]string{"S": "hunter2", "SHORT": "abcde", "SPACE": "ab cd"})
 	texts := []string{
 		"", "hunter", "hunter3", "Hunter2", "huntehunter", "hunte", "hunter%2", `hunter\2`, `hunter\u003`, "hunter%3", "\xffhunter\xff2", "hunter\n2",
-		base64.StdEncoding.EncodeToString([]byte("hunter3")), base64.StdEncoding.EncodeToString([]byte("xabcde")), "ab%cd", "ab  cd", `ab\xcd`,
+		base64.StdEncoding.EncodeToString([]byte("hunter3")), base64.StdEncoding.EncodeToString([]byte("xabcde")), "ab%cd", "abcd", `ab\xcd`,
 		"100% of C:\\new\\users \\", "%", "%4", "\\u", "\\ud83d", `\ud83dx`, "%C3", "%C3%", "%C3x",
-		"hun\x1b[31", "hun\x1b[Kter2", "hun\x1b]0;ter2", "\x1b[31mhunter\x1b[0m", "hunt\x1ber2",
+		"hun\x1b[31", "hun\x1b]0;ter2", "\x1b[31mhunter\x1b[0m", "hunt\x1ber2",
 	}
 	for _, text := range texts {
 		if got := r.Text(text); got != text {
 			t.Errorf("Text(%q) = %q", text, got)
+		}
+	}
+}
+
+// TestFindsSecretsBetweenWhatIsNotShown puts what the console and the reports remove into secrets.
+func TestFindsSecretsBetweenWhatIsNotShown(t *testing.T) {
+	t.Parallel()
+	r := New(map[string]string{"S": "hunter2-Correct", "SPACES": "correct horse battery"})
+	for _, hidden := range []string{
+		"\x1b[K", "\x1b[01;31m\x1b[K", "\x1b[?25l", "\x1b]0;title\a", "\x1b]8;;http://a.example/\x1b\\", "\x1bP1$r\x1b\\", "\x1b(B", "\x1bM",
+		"\u009bK", "\u009d0;title\u009c", "\u0085", "\a", "\x00", "\b", "\x7f", "\u200b", "\u2060", "\ufeff", "\u00ad", "\u202e", "\U000e0041",
+	} {
+		text := "a hunter2-" + hidden + "Correct b"
+		for _, in := range []string{text, "a h" + hidden + "unter2-Correc" + hidden + "t b"} {
+			if got := r.Text(in); got != "a {{S}} b" {
+				t.Errorf("Text(%q) = %q", in, got)
+			}
+			if got := r.Text(quote(t, in)); !strings.Contains(got, "{{S}}") {
+				t.Errorf("Text(%q) = %q", quote(t, in), got)
+			}
+		}
+		for size := 1; size < len(text); size++ {
+			if got := inPieces(t, r, text, size); got != "a {{S}} b" {
+				t.Errorf("%q, %d bytes at a time: %q", text, size, got)
+			}
+		}
+	}
+	for _, space := range []string{"\n", "\r\n", "  ", "\n\t ", " \x1b[K\n", "\x1b[K \x1b[m", "\v"} {
+		if got := r.Text("a correct" + space + "horse battery b"); got != "a {{SPACES}} b" {
+			t.Errorf("with %q: %q", space, got)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -114,24 +115,37 @@ func (s *scanner) push(l *layer, c char) {
 
 // decode passes a byte of a layer to the layers that decode escapes in it.
 func (s *scanner) decode(l *layer, c char) {
-	if l.active == 0 && !s.r.leads[c.b] || l.depth > 0 && l.escape.last {
+	leads := s.r.leads[c.b]
+	if l.active == 0 && leads == 0 || l.depth > 0 && l.escape.last {
 		return
 	}
 	for kind := range escapeKinds {
 		child := l.children[kind]
 		if child == nil || !child.on {
-			if c.b != s.r.escapes[kind].lead || l.depth == maxEscapes {
+			if leads&(1<<kind) == 0 || l.depth == maxEscapes || !s.r.matters(l, kind, c.b) {
 				continue
 			}
 			child = s.activate(l, kind)
 		}
-		if len(child.pending) == 0 && c.b != child.escape.lead {
+		if len(child.pending) == 0 && leads&(1<<kind) == 0 {
 			s.push(child, c)
 			continue
 		}
 		child.pending, child.sequence = append(child.pending, c), append(child.sequence, c.b)
 		s.drain(child, false)
 	}
+}
+
+// matters reports whether a layer needs a child for a lead byte. Control characters matter only within what may be a
+// secret or a capability, and white space only where a secret has a space.
+func (r *Redactor) matters(l *layer, kind int, lead byte) bool {
+	switch {
+	case !r.escapes[kind].last:
+		return true
+	case strings.IndexByte(spaces, lead) >= 0:
+		return r.matcher.step(l.state, ' ') != 0
+	}
+	return l.state != 0 || l.capability != 0
 }
 
 // activate turns on a child of a layer, and copies the state of its parent.
@@ -153,7 +167,7 @@ func (s *scanner) activate(l *layer, kind int) *layer {
 func (s *scanner) drain(l *layer, whole bool) {
 	for len(l.pending) > 0 {
 		first, n := l.pending[0], 1
-		if first.b != l.escape.lead {
+		if strings.IndexByte(l.escape.leads, first.b) < 0 {
 			s.push(l, first)
 		} else {
 			if l.decoded, n = l.escape.decode(l.decoded[:0], l.sequence, whole); n == 0 {

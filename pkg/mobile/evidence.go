@@ -50,12 +50,20 @@ const whyBlack = "the screen is off, or the app forbids screenshots of it"
 // maxBlack is the size in bytes of the largest PNG that may be black: one of a single colour is small.
 const maxBlack = 64 << 10
 
+// maxPixels is the number of pixels of the largest picture that is decoded: more than any screen has.
+const maxPixels = 64 << 20
+
 // sampled is the number of pixels in a row and in a column of a picture that are looked at.
 const sampled = 48
 
 // isBlack reports whether a picture is black, as that of a screen that may not be pictured.
 func isBlack(data []byte) bool {
 	if len(data) > maxBlack {
+		return false
+	}
+	// What a PNG takes when it is decoded is in its header, and not bounded by its length.
+	header, err := png.DecodeConfig(bytes.NewReader(data))
+	if err != nil || header.Width > maxPixels/max(header.Height, 1) {
 		return false
 	}
 	picture, err := png.Decode(bytes.NewReader(data))

@@ -174,6 +174,7 @@ type View struct {
 	// session that is not live, a reference is a position.
 	Ref        func(*screen.Node) string
 	Screenshot []byte // PNG; nil unless requested
+	Withheld   string // why Screenshot may show a secret that was given to the screen; empty if it does not
 	// Events are what happened since the last view, one line each: dialogs and how they were answered, downloads,
 	// windows that were opened, navigations that were blocked, and the number of console errors with the first one.
 	Events []string

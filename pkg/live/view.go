@@ -65,9 +65,12 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 			return Snapshot{}, err
 		}
 		shot.Events = append(shot.Events, s.texts(after.Events)...)
-		if s.showsSecret(view) || s.showsSecret(after) {
+		switch {
+		case view.Withheld != "":
+			shot.Withheld = s.text(view.Withheld)
+		case s.showsSecret(view) || s.showsSecret(after):
 			shot.Withheld = "the screen shows a secret"
-		} else {
+		default:
 			shot.Screenshot = view.Screenshot
 		}
 	}

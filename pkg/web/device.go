@@ -29,6 +29,7 @@ type webDevice struct {
 	references *screen.References // of a live session
 	located    *locatedElement    // the element of the call that is running, or of the last one; nil without one
 
+	given     given
 	changes   notifier // of everything below and of pages
 	network   *network
 	downloads *downloads
@@ -236,7 +237,11 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	d.located = nil
 	p.takeBlocked()
 	before, tabs := p.activitySoFar(), p.context.openPages()
+	secret := p.noteSecret(call)
 	result, err := d.runAllowed(running, p, call, command)
+	if secret {
+		d.noteSecretOpened(call)
+	}
 	d.keepDownloads(p.browser)
 	blocked := p.takeBlocked()
 	switch {

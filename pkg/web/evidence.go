@@ -39,7 +39,9 @@ func (p *page) evidence(ctx context.Context) []device.Artifact {
 	var work sync.WaitGroup
 	work.Go(func() {
 		var data []byte
-		data, failed[0] = p.screenshot(ctx)
+		if data, failed[0] = p.safeScreenshot(ctx); failed[0] != nil {
+			return
+		}
 		parts[1] = device.Artifact{Name: "screenshot.png", Title: "the page", Data: data}
 	})
 	work.Go(func() {

@@ -43,9 +43,11 @@ type page struct {
 	framesByID map[string]*frame
 	activity   activity
 	blocked    blockedNavigations
-	chooser    *fileChooser    // that is open, nil without one
-	choosers   int             // that were opened
-	dragData   json.RawMessage // of the HTML drag that the mouse has begun; nil without one
+	chooser    *fileChooser // that is open, nil without one
+	choosers   int          // that were opened
+	// secretLoaders are the loaders of documents that were given a secret.
+	secretLoaders map[string]bool
+	dragData      json.RawMessage // of the HTML drag that the mouse has begun; nil without one
 }
 
 // waitFunc waits for the response to a call that was sent.

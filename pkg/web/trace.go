@@ -28,8 +28,10 @@ const (
 	tracedOpening = 150 * time.Millisecond
 	// tracedShare is the part of the session's time, as a divisor, that moments may take which are not whole.
 	tracedShare = 20
-	// tracedExpected is what reading a page is expected to take before it was read, without and with a picture.
-	tracedExpected, tracedExpectedChecked = 5 * time.Millisecond, 50 * time.Millisecond
+	// tracedShareChecked is that part once a page was given a secret: then each picture is taken for its moment.
+	tracedShareChecked = 3
+	// tracedExpected is what reading a page is expected to take before it was read.
+	tracedExpected = 5 * time.Millisecond
 )
 
 // tracer records what the pages of a session show and request. It may be used from any goroutine.
@@ -82,14 +84,11 @@ func (d *webDevice) StartTrace(o device.TraceOptions) {
 		device: d, options: o, share: tracedShare, began: time.Now(), expected: tracedExpected,
 		frames: map[*page]*tracedFrame{}, pending: map[string]*tracedRequest{},
 	}
-	if o.Secrets {
-		d.trace.expected = tracedExpectedChecked
-	}
 }
 
 // startTrace makes the browser send a picture of a new page whenever it draws the page.
 func (p *page) startTrace() {
-	if p.device.trace == nil || p.device.trace.options.Secrets {
+	if p.device.trace == nil {
 		return
 	}
 	p.target.Send("Page.startScreencast", map[string]any{
@@ -267,7 +266,11 @@ func (t *tracer) show(ctx context.Context, p *page, whole bool, m *device.Moment
 	defer context.AfterFunc(p.ctx, cancel)()
 	started := time.Now()
 	secrets := t.hasSecrets()
-	affordable := (t.spent+t.expected)*time.Duration(t.share) <= started.Sub(t.began) && !p.slow.Load()
+	share := t.share
+	if secrets {
+		share = min(share, tracedShareChecked)
+	}
+	affordable := (t.spent+t.expected)*time.Duration(share) <= started.Sub(t.began) && !p.slow.Load()
 	switch {
 	case secrets && (whole || affordable):
 		t.showChecked(ctx, p, m)
@@ -283,11 +286,7 @@ func (t *tracer) show(ctx context.Context, p *page, whole bool, m *device.Moment
 }
 
 // hasSecrets reports whether a page may show a secret.
-func (t *tracer) hasSecrets() bool {
-	t.device.notes.mu.Lock()
-	defer t.device.notes.mu.Unlock()
-	return t.options.Secrets || len(t.device.notes.secrets) > 0
-}
+func (t *tracer) hasSecrets() bool { return t.device.given.any.Load() }
 
 // showChecked takes a picture, unless the page shows a secret before or after it, or cannot be read.
 func (t *tracer) showChecked(ctx context.Context, p *page, m *device.Moment) {
@@ -306,7 +305,10 @@ func (t *tracer) showChecked(ctx context.Context, p *page, m *device.Moment) {
 
 // secretReason is showTree; it says why the page may show a secret, empty if it shows none.
 func (t *tracer) secretReason(ctx context.Context, p *page, m *device.Moment) string {
+	why := p.whyWithheld(ctx)
 	switch secret, err := t.showTree(ctx, p, m); {
+	case why != "":
+		return why
 	case err != nil:
 		return "whether the page shows a secret could not be checked: " + err.Error()
 	case secret:

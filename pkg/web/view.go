@@ -291,7 +291,10 @@ func (p *page) viewWith(ctx context.Context, o device.ViewOptions) (v device.Vie
 	defer stop(nil)
 	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
 	if v, err = p.view(ctx, o.Within); err == nil && o.Screenshot {
-		v.Screenshot, err = p.screenshot(ctx)
+		if v.Withheld = p.whyWithheld(ctx); v.Withheld == "" {
+			v.Screenshot, err = p.screenshot(ctx)
+			v.Withheld = p.whyWithheld(ctx)
+		}
 	}
 	if p.closed() {
 		return v, p.closeError()

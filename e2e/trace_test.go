@@ -68,7 +68,7 @@ func pictures(files []string) (count int) {
 }
 
 // tracedProject returns a project with trails on the traced page: one that passes, one that fails, and one that fails
-// on a page that shows a secret at first.
+// on a page that was given a secret, and then another one.
 func tracedProject(t *testing.T) *project {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +87,7 @@ func tracedProject(t *testing.T) *project {
 	return newProject(t, map[string]string{
 		"trailblaze.yaml": "platform: web\ntarget: shop\nrun: { trace: \"off\" }\n",
 		"passes.yaml":     trail(""), "fails.yaml": trail("", failing),
-		"secret.yaml": trail("show={{SECRET}}&token={{SECRET}}", failing),
+		"secret.yaml": trail("show={{SECRET}}&token={{SECRET}}", fmt.Sprintf("web_navigate: { url: %q }", server.URL), failing),
 	})
 }
 
@@ -125,14 +125,16 @@ func TestTraceWithSecrets(t *testing.T) {
 	p.env = append(p.env, "SECRET=hunter2hunter2")
 	p.run("run", "secret.yaml", "--trace", "on", "--secret", "SECRET").want(t, 1, "1 failed")
 	trace, files := p.trace("secret")
-	if len(trace.Calls) != 4 || !slices.Contains(files, "screen-1.txt") {
+	if len(trace.Calls) != 5 || !slices.Contains(files, "screen-1.txt") {
 		t.Fatalf("files %q, trace %+v", files, trace)
 	}
-	if c := trace.Calls[0]; c.After != "" || c.NoPicture != "the page shows a secret" {
-		t.Errorf("the page showed a secret after the first call: %+v", c)
+	for _, c := range trace.Calls[:3] {
+		if c.After != "" || c.NoPicture != "a secret was given to this page" {
+			t.Errorf("the page was given a secret: %+v", c)
+		}
 	}
-	if c := trace.Calls[3]; c.After == "" {
-		t.Errorf("the page showed no secret after the last call: %+v", c)
+	if c := trace.Calls[4]; c.After == "" {
+		t.Errorf("the last page was given none: %+v", c)
 	}
 	_ = filepath.WalkDir(filepath.Join(p.dir, "logs"), func(path string, _ fs.DirEntry, _ error) error {
 		if data, _ := os.ReadFile(path); strings.Contains(string(data), "hunter2") {

@@ -21,7 +21,7 @@ func (t *Tree) places() []*place {
 		}
 		out[i] = above
 		switch {
-		case isRow(n):
+		case n.IsRow():
 			texts := t.textsOf(i)
 			out[i] = &place{path: above.path + "\x00" + n.RoleName() + "\x01" + strings.Join(texts, "\x01")}
 			if len(texts) > 0 {
@@ -34,7 +34,8 @@ func (t *Tree) places() []*place {
 	return out
 }
 
-func isRow(n *Node) bool { return hasWord("row listitem treeitem article", n.RoleName()) }
+// IsRow reports whether n is one of several of its kind that have the same controls.
+func (n *Node) IsRow() bool { return hasWord("row listitem treeitem article", n.RoleName()) }
 
 // textsOf returns the texts in the row at a position that people know it by: those that are neither of a control nor in
 // a row inside it.
@@ -44,7 +45,7 @@ func (t *Tree) textsOf(row int) (texts []string) {
 	}
 	for i := row + 1; i < t.ends[row]; {
 		n := t.nodes[i]
-		if isRow(n) {
+		if n.IsRow() {
 			i = t.ends[i]
 			continue
 		}
@@ -62,7 +63,7 @@ func (n *Node) isUsed() bool { return IsControl(n.RoleName()) && n.RoleName() !=
 // title returns the first text of the screen that is not of a control.
 func (t *Tree) title() string {
 	for _, n := range t.nodes {
-		if text := n.caption(); text != "" && !IsControl(n.RoleName()) && !isRow(n) && n.RoleName() != "application" {
+		if text := n.caption(); text != "" && !IsControl(n.RoleName()) && !n.IsRow() && n.RoleName() != "application" {
 			return text
 		}
 	}

@@ -208,8 +208,7 @@ func (p *page) namedTarget(ctx context.Context, t target) (target, error) {
 	if err != nil && p.device.located == nil { // else the element is gone since the selector was made
 		return t, err
 	}
-	block := p.device.located.block
-	selector, err := screen.ParseSelector(map[string]any{"web": block}, screen.ParseOptions{})
+	selector, err := screen.ParseSelector(p.device.located.selector, screen.ParseOptions{})
 	if err != nil {
 		return t, err
 	}

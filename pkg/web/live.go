@@ -30,7 +30,7 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 		return observed{}, err
 	}
 	e := capture.elements[found.Node]
-	l := &locator{search: s, node: found.Node, element: e}
+	l := &locator{search: s, node: found.Node, tree: capture.tree, element: e}
 	located, err := l.locate(ctx, s.page.device.located)
 	if err != nil || located == nil {
 		return observed{Tries: 1, Missing: fmt.Sprintf("the frame of %s, %s, does not respond", s.target.ref, found.Was)}, err
@@ -68,8 +68,8 @@ const byLabel = " by its label"
 // locatedElement is how a recording names an element.
 type locatedElement struct {
 	tool.Located
-	block map[string]any // of nodeSelector.web
-	key   screen.Key     // of the element
+	selector map[string]any // the argument nodeSelector
+	key      screen.Key     // of the element
 }
 
 // takeLocated adds to a result how a recording names the element of the call.

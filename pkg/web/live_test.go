@@ -247,12 +247,12 @@ func TestReferenceInACallOfATrailIsAPosition(t *testing.T) {
 func TestSelectorIsMadeWhenElementIsReady(t *testing.T) {
 	t.Parallel()
 	url := serve(t, map[string]http.HandlerFunc{
-		"/page": htmlPage(`<button id=b disabled onclick="this.textContent = 'Saved'">Save</button>`),
+		"/page": htmlPage(`<button disabled onclick="this.textContent = 'Saved'">Save</button>`),
 	})
 	u := openLive(t, device.Session{})
 	u.mustCall("navigate", "url", url+"/page")
 	ref := u.refOf("Save")
-	u.mustEval(`setTimeout(() => b.insertAdjacentHTML("beforebegin", "<button>Save</button>"), 300); setTimeout(() => b.disabled = false, 900); 0`)
+	u.mustEval(`const b = document.querySelector("button"); setTimeout(() => b.insertAdjacentHTML("beforebegin", "<button>Save</button>"), 300); setTimeout(() => b.disabled = false, 900); 0`)
 	result, err := u.call("web_click", "ref", ref)
 	if err != nil || !result.OK {
 		t.Fatalf("%+v, %v", result, err)

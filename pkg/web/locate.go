@@ -27,6 +27,7 @@ type locator struct {
 	search  *search // of the call
 	node    *screen.Node
 	element element
+	tree    *screen.Tree // with node; nil if nothing around it is known
 	facts   elementFacts
 
 	inBrowser *roleAndName // what browserName returned; nil before
@@ -34,10 +35,11 @@ type locator struct {
 
 // elementFacts are what page.js knows of an element.
 type elementFacts struct {
-	TestID string        // data-testid
-	ID     []cssSelector // by an id that looks stable; at most one
-	CSS    []cssSelector // others that are unique in the frame, best first
-	Path   cssSelector   // from the top of the document
+	TestID   string        // data-testid
+	ID       []cssSelector // by an id that looks stable; at most one
+	CSS      []cssSelector // others that are unique in the frame, best first
+	Position []cssSelector // the shortest path that is unique in the frame; at most one
+	Path     cssSelector   // from the top of the document
 }
 
 // cssSelector is a CSS selector with the texts of the page that are in it.
@@ -59,23 +61,18 @@ func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedE
 		return nil, err
 	}
 	if before != nil && before.key == l.node.Key {
-		if found, err := l.finds(ctx, before.block); found || err != nil {
+		if found, err := l.finds(ctx, before.selector); found || err != nil {
 			return before, err
 		}
 	}
-	for _, candidate := range []func(context.Context) (map[string]any, []string, error){
-		l.byTestID, l.byStableName, l.byStableID, l.byChangingName, l.byAttributes, l.byLongName, l.byPath,
-	} {
-		block, warnings, err := candidate(ctx)
+	for _, candidate := range l.candidates() {
+		selector, warnings, err := candidate(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if block != nil {
-			if index, ok := block["nthIndex"].(int); ok {
-				warnings = append(warnings, fmt.Sprintf("%s is number %d of several with this selector, which may change", l.node, index+1))
-			}
-			args := map[string]any{"nodeSelector": map[string]any{"web": block}}
-			return &locatedElement{tool.Located{Args: args, Warnings: warnings}, block, l.node.Key}, nil
+		if selector != nil {
+			args := map[string]any{"nodeSelector": selector}
+			return &locatedElement{tool.Located{Args: args, Warnings: warnings}, selector, l.node.Key}, nil
 		}
 	}
 	var connected bool
@@ -87,6 +84,23 @@ func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedE
 	}
 	return nil, fault.New(fault.ToolFailed, "name it by ref or nodeSelector, or give it a data-testid",
 		"%s is %s, which no selector for a recording finds", l.search.target.ref, l.node)
+}
+
+// candidate returns a selector that finds the element, nil if it has none, and why the selector may find another
+// element in a later replay.
+type candidate func(context.Context) (selector map[string]any, warnings []string, err error)
+
+// candidates returns the ways to select the element, best first: those that count elements come last.
+func (l *locator) candidates() []candidate {
+	list := []candidate{
+		l.byTestID, l.byName(isConstant, l.unique), l.byRow(isConstant), l.byStableID, l.byName(isChanging, l.unique),
+		l.byRow(isChanging), l.byAttributes, l.byName(isLong, l.unique), l.byRow(isEmpty),
+		l.byName(isConstant, l.indexed), l.byName(isChanging, l.indexed), l.byName(isLong, l.indexed), l.byPosition, l.byPath,
+	}
+	if l.search.check.name == "visible" && !l.search.acts && l.isText() {
+		return l.withText(list)
+	}
+	return list
 }
 
 // mark marks the element for the check "marked", and reads its facts.
@@ -104,9 +118,12 @@ func (l *locator) byTestID(ctx context.Context) (map[string]any, []string, error
 	if l.facts.TestID == "" {
 		return nil, nil, nil
 	}
-	block, err := l.unique(ctx, map[string]any{"dataTestId": l.facts.TestID}, l.facts.TestID)
-	return block, nil, err
+	selector, err := l.unique(ctx, inWeb(map[string]any{"dataTestId": l.facts.TestID}), l.facts.TestID)
+	return selector, nil, err
 }
+
+// inWeb returns the selector with a block for web pages.
+func inWeb(block map[string]any) map[string]any { return map[string]any{"web": block} }
 
 func (l *locator) byStableID(ctx context.Context) (map[string]any, []string, error) {
 	return l.byCSS(ctx, l.facts.ID)
@@ -116,20 +133,24 @@ func (l *locator) byAttributes(ctx context.Context) (map[string]any, []string, e
 	return l.byCSS(ctx, l.facts.CSS)
 }
 
+func (l *locator) byPosition(ctx context.Context) (map[string]any, []string, error) {
+	return l.byCSS(ctx, l.facts.Position)
+}
+
 // byCSS returns the first selector that matches nothing else in any frame.
 func (l *locator) byCSS(ctx context.Context, selectors []cssSelector) (map[string]any, []string, error) {
 	for _, css := range selectors {
-		block, err := l.unique(ctx, map[string]any{"cssSelector": css.Selector}, css.Texts...)
-		if err != nil || block != nil {
-			return block, l.warnings(css), err
+		selector, err := l.unique(ctx, inWeb(map[string]any{"cssSelector": css.Selector}), css.Texts...)
+		if err != nil || selector != nil {
+			return selector, l.warnings(css), err
 		}
 	}
 	return nil, nil, nil
 }
 
 func (l *locator) byPath(ctx context.Context) (map[string]any, []string, error) {
-	block, err := l.indexed(ctx, map[string]any{"cssSelector": l.facts.Path.Selector}, l.facts.Path.Texts...)
-	return block, l.warnings(l.facts.Path), err
+	selector, err := l.indexed(ctx, inWeb(map[string]any{"cssSelector": l.facts.Path.Selector}), l.facts.Path.Texts...)
+	return selector, slices.Concat(l.warnings(l.facts.Path), l.indexWarnings(selector)), err
 }
 
 func (l *locator) warnings(css cssSelector) []string {
@@ -139,49 +160,64 @@ func (l *locator) warnings(css cssSelector) []string {
 	return []string{fmt.Sprintf("%s is found by its position in the page, which may change", l.node)}
 }
 
-func (l *locator) byStableName(ctx context.Context) (map[string]any, []string, error) {
-	return l.byName(ctx, func(name string) bool { return !isLong(name) && screen.MayChange(name) == "" })
+// indexWarnings says that a selector counts elements.
+func (l *locator) indexWarnings(selector map[string]any) []string {
+	block, _ := selector["web"].(map[string]any)
+	if index, ok := block["nthIndex"].(int); ok {
+		return []string{fmt.Sprintf("%s is number %d of several with this selector, which may change", l.node, index+1)}
+	}
+	return nil
 }
 
-func (l *locator) byChangingName(ctx context.Context) (map[string]any, []string, error) {
-	return l.byName(ctx, func(name string) bool { return !isLong(name) && screen.MayChange(name) != "" })
-}
+func isEmpty(name string) bool { return name == "" }
 
-func (l *locator) byLongName(ctx context.Context) (map[string]any, []string, error) {
-	return l.byName(ctx, isLong)
-}
+func isConstant(name string) bool { return name != "" && !isLong(name) && screen.MayChange(name) == "" }
+
+func isChanging(name string) bool { return name != "" && !isLong(name) && screen.MayChange(name) != "" }
 
 func isLong(name string) bool { return utf8.RuneCountInString(name) > maxSelectorName }
 
+// selecting returns a selector that finds the element, made of one that may match others, too; nil if there is none.
+type selecting func(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, error)
+
 // byName returns a selector with the role and the name of the element, as the snapshot has them, if the name fits. If
 // that does not find the element, it takes them from the browser's accessibility tree.
-func (l *locator) byName(ctx context.Context, fits func(name string) bool) (map[string]any, []string, error) {
-	shown := roleAndName{l.node.RoleName(), l.node.Name()}
-	if shown.name != "" && !fits(shown.name) {
-		return nil, nil, nil
+func (l *locator) byName(fits func(name string) bool, selecting selecting) candidate {
+	return func(ctx context.Context) (map[string]any, []string, error) {
+		shown := roleAndName{l.node.RoleName(), l.node.Name()}
+		if shown.name != "" && !fits(shown.name) {
+			return nil, nil, nil
+		}
+		selector, warnings, err := l.byRoleAndName(ctx, shown, selecting)
+		if selector != nil || err != nil {
+			return selector, warnings, err
+		}
+		other, err := l.browserName(ctx)
+		if err != nil || other == shown || !fits(other.name) {
+			return nil, nil, err
+		}
+		return l.byRoleAndName(ctx, other, selecting)
 	}
-	block, warnings, err := l.byRoleAndName(ctx, shown)
-	if block != nil || err != nil {
-		return block, warnings, err
-	}
-	other, err := l.browserName(ctx)
-	if err != nil || other == shown || !fits(other.name) {
-		return nil, nil, err
-	}
-	return l.byRoleAndName(ctx, other)
 }
 
-func (l *locator) byRoleAndName(ctx context.Context, is roleAndName) (map[string]any, []string, error) {
+func (l *locator) byRoleAndName(ctx context.Context, is roleAndName, selecting selecting) (map[string]any, []string, error) {
 	if is.name == "" || !screen.IsRole(is.role) {
 		return nil, nil, nil
 	}
-	block := map[string]any{"ariaRole": is.role, "ariaNameRegex": screen.ExactPattern(is.name)}
-	block, err := l.indexed(ctx, block, is.name)
-	return block, is.warnings(), err
+	selector, err := selecting(ctx, inWeb(is.block()), is.name)
+	return selector, slices.Concat(is.warnings(), l.indexWarnings(selector)), err
 }
 
 // roleAndName are an ARIA role and an accessible name.
 type roleAndName struct{ role, name string }
+
+func (n roleAndName) block() map[string]any {
+	block := map[string]any{"ariaRole": n.role}
+	if n.name != "" {
+		block["ariaNameRegex"] = screen.ExactPattern(n.name)
+	}
+	return block
+}
 
 func (n roleAndName) warnings() []string {
 	if what := screen.MayChange(n.name); what != "" {
@@ -231,43 +267,45 @@ func (l *locator) browserName(ctx context.Context) (roleAndName, error) {
 	return *l.inBrowser, nil
 }
 
-// unique returns block if it matches only the element in all frames, else nil. texts are what of the page is in it.
-func (l *locator) unique(ctx context.Context, block map[string]any, texts ...string) (map[string]any, error) {
-	if l.hasSecret(block, texts) {
+// unique returns selector if it matches only the element in all frames, else nil. texts are what of the page is in it.
+func (l *locator) unique(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, error) {
+	if l.hasSecret(selector, texts) {
 		return nil, nil
 	}
-	total, index, err := l.place(ctx, block)
+	total, index, err := l.place(ctx, selector)
 	if err != nil || total != 1 || index < 0 {
 		return nil, err
 	}
-	return l.confirmed(ctx, block)
+	return l.confirmed(ctx, selector)
 }
 
-// indexed is like unique, but when block matches several elements, it returns block with the index of the element.
-func (l *locator) indexed(ctx context.Context, block map[string]any, texts ...string) (map[string]any, error) {
-	if l.hasSecret(block, texts) {
+// indexed is like unique, but when a selector without relations matches several elements, it returns the selector with
+// the index of the element.
+func (l *locator) indexed(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, error) {
+	if l.hasSecret(selector, texts) {
 		return nil, nil
 	}
-	total, index, err := l.place(ctx, block)
+	total, index, err := l.place(ctx, selector)
 	if err != nil || index < 0 {
 		return nil, err
 	}
-	if total > 1 {
+	if block, ok := selector["web"].(map[string]any); ok && total > 1 {
 		block = maps.Clone(block)
 		block["nthIndex"] = index
+		selector = inWeb(block)
 	}
-	return l.confirmed(ctx, block)
+	return l.confirmed(ctx, selector)
 }
 
-// confirmed returns block if a replay with it finds the element, else nil. The error is errGone if the page probably
-// changed since block was made.
-func (l *locator) confirmed(ctx context.Context, block map[string]any) (map[string]any, error) {
-	found, err := l.finds(ctx, block)
+// confirmed returns selector if a replay with it finds the element, else nil. The error is errGone if the page probably
+// changed since it was made.
+func (l *locator) confirmed(ctx context.Context, selector map[string]any) (map[string]any, error) {
+	found, err := l.finds(ctx, selector)
 	switch {
 	case err != nil:
 		return nil, err
 	case found:
-		return block, nil
+		return selector, nil
 	}
 	if l.search.unlocated++; l.search.unlocated < locateTries {
 		return nil, errGone
@@ -275,23 +313,35 @@ func (l *locator) confirmed(ctx context.Context, block map[string]any) (map[stri
 	return nil, nil
 }
 
-// hasSecret reports whether a recording would change block, because a secret is in it or in one of texts.
-func (l *locator) hasSecret(block map[string]any, texts []string) bool {
-	texts = slices.Clone(texts)
-	for _, value := range block {
-		if text, ok := value.(string); ok {
-			texts = append(texts, text)
-		}
-	}
+// hasSecret reports whether a recording would change selector, because a secret is in it or in one of texts.
+func (l *locator) hasSecret(selector map[string]any, texts []string) bool {
 	d := l.search.page.device
-	return slices.ContainsFunc(texts, func(text string) bool {
+	changes := func(text string) bool {
 		return d.notes.redact(text) != text || d.session.Redact != nil && d.session.Redact(text) != text
-	})
+	}
+	return slices.ContainsFunc(append(textsIn(selector), texts...), changes)
 }
 
-// probe returns the search that a replay makes for block. It finds its element ready if that is the marked one.
-func (l *locator) probe(block map[string]any) (*search, error) {
-	selector, err := screen.ParseSelector(map[string]any{"web": block}, screen.ParseOptions{})
+// textsIn returns all texts in a selector.
+func textsIn(value any) (texts []string) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case map[string]any:
+		for _, inner := range v {
+			texts = append(texts, textsIn(inner)...)
+		}
+	case []any:
+		for _, inner := range v {
+			texts = append(texts, textsIn(inner)...)
+		}
+	}
+	return texts
+}
+
+// probe returns the search that a replay makes for selector. It finds its element ready if that is the marked one.
+func (l *locator) probe(given map[string]any) (*search, error) {
+	selector, err := screen.ParseSelector(given, screen.ParseOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -303,9 +353,9 @@ func (l *locator) probe(block map[string]any) (*search, error) {
 	return l.search.page.search(t, c), nil
 }
 
-// finds reports whether a replay with block finds the element.
-func (l *locator) finds(ctx context.Context, block map[string]any) (bool, error) {
-	s, err := l.probe(block)
+// finds reports whether a replay with selector finds the element.
+func (l *locator) finds(ctx context.Context, selector map[string]any) (bool, error) {
+	s, err := l.probe(selector)
 	if err != nil {
 		return false, err
 	}
@@ -313,11 +363,14 @@ func (l *locator) finds(ctx context.Context, block map[string]any) (bool, error)
 	return err == nil && o.Ready && o.frame == l.element.frame, err
 }
 
-// place returns how many elements block matches in all frames, and the place of the element among them; -1 when it is
-// not one of them.
-func (l *locator) place(ctx context.Context, block map[string]any) (total, index int, err error) {
-	s, err := l.probe(block)
+// place returns how many elements selector matches in all frames, and the place of the element among them; -1 when it
+// is not one of them.
+func (l *locator) place(ctx context.Context, selector map[string]any) (total, index int, err error) {
+	s, err := l.probe(selector)
 	if err != nil {
+		return 0, -1, err
+	}
+	if err := s.captureRelated(ctx); err != nil {
 		return 0, -1, err
 	}
 	index = -1

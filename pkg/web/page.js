@@ -1122,7 +1122,20 @@
   const isStable = (text) =>
     Boolean(text) && text.length <= 80 && !/\d{3}|[\0-\x1f]|(?=[a-f]*\d)[0-9a-f]{8}/i.test(text);
 
-  const hasStableID = (el) => isStable(el.id) && /^[A-Za-z][\w-]*$/.test(el.id);
+  // isCounted reports whether an attribute has a number at its end, or the same value with another number is in the
+  // page: then it is a position.
+  const isCounted = (text, attribute) => {
+    if (/\d$/.test(text)) return true;
+    const parts = text.split(/\d+/);
+    if (parts.length < 2) return false;
+    const peers = queryAll(`[${attribute}^="${parts[0].replace(/["\\]/g, "\\$&")}"]`);
+    return peers.some((el) => {
+      const other = el.getAttribute(attribute);
+      return other !== text && other.split(/\d+/).join("0") === parts.join("0");
+    });
+  };
+
+  const hasStableID = (el) => isStable(el.id) && /^[A-Za-z][\w-]*$/.test(el.id) && !isCounted(el.id, "id");
 
   const withID = (el) => ({ selector: "#" + CSS.escape(el.id), texts: [el.id] });
 
@@ -1134,6 +1147,7 @@
       return null; // it may be what a person has typed
     const texts = names.map((name) => el.getAttribute(name));
     if (!texts.every((text) => text !== null && isStable(text))) return null;
+    if (names.includes("name") && !names.includes("value") && isCounted(el.getAttribute("name"), "name")) return null;
     const conditions = names.map((name, i) => `[${name}="${texts[i].replace(/["\\]/g, "\\$&")}"]`);
     return { selector: tagOf(el) + conditions.join(""), texts };
   };
@@ -1141,7 +1155,6 @@
   const selectorAttributes = [
     ["name"],
     ["name", "value"],
-    ["type"],
     ["href"],
     ["placeholder"],
     ["title"],
@@ -1149,6 +1162,12 @@
     ["for"],
     ["value"],
   ];
+
+  // withClass selects elements with the tag of el and one of its classes that neither looks generated nor like a state.
+  const withClass = (el) =>
+    [...el.classList]
+      .filter((name) => isStable(name) && /^[A-Za-z][A-Za-z_-]{3,}$/.test(name) && !/^(is|has)-|activ|select|open|hover|focus|disab|hidden|visib|valid|show/i.test(name))
+      .map((name) => ({ selector: `${tagOf(el)}.${CSS.escape(name)}`, texts: [name] }));
 
   const isOnlyMatch = (el, selector) => {
     const found = queryAll(selector);
@@ -1187,7 +1206,12 @@
     return {
       testID: el.getAttribute("data-testid") ?? "",
       id: hasStableID(el) ? [withID(el)].filter(onlyEl) : [],
-      css: [...selectorAttributes.map((names) => withAttributes(el, names)).filter(onlyEl), ...(short ? [short] : [])],
+      css: [
+        ...selectorAttributes.map((names) => withAttributes(el, names)),
+        ...withClass(el),
+        withAttributes(el, ["type"]),
+      ].filter(onlyEl),
+      position: short ? [short] : [],
       path: whole,
     };
   };

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -310,7 +311,8 @@ func (s *search) nodes(ctx context.Context, f *frame) (nodes []axNode, names []s
 }
 
 // snapshotNodes returns the elements with the target's role and name in the snapshots that recordings are made from.
-// They may lack the name in the browser's accessibility tree, which gives no names to rows, for example.
+// They may lack the name in the browser's accessibility tree, which gives no names to rows, for example. The name of an
+// element without one is its text, as in relations.
 func (p *page) snapshotNodes(ctx context.Context, t target) ([]axNode, error) {
 	tree, err := p.tree(ctx)
 	if err != nil {
@@ -318,7 +320,7 @@ func (p *page) snapshotNodes(ctx context.Context, t target) ([]axNode, error) {
 	}
 	var nodes []axNode
 	for _, line := range tree.Lines() {
-		exactly, _ := t.name.matches(line.Name)
+		exactly, _ := t.name.matches(cmp.Or(line.Name, line.Text))
 		if exactly && line.BackendNodeID != 0 && (t.role == "" || line.Role == t.role) {
 			nodes = append(nodes, axNode{
 				Role: axValue{line.Role}, Name: axValue{line.Name},

@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -19,18 +20,19 @@ import (
 )
 
 func (a *app) newSessionRecording() *cobra.Command {
-	var drop, reword, move, name string
+	var replace, drop, reword, move, name string
 	c := &cobra.Command{
 		Use:   "recording [NAME]",
 		Short: "Show and change what a session has recorded",
 		Long: `Show what a session has recorded, as the trail that session save would write, and change it. Steps are numbered from
-1, and calls as step.call, such as 2.1. The changes are made in the order: drop, reword, move. ` + whichSession,
+1, and calls as step.call, such as 2.1. The changes are made in the order: replace, drop, reword, move. ` + whichSession,
 		Example: `  trailblaze session recording
   trailblaze session recording --drop 2.1
+  trailblaze session recording --replace '2.1={"nodeSelector": {"web": {"dataTestId": "save"}}}'
   trailblaze session recording --reword "3=Sign in as Ann" --move 3=1`,
 		Args: atMostOneSession,
 		RunE: func(c *cobra.Command, args []string) error {
-			edit, err := recordingEdit(c, drop, reword, move)
+			edit, err := recordingEdit(c, replace, drop, reword, move)
 			if err != nil {
 				return err
 			}
@@ -50,6 +52,7 @@ func (a *app) newSessionRecording() *cobra.Command {
 	}
 	flags := c.Flags()
 	bindSessionName(c, &name)
+	flags.StringVar(&replace, "replace", "", "put other arguments, such as another selector, into a call: `N.M=JSON`")
 	flags.StringVar(&drop, "drop", "", "remove a step or a call: `N or N.M`")
 	flags.StringVar(&reword, "reword", "", "give step N another text: `N=TEXT`")
 	flags.StringVar(&move, "move", "", "move step N to the place of step M: `N=M`")
@@ -57,10 +60,18 @@ func (a *app) newSessionRecording() *cobra.Command {
 }
 
 // recordingEdit returns the change of a recording that flags describe.
-func recordingEdit(c *cobra.Command, drop, reword, move string) (live.Edit, error) {
+func recordingEdit(c *cobra.Command, replace, drop, reword, move string) (live.Edit, error) {
 	edit := live.Edit{Drop: drop}
 	if c.Flags().Changed("drop") && drop == "" {
 		return edit, fault.New(fault.Misuse, "write --drop 2 for a step, --drop 2.1 for a call", "--drop is empty")
+	}
+	if c.Flags().Changed("replace") {
+		call, text, _ := strings.Cut(replace, "=")
+		edit.Replace = &live.Replace{Call: strings.TrimSpace(call)}
+		if err := json.Unmarshal([]byte(text), &edit.Replace.With); err != nil {
+			return edit, fault.New(fault.Misuse, `write --replace '2.1={"nodeSelector": …}'`,
+				"--replace: %q is not a call, = and an object of JSON", replace)
+		}
 	}
 	if c.Flags().Changed("reword") {
 		step, text, err := numbered("reword", reword)

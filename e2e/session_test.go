@@ -205,7 +205,7 @@ func TestSessionRecordingIsEdited(t *testing.T) {
 	same(t, "after drop of a step", []string{"last", "three", "two", "two"}, steps(edit("--drop", "2", "s1").stdout))
 	for args, want := range map[string]string{
 		"--drop 9": "the recording has no step 9", "--drop 1.9": "has no call", "--move 1=x": `--move: "x" is not the number`,
-		"--reword last": `--reword: "last" does not begin with`, "--drop=": "--drop is empty",
+		"--reword last": `--reword: "last" does not begin with`, "--drop=": "--drop is empty", "--replace 2.1": `--replace: "2.1" is not a call`,
 	} {
 		edit(strings.Fields(args)...).wantErr(t, 3, want)
 	}

@@ -27,7 +27,7 @@ type app struct {
 }
 
 func (a *app) kind() device.Kind {
-	text := `"text": {"type": "string"}, "ref": {"type": "string"}`
+	text := `"text": {"type": "string"}, "ref": {"type": "string"}, "nodeSelector": {"type": "object"}`
 	return device.Kind{
 		Name: "app", Drivers: []string{"playwright-native"},
 		Restricted: []string{"web_evaluate"}, Checks: device.CoreChecks(), Starts: device.CoreStarts(), Commands: func() []tool.Advertised {

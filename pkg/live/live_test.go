@@ -249,7 +249,18 @@ func TestEditsTheRecording(t *testing.T) {
 		"no such step":       {live.Edit{Drop: "4"}, "the recording has no step 4; it has 3 steps"},
 		"no such call":       {live.Edit{Drop: "2.2"}, "step 2 has no call 2.2; it has 1 call"},
 		"not a number":       {live.Edit{Drop: "x"}, "the recording has no step x; it has 3 steps"},
-		"an empty text":      {live.Edit{Reword: &live.Reword{Step: 1}}, "the new text of step 1 is empty"},
+		"replace": {
+			live.Edit{Replace: &live.Replace{Call: "1.2", With: map[string]any{"text": "Sign up"}}},
+			strings.ReplaceAll(all, "Sign in", "Sign up"),
+		},
+		"replace, then drop": {
+			live.Edit{Replace: &live.Replace{Call: "1.2", With: map[string]any{"text": "Sign up"}}, Drop: "1.1"},
+			"step A: tap(Sign up)\nstep B: tap(Hello)\nstep C: tap(Hello)",
+		},
+		"replace in no call":       {live.Edit{Replace: &live.Replace{Call: "2", With: map[string]any{"text": "x"}}}, "step 2 has no call 2; it has 1 call"},
+		"replace with nothing":     {live.Edit{Replace: &live.Replace{Call: "2.1"}}, "nothing is given to put into call 2.1"},
+		"replace with a reference": {live.Edit{Replace: &live.Replace{Call: "2.1", With: map[string]any{"ref": "e7"}}}, "a replay does not know the reference e7"},
+		"an empty text":            {live.Edit{Reword: &live.Reword{Step: 1}}, "the new text of step 1 is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

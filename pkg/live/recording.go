@@ -174,9 +174,10 @@ func sameCall(a, b trail.Call) bool {
 // Edit changes the recording. Only what is set is done, in the order of the fields. Steps are numbered from 1, and
 // calls as step.call.
 type Edit struct {
-	Drop   string  `json:"drop,omitempty"` // a step such as 2, or a call such as 2.1
-	Reword *Reword `json:"reword,omitempty"`
-	Move   *Move   `json:"move,omitempty"`
+	Replace *Replace `json:"replace,omitempty"`
+	Drop    string   `json:"drop,omitempty"` // a step such as 2, or a call such as 2.1
+	Reword  *Reword  `json:"reword,omitempty"`
+	Move    *Move    `json:"move,omitempty"`
 }
 
 // Reword gives a step another text.
@@ -198,7 +199,10 @@ func (s *Session) Edit(ctx context.Context, e Edit) (string, error) {
 		return "", err
 	}
 	defer release()
-	if e.Drop != "" {
+	if e.Replace != nil {
+		err = s.replaceArgs(*e.Replace)
+	}
+	if err == nil && e.Drop != "" {
 		err = s.drop(e.Drop)
 	}
 	if err == nil && e.Reword != nil {
@@ -238,7 +242,7 @@ func (s *Session) stepIndex(number string) (int, error) {
 }
 
 func (s *Session) drop(what string) error {
-	number, callNumber, ofCall := strings.Cut(what, ".")
+	number, _, ofCall := strings.Cut(what, ".")
 	i, err := s.stepIndex(number)
 	if err != nil {
 		return err
@@ -251,14 +255,13 @@ func (s *Session) drop(what string) error {
 		}
 		return nil
 	}
-	n, err := strconv.Atoi(callNumber)
-	if err != nil || n < 1 || n > len(step.Calls) {
-		return fault.New(fault.InvalidArguments, "", "step %s has no call %s; it has %s", number, what,
-			count(len(step.Calls), "call"))
+	n, err := step.callIndex(number, what)
+	if err != nil {
+		return err
 	}
-	step.Calls, step.changed = slices.Delete(slices.Clone(step.Calls), n-1, n), true
+	step.Calls, step.changed = slices.Delete(slices.Clone(step.Calls), n, n+1), true
 	if i == s.next {
-		s.droppedCall(step, n-1)
+		s.droppedCall(step, n)
 	}
 	if len(step.Calls) == 0 {
 		return s.drop(number)

@@ -435,6 +435,7 @@ func (s *Session) warnings(content string) []string {
 	if !slices.ContainsFunc(s.root.steps, func(step *Step) bool { return step.Kind == trail.KindVerify }) {
 		out = append(out, "the trail has no verify step, so it does not check any result")
 	}
+	out = append(out, s.positionWarnings(s.root.steps)...)
 	for _, name := range slices.Sorted(maps.Keys(s.opts.Secrets)) {
 		if strings.Contains(content, "{{"+name+"}}") && !slices.Contains(s.opts.Project.SecretNames, name) {
 			out = append(out, fmt.Sprintf("the trail needs a secret: run it with --secret %s", name))

@@ -119,3 +119,26 @@ func TestNewFileHasItsTitleWithOverwrite(t *testing.T) {
 		}
 	}
 }
+
+func TestSaveWarnsOfPositions(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	at := map[string]any{"web": map[string]any{"ariaRole": "button", "nthIndex": 1}}
+	f.step("Delete", trail.Call{Tool: "tap", Args: map[string]any{"text": "Sign in", "nodeSelector": at}}, call("tap", "text", "Sign in"))
+	saved := f.save(live.SaveRequest{File: "trails/a.trail.yaml", NoReplay: true})
+	const want = "call 1.1, tap, finds its element by its position (nthIndex: 1), which may change"
+	positions := func(r live.SaveReport) int {
+		return strings.Count(strings.Join(r.Warnings, "\n"), "by its position")
+	}
+	if positions(saved) != 1 || !strings.Contains(strings.Join(saved.Warnings, "\n"), want) {
+		t.Errorf("%q", saved.Warnings)
+	}
+	selector := map[string]any{"web": map[string]any{"ariaRole": "button", "ariaNameRegex": "Delete"}}
+	replace := &live.Replace{Call: "1.1", With: map[string]any{"nodeSelector": selector}}
+	if text, err := f.Edit(t.Context(), live.Edit{Replace: replace}); err != nil || strings.Contains(text, "nthIndex") {
+		t.Errorf("%s, %v", text, err)
+	}
+	if saved = f.save(live.SaveRequest{File: "trails/b.trail.yaml", NoReplay: true}); positions(saved) != 0 {
+		t.Errorf("%q", saved.Warnings)
+	}
+}

@@ -44,7 +44,8 @@ func definitions() []definition {
 		define("recording", "The trail recorded so far, as YAML; edits it first.",
 			`"drop":{"type":"string","description":"step 2 or call 2.1"},`+
 				`"reword":{"type":"object","properties":{"step":{"type":"integer"},"text":{"type":"string"}}},`+
-				`"move":{"type":"object","properties":{"step":{"type":"integer"},"to":{"type":"integer"}}}`,
+				`"move":{"type":"object","properties":{"step":{"type":"integer"},"to":{"type":"integer"}}},`+
+				`"replace":{"type":"string","description":"call 2.1"},"with":{"type":"object","description":"its new arguments: {\"nodeSelector\":{…}}"}`,
 			(*server).recordingTool),
 		define("save_trail", "Replay the recording in a fresh session and write it if it passes. An existing file is merged.",
 			`"file":{"type":"string","description":"trails/NAME.trail.yaml"},"title":{"type":"string"},`+

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -280,10 +281,14 @@ func (s *server) step(ctx context.Context, r live.StepRequest) (answer, error) {
 func (s *server) recordingTool(ctx context.Context, args json.RawMessage) (answer, error) {
 	var in struct {
 		live.Edit
-		Drop any
+		Drop, Replace any
+		With          map[string]any
 	}
-	if err := decode(args, &in, "drop", "reword", "move"); err != nil {
+	if err := decode(args, &in, "drop", "reword", "move", "replace", "with"); err != nil {
 		return answer{}, err
+	}
+	if in.Replace != nil || in.With != nil {
+		in.Edit.Replace = &live.Replace{Call: fmt.Sprint(cmp.Or(in.Replace, any(""))), With: in.With}
 	}
 	if in.Drop != nil {
 		in.Edit.Drop = fmt.Sprint(in.Drop) // models write 2 and 2.1 as numbers, too

@@ -277,11 +277,10 @@ func (r *resolution) block(b *Block) []bool {
 	if b != nil && !slices.Contains(r.tree.Dialects, b.Dialect) {
 		return out
 	}
-	conditions := b.deciding()
 	keys, looked := r.tree.found(b)
+	conditions := b.deciding(r.tree.Exhaustive, looked)
 	for i, n := range r.tree.nodes {
-		if looked {
-			_, out[i] = keys[n.Key]
+		if looked && !keys[n.Key] {
 			continue
 		}
 		out[i] = !slices.ContainsFunc(conditions, func(c condition) bool { return !c.holds(n) })
@@ -317,20 +316,30 @@ func keepNth(out []bool, index int) {
 }
 
 // deciding returns the conditions that decide. In a web block they are those of the first that is there of a CSS
-// selector, a test id, and role with name (specification, section 15.1); nthIndex chooses among what they leave.
-func (b *Block) deciding() []condition {
+// selector, a test id, and role with name (specification, section 15.1), with exhaustive all of them; nthIndex chooses
+// among what they leave. looked says that the producer has found what the CSS selector and the test id select.
+func (b *Block) deciding(exhaustive, looked bool) []condition {
 	if b == nil {
 		return nil
 	}
 	if b.Dialect != Web {
+		if looked {
+			return nil
+		}
 		return b.conditions
 	}
 	for _, key := range []string{"cssSelector", "dataTestId"} {
-		if c := b.condition(key); c != nil {
+		switch c := b.condition(key); {
+		case c == nil || exhaustive:
+		case looked:
+			return nil
+		default:
 			return []condition{*c}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(b.conditions), func(c condition) bool { return c.name == "nthIndex" })
+	return slices.DeleteFunc(slices.Clone(b.conditions), func(c condition) bool {
+		return c.name == "nthIndex" || looked && (c.name == "cssSelector" || c.name == "dataTestId")
+	})
 }
 
 // holds reports whether a node has what the condition requires.

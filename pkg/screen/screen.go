@@ -97,6 +97,8 @@ type Tree struct {
 	// CSS selector. Other blocks are matched against the properties of the nodes. The producer sets it before
 	// resolving.
 	Found map[*Block][]Key
+	// Exhaustive says that all conditions of a web block count, not only those that decide (specification, section 15.1).
+	Exhaustive bool
 	// Windows are the windows of apps in the tree, the topmost first. The producer sets it; nil if it does not tell
 	// them apart.
 	Windows []Window
@@ -193,6 +195,7 @@ func (t *Tree) Filtered() *Tree { return t.filtered() }
 func (t *Tree) filter() *Tree {
 	f := &Tree{
 		Dialects: t.Dialects, Width: t.Width, Height: t.Height, Unavailable: t.Unavailable, Found: t.Found,
+		Exhaustive: t.Exhaustive,
 	}
 	f.index()
 	f.filtered = func() *Tree { return f }

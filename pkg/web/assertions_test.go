@@ -65,8 +65,6 @@ func TestAssertionsThatHold(t *testing.T) {
 		{`<div id=h>Secret</div><script>h.attachShadow({mode: "open"}).innerHTML = "<slot>"</script>`, "web_verifyTextVisible", text, ""},
 		{`<ul><li>A<li>A</ul>`, "web_verifyListVisible", m{"ref": "css=ul", "items": []any{"A", "A"}}, "shows 2 items"},
 		{`<ul><li>Apple pie</ul>`, "web_verifyListVisible", m{"ref": "css=ul", "items": []any{"Apple", "Apple pie"}}, `a part of other texts: "Apple"`},
-		{`<p>x</p>`, "web_verifyElementVisible", m{"nodeSelector": webBlock("cssSelector", "p", "ariaNameRegex", "No")}, "(ariaNameRegex is ignored beside cssSelector)"},
-		{`<p>x</p>`, "web_verifyCount", m{"count": 1, "nodeSelector": webBlock("cssSelector", "p", "ariaRole", "button", "ariaNameRegex", "No")}, "ariaRole and ariaNameRegex are ignored beside cssSelector"},
 		{`<p>x</p>`, "web_verifyElementNotVisible", m{"ref": "css=.typo"}, "no element matches"},
 		{`<p>x</p>`, "web_verifyValue", m{"ref": "css=p", "attribute": "href", "expected": "x"}, "attribute is ignored, because type is TEXT"},
 		{`<p>x</p>`, "web_waitForUrl", m{"pattern": ".*"}, "the pattern matches every URL"},

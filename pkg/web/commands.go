@@ -55,6 +55,12 @@ func checkElement(args arguments) error {
 	return err
 }
 
+// checkVerified checks the arguments of an assertion that say which element is meant.
+func checkVerified(args arguments) error {
+	_, err := verifiedElementOf(args)
+	return err
+}
+
 // checkCore checks the arguments text and id.
 func checkCore(args arguments) error {
 	_, err := coreTarget(args)
@@ -161,23 +167,26 @@ func verifications() []command {
 		newCommand("web_verifyTextNotVisible", "Fails unless no element shows a text, as part of another and in any case.",
 			textProperties, webVerifyTextNotVisible, "text").checkedBy(checkText),
 		newCommand("web_verifyElementNotVisible", "Fails unless no element that matches is visible.",
-			element, webVerifyElementNotVisible).checkedBy(checkElement),
+			element, webVerifyElementNotVisible).checkedBy(checkVerified),
 		countCommand(),
 		pictureCommand(),
 		stateCommand(),
 		ariaSnapshotCommand(),
 		newCommand("web_verifyElementVisible", "Fails unless the first element that matches is visible.",
-			element, webVerifyElementVisible).checkedBy(checkElement),
+			element, webVerifyElementVisible).checkedBy(checkVerified),
 		newCommand("web_verifyValue",
 			"Fails unless the first element that matches has a text, a value or an attribute.",
-			`"expected": {"type": "string"}, `+enum("type", "What to compare", "TEXT", "VALUE", "ATTRIBUTE")+
+			`"expected": {"type": "string", "description": "The whole text"},
+			"contains": {"type": "string", "minLength": 1, "description": "A part of the text, with case"},
+			"pattern": {"type": "string", "minLength": 1, "description": "A regular expression that is found in the text"}, `+enum("type", "What to compare", "TEXT", "VALUE", "ATTRIBUTE")+
 				`, "attribute": {"type": "string", "description": "The name of the attribute, for type ATTRIBUTE"}, `+
 				element,
-			webVerifyValue, "expected").checkedBy(checkValue),
+			webVerifyValue).checkedBy(checkValue),
 		newCommand("web_verifyListVisible", "Fails unless the first element that matches shows every item.",
 			`"items": {"type": ["array", "string"], "minItems": 1, "items": {"type": ["string", "number"]},
 			"description": "Texts that must be visible"}, `+exactProperty+
-				`, "ordered": {"type": "boolean", "default": false, "description": "In the order of items"}, `+
+				`, "ordered": {"type": "boolean", "default": false, "description": "In the order of items"},
+			"only": {"type": "boolean", "default": false, "description": "The list has no other item"}, `+
 				element, webVerifyListVisible, "items").checkedBy(checkList),
 	}...)
 }

@@ -98,12 +98,12 @@ func webVerifyCount(ctx context.Context, p *page, args map[string]any) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s matches %s%s", t.selector, plural(total, "element", "elements"), s.note(observed{})), nil
+	return success("%s matches %s%s", t.selector, plural(total, "element", "elements"), s.notes(observed{})), nil
 }
 
 // countedTarget returns the target whose elements are counted, which cannot be one element by its position.
 func countedTarget(args arguments) (target, error) {
-	t, err := elementOf(args)
+	t, err := verifiedElementOf(args)
 	switch {
 	case err != nil:
 		return t, err

@@ -143,7 +143,7 @@ func webVerifyTextNotVisible(ctx context.Context, p *page, args map[string]any) 
 }
 
 func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := elementOf(args)
+	t, err := verifiedElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -161,9 +161,9 @@ func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]an
 		return tool.Result{}, err
 	}
 	if found == 0 {
-		return success("%s is not visible%s: no element matches", t.selector, s.note(observed{})), nil
+		return success("%s is not visible%s: no element matches", t.selector, s.notes(observed{})), nil
 	}
-	return success("%s is not visible%s", t.selector, s.note(observed{})), nil
+	return success("%s is not visible%s", t.selector, s.notes(observed{})), nil
 }
 
 // visibleNow is ready if no element that matches is visible; with strict at most one may match. total is how many do.

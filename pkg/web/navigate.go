@@ -20,9 +20,18 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// success returns the result of a command that succeeded.
+// success returns the result of a command that succeeded, with the notes among args.
 func success(format string, args ...any) tool.Result {
-	return tool.Result{OK: true, Text: fmt.Sprintf(format, args...)}
+	result := tool.Result{OK: true, Text: fmt.Sprintf(format, args...)}
+	for _, arg := range args {
+		switch arg := arg.(type) {
+		case observed:
+			result.Notes = append(result.Notes, arg.notes...)
+		case remarks:
+			result.Notes = append(result.Notes, arg...)
+		}
+	}
+	return result
 }
 
 func webNavigate(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {

@@ -239,7 +239,8 @@
   };
 
   const find = (spec) => {
-    if (spec.css !== undefined) return queryAll(spec.css);
+    const hasTestID = (el) => spec.testId === undefined || el.matches(`[data-testid=${CSS.escape(spec.testId)}]`);
+    if (spec.css !== undefined) return queryAll(spec.css).filter(hasTestID);
     if (spec.testId !== undefined) return queryAll(`[data-testid=${CSS.escape(spec.testId)}]`);
     if (spec.middle !== undefined) return [elementAt(innerWidth / 2, innerHeight / 2) ?? document.documentElement];
     if (spec.focused !== undefined) return focusedField();
@@ -302,11 +303,13 @@
 
   const isVisible = (el) => !invisibleReason(el);
 
-  // isFrameHidden reports whether a style hides the frame of this document, or one around it. It cannot know of the
-  // pages around a frame of another origin.
+  // isFrameHidden reports whether a style hides the frame of this document, or one around it, or it has no size. Of the
+  // pages around a frame of another origin, it knows only the size of that frame.
   const isFrameHidden = () => {
+    if (window !== top && (innerWidth === 0 || innerHeight === 0)) return true;
     for (let owner = window.frameElement; owner; owner = owner.ownerDocument.defaultView?.frameElement)
-      if (getComputedStyle(owner).visibility !== "visible") return true;
+      if (getComputedStyle(owner).visibility !== "visible" || owner.clientWidth === 0 || owner.clientHeight === 0)
+        return true;
     return false;
   };
 
@@ -627,14 +630,16 @@
       return hidden ? { reason: hidden, held: attached } : {};
     },
 
-    // text, value and attribute compare with options.expected; actual is what the element has.
+    // text, value and attribute compare with options.expected, options.contains or options.pattern; actual is what the
+    // element has. The text of a field is its value, or the label of what is chosen in it.
     text: (el, options) => {
+      if (el.type === "password") return checks.value(el, options);
       const actual = displayedText(el);
-      const styled = normalize(el.innerText ?? "");
-      const equal = [actual, normalize(actual), styled].some(
-        (text) => text === options.expected || text === normalize(options.expected),
+      const styled = el.matches("input, textarea, select") ? actual : normalize(el.innerText ?? "");
+      const holds = [actual, normalize(actual), styled].some(
+        (text) => compares(text, options) || text === normalize(options.expected ?? "") && options.expected !== undefined,
       );
-      return equal ? {} : { reason: "its text", actual };
+      return holds ? { text: actual } : { reason: "its text", actual };
     },
     value: (given, options) => {
       const el = controlOf(given, "input, textarea, select");
@@ -643,9 +648,8 @@
       const chosen =
         el.multiple && el.selectedOptions ? [...el.selectedOptions].map((e) => e.value).join(", ") : undefined;
       const actual = chosen ?? String(el.value ?? textOf(el));
-      return actual === options.expected
-        ? {}
-        : { reason: "its value", actual: el.type === "password" ? "[secret]" : actual };
+      const shown = el.type === "password" ? "[secret]" : actual;
+      return compares(actual, options) ? { text: shown } : { reason: "its value", actual: shown };
     },
     attribute: (el, options) => {
       const actual = el.getAttribute(options.attribute);
@@ -653,7 +657,7 @@
         return {
           reason: `it has no attribute "${options.attribute}", only ${el.getAttributeNames().join(", ") || "none"}`,
         };
-      return actual === options.expected ? {} : { reason: `its attribute "${options.attribute}"`, actual };
+      return compares(actual, options) ? { text: actual } : { reason: `its attribute "${options.attribute}"`, actual };
     },
 
     // list demands that every item is visible inside the element, with options.ordered in this order.
@@ -670,6 +674,8 @@
       }
       const order = options.ordered ? listOrder(options.items, shown) : {};
       if (order.reason) return order;
+      const more = options.only ? otherItem(el, options.items) : "";
+      if (more) return { reason: more };
       for (const [i, item] of options.items.entries()) {
         const times = timesShown(item, shown[i]);
         if (times < repeated(item)) return { reason: `it shows "${item}" ${times} of ${repeated(item)} times` };
@@ -711,11 +717,30 @@
     drag: (el, options, memo) => checkPointer(el, { ...options, inset: true, enabled: !options.drop }, memo),
   };
 
+  // compares reports whether a text is options.expected, has options.contains, or matches options.pattern somewhere.
+  const compares = (text, { expected, contains, pattern, ignoreCase }) => {
+    if (pattern !== undefined) return new RegExp(pattern, ignoreCase ? "iu" : "u").test(text);
+    if (contains !== undefined) return normalize(text).includes(normalize(contains));
+    return text === expected;
+  };
+
   // timesShown is how often elements show a text.
   const timesShown = (text, elements) => {
     const needle = normalize(text).toLowerCase();
     const times = (el) => Math.max(1, shownText(el).toLowerCase().split(needle).length - 1);
     return elements.reduce((sum, el) => sum + times(el), 0);
+  };
+
+  // otherItem says which item a list has besides the items; empty if none. Its items are those with such a role, or
+  // its children.
+  const otherItem = (el, items) => {
+    const roles = "li, option, tr, [role=listitem], [role=option], [role=row], [role=menuitem], [role=treeitem], [role=tab]";
+    const inside = [...el.querySelectorAll(roles)];
+    const own = (inside.length ? inside : [...el.children]).filter((item) => isVisible(item) && shownText(item));
+    const has = (item) => items.some((text) => includesIgnoringCase(shownText(item), normalize(text)));
+    const other = own.find((item) => !has(item));
+    if (other) return `it also shows "${shownText(other)}"`;
+    return own.length > items.length ? `it has ${own.length} items, not ${items.length}` : "";
   };
 
   // listOrder looks for items that are shown by elements one after another.
@@ -1236,15 +1261,27 @@
       const { all, visible } = visibleTexts(needle, exact);
       if (visible.length) {
         const whole = visible.find((el) => isWholeText(el, needle));
-        const el = whole ?? visible[0];
+        const words = whole ?? visible.find((el) => hasWords(shownText(el), needle));
+        const el = words ?? visible[0];
         const seen = { ready: true, count: visible.length, found: describe(el), tries };
-        return whole ? seen : { ...seen, partial: true, text: shownText(el) };
+        return whole ? seen : { ...seen, partial: true, inWord: !words, text: shownText(el) };
       }
       const now = performance.now();
       if (now >= end) return { ...textMissing(needle, all, exact), count: all.length, tries };
       do await nextFrame();
       while (performance.now() < now + 4 * (now - began));
     }
+  };
+
+  // hasWords reports whether a text has needle as whole words and numbers: "Paid" is not a word in "Unpaid", nor "1" a
+  // number in "10" or "1.50". Scripts that write no spaces between words have no such words.
+  const hasWords = (text, needle) => {
+    const unspaced = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
+    if (unspaced.test(needle)) return true;
+    const before = /^\p{N}/u.test(needle) ? "(?<![\\p{L}\\p{N}]|\\p{N}[.,])" : /^\p{L}/u.test(needle) ? "(?<![\\p{L}\\p{N}])" : "";
+    const after = /\p{N}$/u.test(needle) ? "(?![\\p{L}\\p{N}]|[.,]\\p{N})" : /\p{L}$/u.test(needle) ? "(?![\\p{L}\\p{N}])" : "";
+    const literal = needle.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+    return new RegExp(before + literal + after, "iu").test(text);
   };
 
   // textMissing says why a text is not visible.

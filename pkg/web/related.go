@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,17 +29,28 @@ func (s *search) relatedNodes(ctx context.Context, f *frame) ([]axNode, error) {
 		return nil, errGone // the frame was added after the capture, or does not respond
 	}
 	l := &lookup{
-		frame: f, snapshot: aria.Snapshot(document.Capture), found: map[*screen.Block][]screen.Key{}, all: map[int]bool{},
+		frame: f, snapshot: aria.Snapshot(document.Capture), exhaustive: s.target.exhaustive,
+		found: map[*screen.Block][]screen.Key{}, all: map[int]bool{},
 	}
-	if err := l.selector(ctx, s.target.related); err != nil {
-		return nil, err
+	selectors := s.target.selectors()
+	for _, selector := range selectors {
+		if err := l.selector(ctx, selector); err != nil {
+			return nil, err
+		}
 	}
 	tree := l.tree()
-	if err := tree.Check(s.target.related); err != nil {
-		return nil, err
+	for _, selector := range selectors {
+		if err := tree.Check(selector); err != nil {
+			return nil, err
+		}
+	}
+	found := tree.ResolveNative(selectors[0])
+	for _, selector := range selectors[1:] {
+		also := tree.ResolveNative(selector)
+		found = slices.DeleteFunc(found, func(n *screen.Node) bool { return !slices.Contains(also, n) })
 	}
 	var nodes []axNode
-	for _, n := range tree.ResolveNative(s.target.related) {
+	for _, n := range found {
 		if id, ok := elementID(n); ok && n.Role != "text" {
 			nodes = append(nodes, axNode{Role: axValue{n.RoleName()}, Name: axValue{n.Name()}, BackendNodeID: id})
 		}
@@ -54,16 +66,17 @@ func elementID(n *screen.Node) (int, bool) {
 
 // lookup finds in one frame the elements of blocks that only the page can find: those with a CSS selector or a test id.
 type lookup struct {
-	frame    *frame
-	snapshot *aria.Tree
-	found    map[*screen.Block][]screen.Key
-	all      map[int]bool // backend node ids of all elements that were found
+	frame      *frame
+	snapshot   *aria.Tree
+	exhaustive bool // as in target
+	found      map[*screen.Block][]screen.Key
+	all        map[int]bool // backend node ids of all elements that were found
 }
 
 // tree returns the elements of the snapshot with those that were found so far.
 func (l *lookup) tree() *screen.Tree {
-	tree := screen.NewTree(l.snapshot.Elements("", l.all), 0, 0, screen.Web)
-	tree.Found = l.found
+	tree := screen.NewTree(l.snapshot.Elements("", l.all, l.exhaustive), 0, 0, screen.Web)
+	tree.Found, tree.Exhaustive = l.found, l.exhaustive
 	return tree
 }
 
@@ -75,12 +88,13 @@ func (l *lookup) selector(ctx context.Context, s *screen.Selector) error {
 		}
 	}
 	spec := map[string]string{}
-	switch {
-	case s.Block.Text("cssSelector") != "":
-		spec["css"] = s.Block.Text("cssSelector")
-	case s.Block.Text("dataTestId") != "":
-		spec["testId"] = s.Block.Text("dataTestId")
-	default:
+	if css := s.Block.Text("cssSelector"); css != "" {
+		spec["css"] = css
+	}
+	if id := s.Block.Text("dataTestId"); id != "" && (l.exhaustive || len(spec) == 0) {
+		spec["testId"] = id
+	}
+	if len(spec) == 0 {
 		return nil
 	}
 	near, err := l.near(ctx, s)

@@ -47,6 +47,7 @@ type observed struct {
 	Text             string
 	Apply            bool    // page.js performs the action
 	Partial          bool    // the element has the text of the selector only as part of another
+	InWord           bool    // that part begins or ends within a word or number
 	Impossible       string  // why the element can never be ready
 	X, Y             float64 // where the action happens, or the corner of the element's box
 	Width, Height    float64 // of the box
@@ -54,7 +55,7 @@ type observed struct {
 	End              float64 // the largest scroll position
 	frame            *frame
 	otherNames       []string // names of other elements of the role, when none matches
-	note             string   // which of several elements it is, and how it matches
+	notes            remarks  // which of several elements it is, and how it matches
 	outsideViewports bool     // a page around the frame of the element did not let the pointer reach it
 }
 
@@ -97,36 +98,36 @@ func (s *search) do(
 ) (observed, error) {
 	o, err := s.action(ready, perform).Do(ctx)
 	if err == nil {
-		o.Element.note = s.note(o.Element)
+		o.Element.notes = s.notes(o.Element)
 	}
 	return o.Element, err
 }
 
-// note says which of several elements o is, and that it has the text of the selector only as a part.
-func (s *search) note(o observed) string {
-	var notes []string
+// notes say which of several elements o is, that it has the text of the selector only as a part, and what is ignored.
+func (s *search) notes(o observed) remarks {
+	var list remarks
 	if o.Count > 1 && !s.target.selector.Indexed {
-		notes = append(notes, fmt.Sprintf("first of %d", o.Count))
+		list = append(list, fmt.Sprintf("first of %d", o.Count))
 	}
 	if o.Partial {
-		notes = append(notes, fmt.Sprintf("only part of its text is %s", s.target.selector.Text))
+		list = append(list, fmt.Sprintf("only part of its text is %s", s.target.selector.Text))
 	}
-	if s.target.ignored != "" {
-		notes = append(notes, s.target.ignored)
-	}
-	return inParentheses(notes)
+	return append(list, s.target.ignored...)
 }
 
-// inParentheses returns notes as they follow a sentence.
-func inParentheses(notes []string) string {
-	if len(notes) == 0 {
+// remarks are notes of a result, see tool.Result.
+type remarks []string
+
+// String returns remarks as they follow a sentence.
+func (r remarks) String() string {
+	if len(r) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(notes, "; ") + ")"
+	return " (" + strings.Join(r, "; ") + ")"
 }
 
 // String returns the element in words, with a note.
-func (o observed) String() string { return o.Found + o.note }
+func (o observed) String() string { return o.Found + o.notes.String() }
 
 // Observe implements act.Screen.
 func (s *search) Observe(ctx context.Context, wait time.Duration) (act.Observation[observed], error) {
@@ -145,7 +146,7 @@ func (s *search) Observe(ctx context.Context, wait time.Duration) (act.Observati
 	s.otherNames = o.otherNames
 	reason := o.Reason
 	if o.Actual != nil {
-		reason += fmt.Sprintf(" is %q, not %q", shorten(*o.Actual), s.check.options["expected"])
+		reason += fmt.Sprintf(" is %q, %s", shorten(*o.Actual), notExpected(s.check.options))
 	}
 	return act.Observation[observed]{
 		Element: o,

@@ -20,12 +20,12 @@ func stateCommand() command {
 	pattern := "^(?i:" + strings.Join(states(), "|") + ")$"
 	return newCommand("web_verifyState", "Fails unless the first element that matches is in a state.",
 		`"state": {"type": "string", "pattern": "`+pattern+`", "description": "`+strings.Join(states(), ", ")+`"}, `+
-			elementProperties(), webVerifyState, "state").checkedBy(checkElement)
+			elementProperties(), webVerifyState, "state").checkedBy(checkVerified)
 }
 
 func webVerifyState(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
-	t, err := elementOf(a)
+	t, err := verifiedElementOf(a)
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -2,6 +2,8 @@ package web
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +23,10 @@ type target struct {
 	ref      string            // e12, or f1e12 in a frame
 	text     bool              // spec is a text: controls with exactly this name come first
 	related  *screen.Selector  // with relations, and without its index
-	ignored  string            // says which properties of the selector do not count; may be empty
+	ignored  []string          // which arguments and properties of the selector do not count
+
+	exhaustive bool             // everything in related counts, not only the property that decides
+	also       *screen.Selector // selects the element, too; may be nil
 }
 
 // at returns the target with an index, or unchanged if the index is negative.
@@ -30,6 +35,14 @@ func (t target) at(index int, argument string) target {
 		t.selector.Indexed, t.selector.Index, t.selector.IndexName = true, index, argument
 	}
 	return t
+}
+
+// selectors returns the selectors that have to select the element; at least one if the target has relations.
+func (t target) selectors() []*screen.Selector {
+	if t.also == nil {
+		return []*screen.Selector{t.related}
+	}
+	return []*screen.Selector{t.related, t.also}
 }
 
 func newTarget(format string, args ...any) target {
@@ -47,10 +60,17 @@ func elementOf(args arguments) (target, error) {
 	}
 	t, ok, err := bySelector(selector)
 	switch {
+	case ok && besideSelector(args) != "":
+		t.ignored = append(t.ignored, "ref is ignored beside nodeSelector")
+		return t, err
 	case ok || err != nil:
 		return t, err
 	case strings.TrimSpace(args.text("ref")) != "":
-		return byRef(args.text("ref"))
+		t, err = byRef(args.text("ref"))
+		if !selector.Empty() {
+			t.ignored = append(t.ignored, "nodeSelector is ignored beside ref, because it has no cssSelector, dataTestId or ariaRole")
+		}
+		return t, err
 	case selector.Block != nil && selector.Block.Dialect != screen.Web:
 		return target{}, errNoElement(fmt.Sprintf("nodeSelector.%s matches nothing on a web page; give nodeSelector.web or ref",
 			selector.Block.Dialect))
@@ -84,7 +104,7 @@ func bySelector(s *screen.Selector) (t target, ok bool, err error) {
 	default:
 		return target{}, false, nil
 	}
-	t.ignored = ignoredProperties(web)
+	t.ignored = ignoredProperties(s)
 	if index, ok := web.Number("nthIndex"); ok {
 		return t.at(index, "nthIndex"), true, nil
 	}
@@ -94,28 +114,89 @@ func bySelector(s *screen.Selector) (t target, ok bool, err error) {
 	return t, true, nil
 }
 
-// ignoredProperties says which properties of a block do not count because another one decides; empty if all do.
-func ignoredProperties(web *screen.Block) string {
-	var given []string
-	for _, property := range []string{"cssSelector", "dataTestId", "ariaRole"} {
-		if web.Text(property) != "" {
-			given = append(given, property)
+// ignoredProperties says which properties of a selector without relations do not count because another one decides.
+func ignoredProperties(s *screen.Selector) []string {
+	has := func(property string) bool {
+		_, number := s.Block.Number(property)
+		return number || s.Block.Text(property) != ""
+	}
+	deciding := []string{"cssSelector", "dataTestId", "ariaRole", "ariaNameRegex"}
+	decides := deciding[slices.IndexFunc(deciding, has)]
+	var ignored []string
+	for _, property := range append(deciding, "ariaDescriptorRegex", "headingLevel") {
+		named := decides == "ariaRole" && property == "ariaNameRegex"
+		if has(property) && property != decides && !named {
+			ignored = append(ignored, property)
 		}
 	}
-	if len(given) == 0 { // ariaNameRegex alone
-		return ""
-	}
-	decides, ignored := given[0], given[1:]
-	if web.Pattern("ariaNameRegex") != nil && decides != "ariaRole" {
-		ignored = append(ignored, "ariaNameRegex")
-	}
+	var out []string
 	switch len(ignored) {
 	case 0:
-		return ""
 	case 1:
-		return ignored[0] + " is ignored beside " + decides
+		out = append(out, ignored[0]+" is ignored beside "+decides)
+	default:
+		out = append(out, strings.Join(ignored, " and ")+" are ignored beside "+decides)
 	}
-	return strings.Join(ignored, " and ") + " are ignored beside " + decides
+	if s.Index != nil && has("nthIndex") {
+		out = append(out, "index is ignored beside nthIndex")
+	}
+	return out
+}
+
+// besideSelector returns the argument ref as it counts beside a selector. A reference like e12 does not: recordings keep
+// that of the session in which they were made.
+func besideSelector(args arguments) string {
+	ref := strings.TrimSpace(args.text("ref"))
+	if screen.IsReference(ref) || frameRef().MatchString(ref) {
+		return ""
+	}
+	return ref
+}
+
+// verifiedElementOf is elementOf for an assertion, in which everything that is written counts.
+func verifiedElementOf(args arguments) (target, error) {
+	t, err := elementOf(args)
+	if err != nil || len(t.ignored) == 0 && t.related == nil {
+		return t, err
+	}
+	selector, err := screen.ParseSelector(args["nodeSelector"], screen.ParseOptions{})
+	if err != nil {
+		return t, err
+	}
+	if selector.Block == nil && t.related == nil { // index alone
+		t.ignored = nil
+		return t.at(*selector.Index, "index"), nil
+	}
+	if t, err = byRelations(selector); err != nil {
+		return t, err
+	}
+	t.exhaustive = true
+	if ref := besideSelector(args); ref != "" {
+		t.selector.Text += " that is " + ref
+		t.also, err = refSelector(ref)
+	}
+	return t, err
+}
+
+// refSelector returns a selector for the elements that the argument ref names.
+func refSelector(ref string) (*screen.Selector, error) {
+	t, err := byRef(ref)
+	if err != nil {
+		return nil, err
+	}
+	block := map[string]any{}
+	switch {
+	case t.text:
+		block["ariaNameRegex"] = `(?i)[\s\S]*` + regexp.QuoteMeta(t.name.text) + `[\s\S]*`
+	case t.spec != nil:
+		block["cssSelector"] = t.spec["css"]
+	default:
+		block["ariaRole"] = t.role
+		if t.name != nil {
+			block["ariaNameRegex"] = regexp.QuoteMeta(t.name.text)
+		}
+	}
+	return screen.ParseSelector(map[string]any{"web": block}, screen.ParseOptions{})
 }
 
 // byRelations returns the target of a selector with relations.
@@ -224,7 +305,10 @@ func byRef(ref string) (target, error) {
 		t.ref = ref
 	case screen.IsRole(ref):
 		t.role = ref
-	case role != nil && screen.IsRole(role[1]):
+	case role != nil && !screen.IsRole(role[1]):
+		return target{}, fault.New(fault.InvalidArguments, fault.DidYouMean(role[1], screen.Roles()),
+			"ref: %q is not an ARIA role", role[1])
+	case role != nil:
 		t.role, t.name = role[1], &name{text: escapedRune().ReplaceAllString(role[2], "$1")}
 	case foreignRef().MatchString(ref):
 		return target{}, fault.New(fault.InvalidArguments, "write css=SELECTOR, role \"name\", a role, or a text",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -47,10 +48,23 @@ func webVerifyTextVisible(ctx context.Context, p *page, args map[string]any) (to
 	if err != nil {
 		return tool.Result{}, err
 	}
+	part := ""
 	if o.Partial {
-		return success("%q is visible, as a part of %q", q.text, shorten(o.Text)), nil
+		part = fmt.Sprintf(", as a part of %q", shorten(o.Text))
 	}
-	return success("%q is visible", q.text), nil
+	return success("%q is visible%s%s", q.text, part, textRemarks(o)), nil
+}
+
+// textRemarks say that a text was found only within a word, or several times.
+func textRemarks(o observed) remarks {
+	var list remarks
+	if o.InWord {
+		list = append(list, fmt.Sprintf("only as a part of a word or number of %q", shorten(o.Text)))
+	}
+	if o.Count > 1 {
+		list = append(list, fmt.Sprintf("%d elements show it, one is %s", o.Count, o.Found))
+	}
+	return list
 }
 
 // findText waits until a frame shows a text.
@@ -116,7 +130,7 @@ func (s *textSearch) Observe(ctx context.Context, wait time.Duration) (act.Obser
 }
 
 func webVerifyElementVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := elementOf(args)
+	t, err := verifiedElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -155,12 +169,56 @@ func checkValue(args arguments) error {
 		return fault.New(fault.InvalidArguments, "give attribute, such as href",
 			"type ATTRIBUTE needs the name of an attribute")
 	}
-	return checkElement(args)
+	_, err := comparisonOf(args)
+	return errors.Join(err, checkVerified(args))
+}
+
+// comparisonOf returns the options of page.js for the only one of expected, contains and pattern that is given.
+func comparisonOf(args arguments) (map[string]any, error) {
+	var given []string
+	for _, name := range []string{"expected", "contains", "pattern"} {
+		if args.has(name) {
+			given = append(given, name)
+		}
+	}
+	if len(given) != 1 {
+		return nil, fault.New(fault.InvalidArguments, "give one of expected, contains and pattern",
+			"%s of expected, contains and pattern are given", map[bool]string{true: "none", false: "several"}[len(given) == 0])
+	}
+	text := args.text(given[0])
+	options := map[string]any{given[0]: text}
+	switch given[0] {
+	case "contains":
+		if isBlank(text) {
+			return nil, fault.New(fault.InvalidArguments, "", "contains is empty, and every text has that")
+		}
+	case "pattern":
+		expression, err := regexp.Compile(text)
+		if err != nil {
+			return nil, fault.New(fault.InvalidArguments, "", "pattern: %v", err)
+		}
+		if expression.MatchString("") {
+			return nil, fault.New(fault.InvalidArguments, "", "pattern %q matches an empty text, so it matches every text", text)
+		}
+		options["pattern"], options["ignoreCase"] = strings.CutPrefix(text, "(?i)")
+	}
+	return options, nil
+}
+
+// notExpected says what the text of an element is not, by the options of comparisonOf.
+func notExpected(options map[string]any) string {
+	switch {
+	case options["contains"] != nil:
+		return fmt.Sprintf("without %q", options["contains"])
+	case options["pattern"] != nil:
+		return fmt.Sprintf("which does not match %q", options["pattern"])
+	}
+	return fmt.Sprintf("not %q", options["expected"])
 }
 
 func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
-	t, err := elementOf(a)
+	t, err := verifiedElementOf(a)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -171,19 +229,21 @@ func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Res
 	if err := checkValue(a); err != nil {
 		return tool.Result{}, err
 	}
-	c := check{
-		name: strings.ToLower(kind), want: "as expected", unique: p.strict(args),
-		options: map[string]any{"expected": a.text("expected"), "attribute": a.text("attribute")},
+	options, err := comparisonOf(a)
+	if err != nil {
+		return tool.Result{}, err
 	}
+	options["attribute"] = a.text("attribute")
+	c := check{name: strings.ToLower(kind), want: "as expected", unique: p.strict(args), options: options}
 	o, err := p.search(t, c).do(ctx, p.assertionLimit(ctx, args), nil)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	result := success("%s has %q", o, shorten(a.text("expected")))
+	var more remarks
 	if kind != "ATTRIBUTE" && a.text("attribute") != "" {
-		result.Text += fmt.Sprintf("; attribute is ignored, because type is %s", kind)
+		more = remarks{"attribute is ignored, because type is " + kind}
 	}
-	return result, nil
+	return success("%s has %q%s", o, shorten(o.Text), more), nil
 }
 
 // checkList checks the arguments of web_verifyListVisible.
@@ -191,11 +251,11 @@ func checkList(args arguments) error {
 	if slices.ContainsFunc(args.texts("items"), isBlank) {
 		return fault.New(fault.InvalidArguments, "", "items: an item is empty, and every element shows that")
 	}
-	return checkElement(args)
+	return checkVerified(args)
 }
 
 func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := elementOf(args)
+	t, err := verifiedElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -206,7 +266,7 @@ func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (to
 	}
 	c := check{
 		name: "list", want: "as expected", unique: p.strict(args),
-		options: map[string]any{"items": items, "exact": a.flag("exact", false), "ordered": a.flag("ordered", false)},
+		options: map[string]any{"items": items, "exact": a.flag("exact", false), "ordered": a.flag("ordered", false), "only": a.flag("only", false)},
 	}
 	o, err := p.search(t, c).do(ctx, p.assertionLimit(ctx, args), nil)
 	if err != nil {
@@ -214,7 +274,9 @@ func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (to
 	}
 	result := success("%s shows %s", o, plural(len(items), "item", "items"))
 	if len(o.Parts) > 0 {
-		result.Text += ", of which it shows only as a part of other texts: " + strings.Join(quoted(o.Parts), ", ")
+		note := "of which it shows only as a part of other texts: " + strings.Join(quoted(o.Parts), ", ")
+		result.Text += ", " + note
+		result.Notes = append(result.Notes, note)
 	}
 	return result, nil
 }

@@ -8,13 +8,13 @@ import (
 
 // Elements returns the elements of the snapshot, the elements with the backend node ids in more, and all visible texts,
 // nested as in the page, below a root that stands for the document. They have bounds. The label of an element without a
-// name is its text. document is as for Screen.
-func (t *Tree) Elements(document string, more map[int]bool) *screen.Node {
+// name is its text, if it has nothing but text, or with texts if it is in more. document is as for Screen.
+func (t *Tree) Elements(document string, more map[int]bool, texts bool) *screen.Node {
 	root := &screen.Node{Role: "generic"}
 	if t.page.root == nil {
 		return root
 	}
-	e := elements{document: document, more: more, lines: make(map[*node]*Line, len(t.lines))}
+	e := elements{document: document, more: more, texts: texts, lines: make(map[*node]*Line, len(t.lines))}
 	for i := range t.lines {
 		if n := t.lines[i].node; n != nil {
 			e.lines[n] = &t.lines[i]
@@ -27,6 +27,7 @@ func (t *Tree) Elements(document string, more map[int]bool) *screen.Node {
 type elements struct {
 	document string
 	more     map[int]bool
+	texts    bool
 	lines    map[*node]*Line
 }
 
@@ -57,12 +58,20 @@ func (e *elements) element(n *node) *screen.Node {
 		if own.Label == nil && l.Text != "" {
 			own.Label = &l.Text
 		}
-		return own
+		return e.labelled(own, n)
 	}
 	if e.more[n.id] {
-		return &screen.Node{Role: "generic", Key: e.key(n)}
+		return e.labelled(&screen.Node{Role: "generic", Key: e.key(n)}, n)
 	}
 	return nil
+}
+
+// labelled returns own, with the text of n as its label if it has none and should.
+func (e *elements) labelled(own *screen.Node, n *node) *screen.Node {
+	if e.texts && e.more[n.id] && own.Label == nil {
+		own.Label = new(normalize(n.shownText()))
+	}
+	return own
 }
 
 func (e *elements) key(n *node) screen.Key { return screen.Key(e.document + "/" + strconv.Itoa(n.id)) }

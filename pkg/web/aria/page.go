@@ -345,6 +345,24 @@ func (n *node) textContent() string {
 	return b.String()
 }
 
+// shownText returns the text in n that has a layout, with a space around each element that is not inline.
+func (n *node) shownText() string {
+	if n.tag == "" {
+		if n.boxed {
+			return n.text
+		}
+		return ""
+	}
+	var b strings.Builder
+	for _, c := range n.children {
+		b.WriteString(c.shownText())
+	}
+	if n.display == "inline" {
+		return b.String()
+	}
+	return " " + b.String() + " "
+}
+
 // refs returns the elements whose ids are in an attribute of n.
 func (p *page) refs(n *node, attribute string) []*node {
 	var found []*node

@@ -74,6 +74,12 @@ func waitingFor(err error) string {
 
 // busyReason returns why the page does not respond, "" when it responds. It takes at most a few times limits.probe.
 func (p *page) busyReason(before activity) string {
+	p.mu.Lock()
+	opening := p.leavesFor(0)
+	p.mu.Unlock()
+	if opening != "" { // until it ends, the page does not evaluate anything
+		return shorten(opening) + ", which it opens, has not responded"
+	}
 	responds := p.responds()
 	stopped := responds || p.stopScripts()
 	now := p.activitySoFar()

@@ -236,9 +236,12 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	}
 	d.located = nil
 	p.takeBlocked()
-	before, tabs := p.activitySoFar(), p.context.openPages()
+	before, tabs, left := p.activitySoFar(), p.context.openPages(), p.navigationsSoFar()
 	secret := p.noteSecret(call)
 	result, err := d.runAllowed(running, p, call, command)
+	if err == nil && result.OK && isAction(call.Tool) {
+		err = p.awaitNavigation(running, left)
+	}
 	if secret {
 		d.noteSecretOpened(call)
 	}

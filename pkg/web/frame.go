@@ -25,7 +25,9 @@ type frame struct {
 	world        *world // nil while there is none
 	pageWorld    string // id of the execution context in which the page's own scripts run; empty while there is none
 	detached     bool
-	failed       bool // the document is an error page of the browser: that of url did not load
+	leaving      *leaving // a navigation that has not ended; nil for none
+	refreshes    bool     // the document will be replaced as soon as it has loaded
+	failed       bool     // the document is an error page of the browser: that of url did not load
 }
 
 // sessionRef refers to the current session of a frame.
@@ -87,6 +89,10 @@ func (p *page) watchFrames(s *cdp.Session) {
 			p.onContextEvent(s, e)
 		case "Page.frameRequestedNavigation":
 			p.onNavigationRequested(e)
+			p.onNavigation(e)
+		case "Page.frameScheduledNavigation", "Page.frameStartedNavigating", "Page.frameStartedLoading",
+			"Page.frameClearedScheduledNavigation", "Page.frameStoppedLoading":
+			p.onNavigation(e)
 		case "Target.attachedToTarget":
 			p.onTargetAttached(e)
 		case "Page.fileChooserOpened":
@@ -129,6 +135,7 @@ func (p *page) onFrameEvent(s *cdp.Session, e cdp.Event) {
 				p.activity.navigations++
 			}
 			f.removeChildren()
+			f.leaving, f.refreshes = nil, false
 			f.loader, f.url = params.Frame.LoaderID, params.Frame.URL+params.Frame.URLFragment
 			f.failed = params.Frame.UnreachableURL != ""
 			if f.failed {
@@ -139,6 +146,9 @@ func (p *page) onFrameEvent(s *cdp.Session, e cdp.Event) {
 			}
 		case "Page.navigatedWithinDocument":
 			if f := p.framesByID[params.FrameID]; f != nil {
+				if f.leaving != nil && f.leaving.loader == "" {
+					f.leaving = nil
+				}
 				f.url = params.URL
 			}
 		case "Page.frameDetached":

@@ -41,11 +41,21 @@ func (p *page) unloadedReason(ctx context.Context) (string, error) {
 	if failed := p.loadFailure(); failed != "" {
 		return failed, nil
 	}
+	if p.isReplaced() {
+		return "the page is being replaced", nil
+	}
 	var parsing bool
 	if err := p.main().eval(ctx, "isParsing", &parsing); err != nil || !parsing || p.loaded() {
 		return "", err
 	}
 	return "the page is still loading", nil
+}
+
+// isReplaced reports whether the page is about to show another document.
+func (p *page) isReplaced() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.root.leaving != nil || p.root.refreshes
 }
 
 // loadFailure says that the page did not load; empty if it did.

@@ -205,10 +205,18 @@ func (f *frame) loaderID() string {
 	return f.loader
 }
 
-// waitForLoad waits until the main frame has another document than before, and it has loaded. It does not wait until
-// the network is idle, because some pages never are.
+// waitForLoad waits until the main frame has another document than before, which has loaded and is not left at once.
+// It does not wait until the network is idle, because some pages never are.
 func (p *page) waitForLoad(ctx context.Context, before string) error {
-	return p.waitUntil(ctx, func() bool { return p.root.loader != before && p.root.loadedLoader == p.root.loader })
+	loaded := func() bool {
+		f := p.root
+		return f.loader != before && f.loadedLoader == f.loader && f.leaving == nil && !f.refreshes
+	}
+	if err := p.waitUntil(ctx, loaded); err != nil {
+		return err
+	}
+	p.runTimers(ctx) // in which a script may open another page
+	return p.waitUntil(ctx, loaded)
 }
 
 // loadTimeout is the error for a page that did not load in time.

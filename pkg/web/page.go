@@ -42,6 +42,7 @@ type page struct {
 	root       *frame
 	framesByID map[string]*frame
 	activity   activity
+	left       int // navigations to another document that were requested, of all frames
 	blocked    blockedNavigations
 	chooser    *fileChooser // that is open, nil without one
 	choosers   int          // that were opened
@@ -192,6 +193,9 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 		p.onRequest(s, e)
 	default:
 		if strings.HasPrefix(e.Method, "Network.") {
+			if e.Method == "Network.loadingFailed" {
+				p.onNavigation(e)
+			}
 			p.device.network.onEvent(s, e)
 		}
 	}

@@ -1460,6 +1460,8 @@
     pointInParent,
     findText,
     suggestions,
+    // timersRan ends when the timers that are due have run, and those without a delay that these have started.
+    timersRan: () => new Promise((done) => setTimeout(() => setTimeout(() => setTimeout(done)))),
     boxes,
     contentBox,
     viewport,

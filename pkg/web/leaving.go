@@ -1,0 +1,155 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+)
+
+// leaving is a navigation that will replace the document of a frame, and has not ended. The events that it follows come
+// in this order (docs/decisions/0013-leaving-a-page.md):
+//
+//	frameRequestedNavigation   a script, a form or a link requested it; it waits for the browser
+//	frameStartedNavigating     the browser sends the request; loader identifies it from now on
+//	frameNavigated             it has another document
+//	loadingFailed              it has none: a download, a response without content, or it was aborted
+type leaving struct {
+	url     string
+	loader  string // empty until it was started
+	started bool
+	number  int // among those of the page, from 1
+	// own says that it opens the first document of a frame, which the page around it has added.
+	own bool
+}
+
+// leave notes that a frame is about to show another document. The caller holds page.mu.
+func (f *frame) leave(url, loader string) {
+	if f.leaving == nil || f.leaving.started {
+		f.page.left++
+		f.leaving = &leaving{number: f.page.left, own: f.parent != nil && f.loader == ""}
+	}
+	f.leaving.url, f.leaving.loader, f.leaving.started = url, loader, loader != ""
+}
+
+// onNavigation follows the navigations of frames. Those of other documents than the current one end in onFrameEvent.
+func (p *page) onNavigation(e cdp.Event) {
+	var params struct {
+		FrameID, URL, LoaderID, NavigationType, Disposition, Reason, ErrorText, RequestID, Type string
+		Delay                                                                                   float64
+	}
+	if e.Decode(&params) != nil {
+		return
+	}
+	p.update(func() {
+		f := p.framesByID[params.FrameID]
+		switch e.Method {
+		case "Page.frameRequestedNavigation":
+			if f != nil && params.Disposition == "currentTab" && f.leaving == nil {
+				f.leave(params.URL, "")
+			}
+		case "Page.frameScheduledNavigation": // by <meta http-equiv=refresh>, before the document has loaded
+			if f != nil && params.Reason == "metaTagRefresh" && params.Delay == 0 {
+				f.refreshes = true
+			}
+		case "Page.frameStartedNavigating":
+			if f != nil && params.NavigationType != "sameDocument" && params.NavigationType != "historySameDocument" {
+				f.leave(params.URL, params.LoaderID)
+			}
+		case "Page.frameStartedLoading": // of browsers that do not send the event above
+			if f != nil && f.leaving != nil {
+				f.leaving.started = true
+			}
+		case "Page.frameClearedScheduledNavigation": // it was refused, by a policy of the page for example
+			if f != nil && f.leaving != nil && !f.leaving.started {
+				f.leaving = nil
+			}
+			if f != nil {
+				f.refreshes = false
+			}
+		case "Page.frameStoppedLoading":
+			if f != nil && f.leaving != nil && f.leaving.started && f.leaving.loader == "" {
+				f.leaving = nil
+			}
+		case "Network.loadingFailed":
+			p.onNavigationFailed(params.RequestID, params.ErrorText)
+		}
+	})
+}
+
+// onNavigationFailed ends the navigation with a loader that opens no document. Other failures open an error page.
+func (p *page) onNavigationFailed(loader, code string) {
+	for _, f := range p.framesByID {
+		if f.leaving != nil && f.leaving.loader == loader && code == "net::ERR_ABORTED" {
+			f.leaving = nil
+		}
+	}
+}
+
+// leavesFor returns the URL that a frame is about to show since the navigation with a number, empty for none. The caller
+// holds page.mu.
+func (p *page) leavesFor(since int) string {
+	for _, f := range p.framesByID {
+		if f.leaving != nil && f.leaving.number > since && !f.leaving.own {
+			return f.leaving.url
+		}
+	}
+	return ""
+}
+
+// navigationsSoFar returns the number of the last navigation.
+func (p *page) navigationsSoFar() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.left
+}
+
+// awaitNavigation waits until the navigations since the one with a number, in the page and its frames, have opened a
+// document or failed. It does not wait for what the documents load.
+//
+// A navigation that a script begins in a timer without delay counts, because the timers of all processes are awaited
+// first. What the browser reports of a navigation is sent before the response.
+func (p *page) awaitNavigation(ctx context.Context, since int) error {
+	p.runTimers(ctx)
+	url := ""
+	err := p.waitUntil(ctx, func() bool {
+		url = p.leavesFor(since)
+		return url == ""
+	})
+	switch {
+	case p.closed():
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return &waitingError{"a response from " + shorten(url) + ", which the action opens", err}
+	}
+	return err
+}
+
+// runTimers waits until the timers that are due have run, in every process that the page has. A page that is left, or
+// does not respond, has none.
+func (p *page) runTimers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, p.limits().response)
+	defer cancel()
+	var waiting sync.WaitGroup
+	seen := map[*cdp.Session]bool{}
+	for _, f := range p.frames() {
+		s := f.session.to.Load()
+		if s == nil || seen[s] || f.silent.Load() {
+			continue
+		}
+		seen[s] = true
+		waiting.Go(func() { _ = f.eval(ctx, "timersRan", nil) })
+	}
+	waiting.Wait()
+}
+
+// isAction reports whether a command does something that a page may respond to by opening another one.
+func isAction(name string) bool {
+	switch name {
+	case "web_scroll", "evaluateJs", "web_evaluate", "web_setClock", "web_resize", "web_switchTab", "web_closeTab",
+		"web_applyStorageState", "web_applyCookies", "clearAppData":
+		return true
+	}
+	return actsOnPage(name)
+}

@@ -1,0 +1,212 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// slowServer serves pages whose buttons lead to /next in several ways. It responds after the test has had the time to
+// look at the old page.
+func slowServer(t *testing.T) string {
+	t.Helper()
+	slowly := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-time.After(60 * time.Millisecond):
+			case <-r.Context().Done():
+			}
+			htmlPage(body)(w, r)
+		}
+	}
+	handlers := map[string]http.HandlerFunc{
+		"/next": slowly("<h1>Payment failed</h1>"),
+		"/prg": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/next", http.StatusSeeOther)
+		},
+		"/refresh": htmlPage(`<meta http-equiv=refresh content="0;url=/next"><h1>One moment</h1>`),
+		"/script":  htmlPage(`<h1>One moment</h1><script>onload = () => location = "/next"</script>`),
+		"/none":    func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
+		"/attachment": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Disposition", "attachment; filename=a.txt")
+		},
+	}
+	for name, body := range waysToLeave() {
+		handlers["/from/"+name] = htmlPage("<h1>Your order is ready</h1>" + body)
+	}
+	return serve(t, handlers)
+}
+
+// waysToLeave are pages with a control named Pay, which leads to a page "Payment failed".
+func waysToLeave() map[string]string {
+	const form = `<form id=f action=/next method=post></form>`
+	return map[string]string{
+		"post":                 `<form action=/next method=post><button>Pay</button></form>`,
+		"get":                  `<form action=/next><input name=q><button>Pay</button></form>`,
+		"link":                 `<a href=/next>Pay</a>`,
+		"redirect":             `<form action=/prg method=post><button>Pay</button></form>`,
+		"request-submit":       form + `<button onclick="f.requestSubmit()">Pay</button>`,
+		"submit":               form + `<button onclick="f.submit()">Pay</button>`,
+		"submit-in-timer":      form + `<button onclick="setTimeout(() => f.submit())">Pay</button>`,
+		"submit-in-promise":    form + `<button onclick="Promise.resolve().then(() => f.submit())">Pay</button>`,
+		"location":             `<button onclick="location.href = '/next'">Pay</button>`,
+		"location-in-timer":    `<button onclick="setTimeout(() => location = '/next')">Pay</button>`,
+		"location-in-timers":   `<button onclick="setTimeout(() => setTimeout(() => location.replace('/next')))">Pay</button>`,
+		"mousedown":            `<button onmousedown="location = '/next'">Pay</button>`,
+		"meta-refresh":         `<form action=/refresh method=post><button>Pay</button></form>`,
+		"script-of-a-page":     `<form action=/script method=post><button>Pay</button></form>`,
+		"form-in-a-frame":      `<iframe srcdoc="<form action=/next method=post target=_top><button>Pay</button></form>"></iframe>`,
+		"prevented-and-posted": form + `<form onsubmit="event.preventDefault(); f.submit()"><button>Pay</button></form>`,
+	}
+}
+
+// What an action leaves is not there for the call behind it: neither a check that holds on the old page, nor one that
+// does not hold on the new page, nor a navigation, which would cancel the one that the action has begun.
+func TestActionsWaitForTheNavigationsThatTheyStart(t *testing.T) {
+	t.Parallel()
+	at := slowServer(t)
+	pool := newSessionPool(t)
+	for name := range waysToLeave() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := pool.session(t)
+			for range tries(2, 10) {
+				u.mustCall("web_navigate", "url", at+"/from/"+name)
+				u.mustCall("web_click", "ref", "Pay")
+				if result, err := u.call("web_verifyTextNotVisible", "text", "Payment failed", "timeoutMs", 1); err != nil || result.OK {
+					t.Fatalf("a check of the page that was left: %v, %v", result.Text, err)
+				}
+				u.mustCall("web_navigate", "url", at+"/from/"+name)
+				u.mustCall("web_click", "ref", "Pay")
+				u.mustFail("web_verifyTextVisible", []any{"text", "Your order is ready", "timeoutMs", 1}, "Your order is ready")
+			}
+		})
+	}
+}
+
+func TestKeysWaitForTheNavigationsThatTheyStart(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{
+		"/next": func(w http.ResponseWriter, r *http.Request) {
+			<-time.After(60 * time.Millisecond)
+			htmlPage("<h1>Hits</h1>")(w, r)
+		},
+		"/search": htmlPage(`<form action=/next><input name=q aria-label=Search><select name=s onchange="form.submit()"><option>a<option>b</select>
+			<input type=checkbox aria-label=All onchange="form.requestSubmit()"></form>`),
+	})
+	pool := newSessionPool(t)
+	for name, call := range map[string][]any{
+		"enter":        {"web_pressKey", "key", "Enter"},
+		"typed enter":  {"web_type", "ref", "textbox \"Search\"", "text", "x\n", "clearFirst", false},
+		"select":       {"web_selectOption", "ref", "combobox", "values", []any{"b"}},
+		"check box":    {"web_setChecked", "ref", "checkbox \"All\""},
+		"script":       {"web_evaluate", "script", "document.forms[0].submit()"},
+		"script later": {"web_evaluate", "script", "setTimeout(() => document.forms[0].submit()); 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := pool.session(t)
+			for range tries(2, 10) {
+				u.mustCall("web_navigate", "url", at+"/search")
+				u.mustCall("web_click", "ref", "textbox \"Search\"")
+				tool, _ := call[0].(string)
+				u.mustCall(tool, call[1:]...)
+				if result, err := u.call("web_verifyTextNotVisible", "text", "Hits", "timeoutMs", 1); err != nil || result.OK {
+					t.Fatalf("a check of the page that was left: %v, %v", result.Text, err)
+				}
+			}
+		})
+	}
+}
+
+// A navigation behind the submission of a form does not cancel it.
+func TestNavigationBehindASubmission(t *testing.T) {
+	t.Parallel()
+	signedIn := make(chan string, 100)
+	at := serve(t, map[string]http.HandlerFunc{
+		"/login": htmlPage(`<form action=/session method=post><input name=user aria-label=User><button>Sign in</button></form>`),
+		"/session": func(w http.ResponseWriter, r *http.Request) {
+			<-time.After(60 * time.Millisecond)
+			http.SetCookie(w, &http.Cookie{Name: "user", Value: r.FormValue("user"), Path: "/"})
+			http.Redirect(w, r, "/home", http.StatusFound)
+		},
+		"/home": htmlPage("<h1>Home</h1>"),
+		"/page": func(w http.ResponseWriter, r *http.Request) {
+			user := "nobody"
+			if c, err := r.Cookie("user"); err == nil {
+				user = c.Value
+			}
+			signedIn <- user
+			htmlPage("<h1>Page of "+user+"</h1>")(w, r)
+		},
+	})
+	for _, by := range [][]any{{"web_click", "ref", "Sign in"}, {"web_pressKey", "key", "Enter"}} {
+		u := openSession(t)
+		for i := range tries(3, 25) {
+			u.mustCall("web_navigate", "url", at+"/login")
+			u.mustCall("web_type", "ref", `textbox "User"`, "text", fmt.Sprint("ann", i))
+			tool, _ := by[0].(string)
+			u.mustCall(tool, by[1:]...)
+			u.mustCall("web_navigate", "url", at+"/page")
+			if got := <-signedIn; got != fmt.Sprint("ann", i) {
+				t.Fatalf("%v: signed in is %s", by, got)
+			}
+		}
+	}
+}
+
+// Some navigations open no document. The action ends with them, and the page is as it was.
+func TestNavigationsWithoutADocument(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{
+		"/none": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
+		"/attachment": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Disposition", "attachment; filename=a.txt")
+		},
+		"/form": htmlPage(`<meta http-equiv=Content-Security-Policy content="form-action 'self' http://127.0.0.1:9">
+			<form action=/none method=post><button>None</button></form>
+			<form action=/attachment method=post><button>File</button></form><form action=http://elsewhere.test/ method=post><button>Refused</button></form>
+			<form action=/none onsubmit="event.preventDefault()"><button>Prevented</button></form>
+			<a href="#part">Part</a><button onclick="history.pushState(1, '', '/form?a')">State</button>
+			<a href=/none download=b.txt>Download</a><button onclick="location = '/none'; stop()">Stopped</button>
+			<button onclick="document.body.append(document.createElement('iframe'))">Blank frame</button>`),
+	})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", at+"/form")
+	for _, name := range []string{"None", "File", "Refused", "Prevented", "Part", "State", "Download", "Stopped", "Blank frame"} {
+		if _, err := u.callWithin(5*time.Second, "web_click", map[string]any{"ref": name}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		u.mustCall("web_verifyTextNotVisible", "text", "Payment")
+	}
+}
+
+// A frame that the page adds and whose server does not respond is not awaited.
+func TestFrameThatDoesNotRespondIsNotAwaited(t *testing.T) {
+	t.Parallel()
+	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	at := serve(t, map[string]http.HandlerFunc{
+		"/hang": hang,
+		"/page": htmlPage(`<button onclick="let f = document.createElement('iframe'); f.src = '/hang'; document.body.append(f)">Add</button>`),
+	})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", at+"/page")
+	u.mustCall("web_click", "ref", "Add")
+	u.mustCall("web_click", "ref", "Add")
+}
+
+func TestServerThatDoesNotRespondToASubmission(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{
+		"/hang": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"/form": htmlPage(`<form action=/hang method=post><button>Pay</button></form>`),
+	})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", at+"/form")
+	result, err := u.callWithin(time.Second, "web_click", map[string]any{"ref": "Pay"})
+	if want := at + "/hang, which it opens, has not responded"; err != nil || result.OK || !strings.Contains(result.Text, want) {
+		t.Errorf("%+v, %v", result, err)
+	}
+}

@@ -86,6 +86,8 @@ func (b Baselines) Verify(ctx context.Context, c Check) (tool.Result, error) {
 	defer cancel()
 	taken, diff, err := c.stable(ctx, baseline)
 	switch {
+	case taken == nil && errors.Is(err, context.DeadlineExceeded) && fault.As(err) == nil:
+		return failed(nil, "no picture of the screen was taken within %s", c.Limit), nil
 	case taken == nil:
 		return tool.Result{}, err
 	case err != nil:

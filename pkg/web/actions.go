@@ -277,8 +277,13 @@ func webPressKey(ctx context.Context, p *page, args map[string]any) (tool.Result
 	if err != nil {
 		return tool.Result{}, err
 	}
+	var focus string
+	_ = p.main().eval(ctx, "focused", &focus) // a page that is being left has none
 	if err := p.pressKey(ctx, held, k); err != nil {
 		return tool.Result{}, unconfirmed(err)
 	}
-	return success("pressed %s", text), nil
+	if focus == "" {
+		return success("pressed %s", text), nil
+	}
+	return success("pressed %s (focus: %s)", text, focus), nil
 }

@@ -106,7 +106,9 @@ func navigationCommands() []command {
 	return []command{
 		newCommand("navigate", "Opens a page and waits until it has loaded.", url, navigate, "url"),
 		newCommand("web_navigate", "Opens a page, or goes back or forward, and waits until it has loaded.",
-			enum("action", "What to do", "GOTO", "BACK", "FORWARD")+", "+url, webNavigate),
+			enum("action", "What to do", "GOTO", "BACK", "FORWARD")+", "+
+				enum("waitUntil", "What is awaited: everything that the page loads, or only its document", "LOAD", "DOMCONTENTLOADED")+", "+
+				url+", "+timeoutProperty+`, "default": 30000}`, webNavigate),
 		newCommand("web_waitForUrl", "Waits until a regular expression is found in the URL.",
 			`"pattern": {"type": "string"}, `+timeoutProperty+`, "default": 30000}`, webWaitForURL, "pattern"),
 	}
@@ -151,7 +153,7 @@ func elementCommands() []command {
 				element,
 			webScroll).checkedBy(checkOptionalElement),
 		newCommand("web_pressKey", "Presses a key, with modifiers held down, as in Control+A.",
-			`"key": {"type": "string", "minLength": 1, "description": "Enter, Tab, ArrowDown, a, Control+A …"}`,
+			`"key": {"type": "string", "minLength": 1, "description": "Enter, Tab, ArrowDown, a, Control+A …"}, `+timeoutProperty+"}",
 			webPressKey, "key").checkedBy(checkKey),
 	}
 }

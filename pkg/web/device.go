@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -200,10 +202,30 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 			return d.notes.redactResult(result), err
 		}
 	}
-	if !command.awaitsEvents {
+	if isAction(call.Tool) {
 		d.network.startWindow()
+		d.dialogs.startAction()
 	}
 	return d.run(ctx, named, p, call, command)
+}
+
+// addTroubles adds to a failure what happened since the last action and may be its cause.
+func (d *webDevice) addTroubles(r *tool.Result) {
+	troubles := slices.DeleteFunc([]string{d.network.troubles(), d.dialogs.troubles()}, func(text string) bool { return text == "" })
+	if len(troubles) > 0 && r.Text != "" && r.Kind != fault.InvalidArguments {
+		r.Text += "; since the last action: " + strings.Join(troubles, "; ")
+	}
+}
+
+// noteRequests notes in the result of a check that held that the page may still change.
+func (d *webDevice) noteRequests(r *tool.Result) {
+	pending := d.network.pendingOfAction()
+	if pending == "" {
+		return
+	}
+	note := pending + ", which the action before it started, has not ended"
+	r.Notes = append(r.Notes, note)
+	r.Text += inParentheses([]string{note})
 }
 
 // notStarted is the end of a call whose command did not run.
@@ -239,8 +261,13 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	before, tabs, left := p.activitySoFar(), p.context.openPages(), p.navigationsSoFar()
 	secret := p.noteSecret(call)
 	result, err := d.runAllowed(running, p, call, command)
-	if err == nil && result.OK && isAction(call.Tool) {
-		err = p.awaitNavigation(running, left)
+	if isAction(call.Tool) {
+		if err == nil && result.OK {
+			err = p.awaitNavigation(running, left)
+		}
+		d.network.endAction(opensPage(call.Tool))
+	} else if err == nil && result.OK && isCheck(call.Tool) {
+		d.noteRequests(&result)
 	}
 	if secret {
 		d.noteSecretOpened(call)
@@ -250,6 +277,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	switch {
 	case err != nil:
 		result, err = d.failure(ctx, bounded, p, call, limit, before, err)
+		d.addTroubles(&result)
 	case len(blocked) > 0:
 		result = d.origins.blockedResult(call.Tool, blocked[0])
 	default:

@@ -17,6 +17,8 @@ type dialogs struct {
 	policy dialogPolicy
 	// unverified are the dialogs since the one that a web_verifyDialog found last, at most maxNotes.
 	unverified []dialog
+	// dismissed are those that were dismissed since the last action, at most maxNotes.
+	dismissed []dialog
 }
 
 // dialogPolicy is how dialogs are answered.
@@ -45,7 +47,6 @@ func dialogCommands() []command {
 	for i := range list {
 		list[i].withoutPage = true
 	}
-	list[1].awaitsEvents = true
 	return list
 }
 
@@ -109,6 +110,24 @@ func (ds *dialogs) String() string {
 	return seen("dialog", words)
 }
 
+// startAction forgets what was dismissed before an action.
+func (ds *dialogs) startAction() {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	ds.dismissed = nil
+}
+
+// troubles names the dialogs that were dismissed since the last action; empty for none.
+func (ds *dialogs) troubles() string {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if len(ds.dismissed) == 0 {
+		return ""
+	}
+	last := ds.dismissed[len(ds.dismissed)-1]
+	return last.String() + " was dismissed"
+}
+
 // maxSeen is how many things an error lists that came instead of what was waited for.
 const maxSeen = 5
 
@@ -161,6 +180,11 @@ func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 	if opened.Type == "prompt" && policy.accept {
 		params["promptText"] = policy.text
 	}
+	ds.mu.Lock()
+	if !policy.accept && len(ds.dismissed) < maxNotes {
+		ds.dismissed = append(ds.dismissed, dialog{opened.Type, opened.Message})
+	}
+	ds.mu.Unlock()
 	s.Send("Page.handleJavaScriptDialog", params)
 	p.notes.add(noteDialog, "%s %q, %s", opened.Type, opened.Message, did)
 	p.device.changes.notify()

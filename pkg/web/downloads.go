@@ -43,7 +43,7 @@ func downloadCommands() []command {
 		`"fileName": {"type": "string", "minLength": 1, "description": "The whole name of the file"},
 		"urlPattern": {"type": "string", "minLength": 1, "description": "A regular expression found in the URL"}, `+
 			timeoutProperty+`, "default": 30000}`, webWaitForDownload)
-	wait.withoutPage, wait.awaitsEvents = true, true
+	wait.withoutPage = true
 	return []command{wait}
 }
 

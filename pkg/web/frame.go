@@ -22,6 +22,7 @@ type frame struct {
 	url          string
 	loader       string // id of the navigation that loaded the document
 	loadedLoader string // the last loader whose document fired its load event
+	parsedLoader string // the last loader whose document fired DOMContentLoaded
 	world        *world // nil while there is none
 	pageWorld    string // id of the execution context in which the page's own scripts run; empty while there is none
 	detached     bool
@@ -116,7 +117,7 @@ func (p *page) onFrameEvent(s *cdp.Session, e cdp.Event) {
 			UnreachableURL string
 		}
 	}
-	if e.Decode(&params) != nil || e.Method == "Page.lifecycleEvent" && params.Name != "load" {
+	if e.Decode(&params) != nil || e.Method == "Page.lifecycleEvent" && params.Name != "load" && params.Name != "DOMContentLoaded" {
 		return
 	}
 	if e.Method == "Page.frameNavigated" && params.Frame.UnreachableURL == "" {
@@ -154,8 +155,12 @@ func (p *page) onFrameEvent(s *cdp.Session, e cdp.Event) {
 		case "Page.frameDetached":
 			p.removeFrame(s, params.FrameID, params.Reason)
 		case "Page.lifecycleEvent":
-			if f := p.framesByID[params.FrameID]; f != nil {
+			switch f := p.framesByID[params.FrameID]; {
+			case f == nil:
+			case params.Name == "load":
 				f.loadedLoader = params.LoaderID
+			default:
+				f.parsedLoader = params.LoaderID
 			}
 		}
 	})

@@ -3,9 +3,12 @@ package web
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
 )
 
 // leaving is a navigation that will replace the document of a frame, and has not ended. The events that it follows come
@@ -142,6 +145,16 @@ func (p *page) runTimers(ctx context.Context) {
 		waiting.Go(func() { _ = f.eval(ctx, "timersRan", nil) })
 	}
 	waiting.Wait()
+}
+
+// opensPage reports whether a command opens a page.
+func opensPage(name string) bool {
+	return name == "navigate" || name == "web_navigate" || name == "launchApp"
+}
+
+// isCheck reports whether a command fails unless the page shows something.
+func isCheck(name string) bool {
+	return strings.HasPrefix(name, "web_verify") || slices.Contains(device.CoreChecks(), name)
 }
 
 // isAction reports whether a command does something that a page may respond to by opening another one.

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -208,5 +209,66 @@ func TestServerThatDoesNotRespondToASubmission(t *testing.T) {
 	result, err := u.callWithin(time.Second, "web_click", map[string]any{"ref": "Pay"})
 	if want := at + "/hang, which it opens, has not responded"; err != nil || result.OK || !strings.Contains(result.Text, want) {
 		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// A check that holds while a request of the action is pending may have seen the page as it was.
+func TestCheckNotesRequestsOfTheActionBefore(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	at := serve(t, map[string]http.HandlerFunc{
+		"/pay": func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		},
+		"/broken": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"/page": htmlPage(`<h1>Cart</h1><button onclick="fetch('/pay').then(() => document.body.append('Paid'))">Pay</button>
+			<button onclick="fetch('/broken'); confirm('Sure?')">Break</button><button>Rest</button>`),
+	})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", at+"/page")
+	u.mustCall("web_verifyTextVisible", "text", "Cart")
+	u.mustCall("web_click", "ref", "Pay")
+	result, err := u.call("web_verifyTextVisible", "text", "Cart")
+	want := "GET " + at + "/pay, which the action before it started, has not ended"
+	if err != nil || !slices.Contains(result.Notes, want) || !strings.Contains(result.Text, want) {
+		t.Errorf("notes %q, text %q, %v", result.Notes, result.Text, err)
+	}
+	u.mustFail("web_verifyTextVisible", []any{"text", "Paid", "timeoutMs", 1}, "since the last action: not ended: GET "+at+"/pay")
+	close(release)
+	u.mustCall("web_verifyTextVisible", "text", "Paid")
+	u.mustCall("web_click", "ref", "Rest")
+	if result, _ := u.call("web_verifyTextVisible", "text", "Cart"); len(result.Notes) > 0 {
+		t.Errorf("notes %q", result.Notes)
+	}
+	u.mustCall("web_click", "ref", "Break")
+	u.mustFail("web_verifyTextVisible", []any{"text", "Nothing", "timeoutMs", 200}, "GET "+at+"/broken (502)", `confirm "Sure?" was dismissed`)
+}
+
+func TestPageWithASubresourceThatNeverEnds(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{
+		"/hang":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"/image": htmlPage(`<h1>Shop</h1><img src=/hang>`),
+		"/half":  htmlPage(`<h1>Shop</h1><script src=/hang></script><p>More`),
+		"/500": func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			htmlPage("<h1>Oops</h1>")(w, r)
+		},
+	})
+	u := openSession(t)
+	result, err := u.call("web_navigate", "url", at+"/image", "timeoutMs", 500)
+	if want := "its document is complete, but GET " + at + "/hang has not ended"; err != nil || !result.OK || !slices.Contains(result.Notes, want) {
+		t.Errorf("%+v, %v", result, err)
+	}
+	u.mustCall("web_verifyTextNotVisible", "text", "Oops")
+	if got := u.mustCall("web_navigate", "url", at+"/image", "waitUntil", "domcontentloaded"); got != "opened "+at+"/image" {
+		t.Error(got)
+	}
+	u.mustFail("web_navigate", []any{"url", at + "/half", "timeoutMs", 500}, "did not finish loading within 500ms")
+	if got := u.mustCall("web_navigate", "url", at+"/500"); got != "opened "+at+"/500 (500 Internal Server Error)" {
+		t.Error(got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -45,7 +46,20 @@ func webNavigate(ctx context.Context, p *page, args map[string]any) (tool.Result
 	case "FORWARD":
 		return p.goInHistory(ctx, 1, "forward")
 	}
-	return navigate(ctx, p, args)
+	until, err := arguments(args).word("waitUntil", "LOAD", "DOMCONTENTLOADED")
+	if err != nil {
+		return tool.Result{}, err
+	}
+	address, err := p.resolveURL(arguments(args).text("url"))
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if arguments(args).has("timeoutMs") {
+		var cancel context.CancelFunc
+		ctx, cancel = act.WithCallLimit(ctx, timeoutOf(args, 0))
+		defer cancel()
+	}
+	return p.open(ctx, address, until == "DOMCONTENTLOADED")
 }
 
 // navigate opens a URL.
@@ -54,7 +68,7 @@ func navigate(ctx context.Context, p *page, args map[string]any) (tool.Result, e
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return p.open(ctx, address)
+	return p.open(ctx, address, false)
 }
 
 // launchApp opens the base URL of the target.
@@ -64,7 +78,7 @@ func launchApp(ctx context.Context, p *page, _ map[string]any) (tool.Result, err
 			"write baseUrl in trailblaze.yaml, or base_url under platforms: web: in the target's file, or call navigate with a url",
 			"neither the target nor the project has a base_url for the web")
 	}
-	return p.open(ctx, p.device.session.BaseURL)
+	return p.open(ctx, p.device.session.BaseURL, false)
 }
 
 // clearAppData replaces the page by one without cookies, storage and permissions.
@@ -129,8 +143,8 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// open opens a URL and waits for the page to load.
-func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
+// open opens a URL and waits for the page to load, or with parsed only until its document is complete.
+func (p *page) open(ctx context.Context, address string, parsed bool) (tool.Result, error) {
 	ctx, cancel := withLimit(ctx, p.limits().navigation)
 	defer cancel()
 	if err := p.device.origins.request(ctx, address); err != nil {
@@ -157,13 +171,49 @@ func (p *page) open(ctx context.Context, address string) (tool.Result, error) {
 	case answer.LoaderID == "":
 		return success("opened %s, in the same document", address), nil
 	}
-	if err := p.waitForLoad(ctx, before); err != nil {
+	err := p.waitForDocument(ctx, before, parsed)
+	pending := ""
+	if err != nil && p.isParsed(before) {
+		if pending = p.device.network.unfinished(); pending != "" {
+			err = nil
+		}
+	}
+	if err != nil {
 		return tool.Result{}, p.loadTimeout(ctx, address, before, err)
 	}
+	return p.opened(address, pending), nil
+}
+
+// opened is the result of a page that was opened. Notes say that its status is an error, and what it still loads.
+func (p *page) opened(address, pending string) tool.Result {
+	result := success("opened %s", address)
 	if at := p.url(); at != address && at != address+"/" {
-		return success("opened %s, which led to %s", address, at), nil
+		result.Text += ", which led to " + at
 	}
-	return success("opened %s", address), nil
+	if status := p.device.network.status(p.main().loaderID()); status >= http.StatusBadRequest {
+		result.Notes = append(result.Notes, strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))))
+	}
+	if pending != "" {
+		result.Notes = append(result.Notes, "its document is complete, but "+pending+" has not ended")
+	}
+	result.Text += inParentheses(result.Notes)
+	return result
+}
+
+// isParsed reports whether the main frame has another document than before, and the document is complete: at most what
+// it loads is missing.
+func (p *page) isParsed(before string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.root.loader != before && p.root.parsedLoader == p.root.loader && p.root.leaving == nil
+}
+
+// waitForDocument is waitForLoad, or with parsed waits only until the document is complete.
+func (p *page) waitForDocument(ctx context.Context, before string, parsed bool) error {
+	if !parsed {
+		return p.waitForLoad(ctx, before)
+	}
+	return p.waitUntil(ctx, func() bool { return p.root.loader != before && p.root.parsedLoader == p.root.loader })
 }
 
 // openingError is the error for a page that could not be opened. It waits for the browser's error page, which would

@@ -39,7 +39,10 @@ type network struct {
 	routes    []*route
 	exchanges []*exchange // in the order of their requests
 	events    int         // how many events were counted
-	window    int         // the count when the last call began that does not wait for events
+	window    int         // the count when the last action began
+	acted     int         // the count when it ended; 0 while it runs
+	opened    bool        // it was a command that opens a page
+	earlier   []*exchange // that had ended when it began
 }
 
 // exchange is a request and its response. The numbers are counts of events; 0 for an event that did not come yet.
@@ -48,6 +51,7 @@ type exchange struct {
 	session *cdp.Session
 	url     string
 	method  string
+	kind    string // of resource, as the browser calls it: Document, XHR, Fetch, Image …
 	headers map[string]any
 	body    string
 	status  int
@@ -90,17 +94,16 @@ func networkCommands() []command {
 			webRoute, "url"),
 		newCommand("web_unroute", "Removes the routes with a url, or all.", url, webUnroute),
 		newCommand("web_waitForRequest",
-			"Waits for a request, which may have been sent since the call before; returns url, method, headers and body.",
+			"Waits for a request, which may have been sent since the last action; returns url, method, headers and body.",
 			url+", "+method+", "+limit, webWaitForRequest, "url"),
 		newCommand("web_waitForResponse",
-			"Waits for a response, which may have come since the call before; returns url, method, status, headers and body.",
+			"Waits for a response, which may have come since the last action; returns url, method, status, headers and body.",
 			url+", "+method+`, "status": {"type": "integer", "minimum": 100, "maximum": 599}, `+limit,
 			webWaitForResponse, "url"),
 	}
 	for i := range list {
 		list[i].withoutPage = true
 	}
-	list[2].awaitsEvents, list[3].awaitsEvents = true, true
 	return list
 }
 
@@ -109,19 +112,25 @@ func networkBuffers() map[string]any {
 	return map[string]any{"maxTotalBufferSize": 32 << 20, "maxResourceBufferSize": 8 << 20, "maxPostDataSize": maxBody}
 }
 
-// startWindow says that a call begins that does not wait for events: later ones do not return what came before it.
+// startWindow says that an action begins: calls that wait for a request or a response do not return what came before
+// it.
 func (n *network) startWindow() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.window = n.events
-	n.exchanges = slices.DeleteFunc(n.exchanges, func(x *exchange) bool { return x.ended > 0 })
+	n.window, n.acted, n.earlier = n.events, 0, nil
+	n.exchanges = slices.DeleteFunc(n.exchanges, func(x *exchange) bool {
+		if x.ended > 0 {
+			n.earlier = append(n.earlier, x)
+		}
+		return x.ended > 0
+	})
 }
 
 // onEvent notes requests and responses.
 func (n *network) onEvent(s *cdp.Session, e cdp.Event) {
 	var p struct {
-		RequestID, ErrorText string
-		Request              struct {
+		RequestID, ErrorText, Type string
+		Request                    struct {
 			URL, Method, PostData string
 			Headers               map[string]any
 		}
@@ -153,7 +162,7 @@ func (n *network) onEvent(s *cdp.Session, e cdp.Event) {
 			x.status, x.answer, x.responded, x.ended = p.RedirectResponse.Status, p.RedirectResponse.Headers, n.events, n.events
 		}
 		n.add(&exchange{
-			id: p.RequestID, session: s, url: p.Request.URL, method: p.Request.Method, headers: p.Request.Headers,
+			id: p.RequestID, session: s, url: p.Request.URL, method: p.Request.Method, kind: p.Type, headers: p.Request.Headers,
 			body: p.Request.PostData, requested: n.events,
 		})
 	case x == nil:
@@ -190,15 +199,18 @@ func (p networkPattern) matches(url, method string) bool {
 	return (p.method == "" || p.method == method) && p.url.match(url)
 }
 
-// wait waits for an exchange for which take returns true, and returns a copy of it. take is called with n.mu held.
-func (n *network) wait(ctx context.Context, a arguments, what string, take func(*exchange) bool) (found exchange, err error) {
+// wait waits for an exchange since the last action that matches and for which take returns true, and returns a copy of
+// it. Both are called with n.mu held.
+func (n *network) wait(
+	ctx context.Context, a arguments, what string, matches func(*exchange) bool, take func(*exchange) bool,
+) (found exchange, err error) {
 	limit := waitLimit(ctx, a, n.device.limits.navigation)
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err = n.device.changes.waitUntil(waiting, func() bool {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		i := slices.IndexFunc(n.exchanges, take)
+		i := slices.IndexFunc(n.exchanges, func(x *exchange) bool { return matches(x) && take(x) })
 		if i >= 0 {
 			found = *n.exchanges[i]
 		}
@@ -207,7 +219,13 @@ func (n *network) wait(ctx context.Context, a arguments, what string, take func(
 	if err == nil || ctx.Err() != nil {
 		return found, err
 	}
-	return found, fault.New(fault.ToolFailed, "only requests since the call before are considered, and those that are still to come",
+	hint := "only requests since the last action are considered, and those that are still to come"
+	n.mu.Lock()
+	if i := slices.IndexFunc(n.earlier, matches); i >= 0 {
+		hint = fmt.Sprintf("%s came before the last action: move this call up, behind the call that leads to it", n.earlier[i])
+	}
+	n.mu.Unlock()
+	return found, fault.New(fault.ToolFailed, hint,
 		"timed out after %s waiting for a %s%s; %s", limit, what, patternWords(a, "method", "status", "url"), n)
 }
 
@@ -217,19 +235,95 @@ func (n *network) String() string {
 	defer n.mu.Unlock()
 	var words []string
 	for _, x := range n.exchanges {
-		if max(x.requested, x.responded, x.ended) <= n.window {
-			continue
+		if max(x.requested, x.responded, x.ended) > n.window {
+			words = append(words, x.String())
 		}
-		state := "no response yet"
-		switch {
-		case x.failure != "":
-			state = x.failure
-		case x.responded > 0:
-			state = fmt.Sprint(x.status)
-		}
-		words = append(words, fmt.Sprintf("%s %s (%s)", x.method, x.url, state))
 	}
 	return seen("request", words)
+}
+
+// status returns the status of the document that a navigation opened; 0 if it is not known.
+func (n *network) status(loader string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, x := range slices.Backward(n.exchanges) {
+		if x.id == loader {
+			return x.status
+		}
+	}
+	return 0
+}
+
+// endAction says that the action has ended that startWindow began. opened says that it opened a page, whose requests
+// are not those of an action.
+func (n *network) endAction(opened bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.acted, n.opened = n.events, opened
+}
+
+// isData reports whether a request is one whose response scripts or frames show, not an image or a style.
+func (x *exchange) isData() bool { return x.kind == "XHR" || x.kind == "Fetch" || x.kind == "Document" }
+
+// pendingOfAction names the requests that the last action started and that have not ended; empty for none. The page may
+// still change when they do.
+func (n *network) pendingOfAction() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.opened {
+		return ""
+	}
+	return n.pending(func(x *exchange) bool { return x.isData() && x.requested <= n.acted })
+}
+
+// troubles says which requests for data since the last action have not ended, and which had a status of 500 and more;
+// empty for none.
+func (n *network) troubles() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var words []string
+	if pending := n.pending((*exchange).isData); pending != "" {
+		words = append(words, "not ended: "+pending)
+	}
+	for _, x := range n.exchanges {
+		if x.status >= http.StatusInternalServerError && max(x.responded, x.ended) > n.window && len(words) <= maxSeen {
+			words = append(words, x.String())
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+// pending names the requests since the last action that have not ended and for which counts returns true. The caller
+// holds n.mu.
+func (n *network) pending(counts func(*exchange) bool) string {
+	var words []string
+	for _, x := range n.exchanges {
+		if x.ended == 0 && x.requested > n.window && !x.isStream() && counts(x) {
+			words = append(words, x.method+" "+shorten(x.url))
+		}
+	}
+	if len(words) > maxSeen {
+		words = append(words[:maxSeen], fmt.Sprintf("%d more", len(words)-maxSeen))
+	}
+	return strings.Join(words, ", ")
+}
+
+// unfinished names the requests since the last action that have not ended; empty for none.
+func (n *network) unfinished() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.pending(func(*exchange) bool { return true })
+}
+
+func (x *exchange) String() string {
+	state := "no response yet"
+	switch {
+	case x.failure != "" && x.status < http.StatusBadRequest:
+		state = x.failure
+	case x.responded > 0:
+		state = fmt.Sprint(x.status)
+	}
+	return fmt.Sprintf("%s %s (%s)", x.method, x.url, state)
 }
 
 func webWaitForRequest(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -238,8 +332,9 @@ func webWaitForRequest(ctx context.Context, p *page, args map[string]any) (tool.
 		return tool.Result{}, err
 	}
 	n := p.device.network
-	x, err := n.wait(ctx, args, "request", func(x *exchange) bool {
-		if x.requestReturned || x.requested <= n.window || !pattern.matches(x.url, x.method) {
+	matches := func(x *exchange) bool { return pattern.matches(x.url, x.method) }
+	x, err := n.wait(ctx, args, "request", matches, func(x *exchange) bool {
+		if x.requestReturned || x.requested <= n.window {
 			return false
 		}
 		x.requestReturned = true
@@ -263,9 +358,12 @@ func webWaitForResponse(ctx context.Context, p *page, args map[string]any) (tool
 		return tool.Result{}, err
 	}
 	n := p.device.network
-	x, err := n.wait(ctx, args, "response", func(x *exchange) bool {
-		if x.answerReturned || x.responded <= n.window || !pattern.matches(x.url, x.method) ||
-			pattern.status != 0 && pattern.status != x.status || x.ended == 0 && !x.isStream() {
+	matches := func(x *exchange) bool {
+		return pattern.matches(x.url, x.method) && (pattern.status == 0 || pattern.status == x.status)
+	}
+	x, err := n.wait(ctx, args, "response", matches, func(x *exchange) bool {
+		isComplete := x.ended > n.window || x.responded > n.window && x.isStream()
+		if x.answerReturned || !isComplete {
 			return false
 		}
 		x.answerReturned = true

@@ -1460,6 +1460,7 @@
     pointInParent,
     findText,
     suggestions,
+    focused: () => describe(activeElement() ?? document.body),
     // timersRan ends when the timers that are due have run, and those without a delay that these have started.
     timersRan: () => new Promise((done) => setTimeout(() => setTimeout(() => setTimeout(done)))),
     boxes,

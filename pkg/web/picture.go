@@ -142,8 +142,8 @@ func (s *pageShot) boxOfElement(ctx context.Context) (*box, error) {
 	if s.element == nil {
 		return nil, nil //nolint:nilnil // there is no element
 	}
-	deadline, _ := ctx.Deadline() // Verify sets one
-	o, err := s.page.search(*s.element, check{name: "box", want: "visible", unique: s.strict}).do(ctx, time.Until(deadline), nil)
+	deadline, _ := ctx.Deadline() // Verify sets one; what is missing is said before it
+	o, err := s.page.search(*s.element, check{name: "box", want: "visible", unique: s.strict}).do(ctx, time.Until(deadline)*3/4, nil)
 	if err != nil {
 		return nil, err
 	}

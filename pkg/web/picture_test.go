@@ -16,10 +16,10 @@ import (
 const restlessPage = `<style>
 	body { margin: 0; font: 16px sans-serif } #spin { width: 40px; height: 40px; background: teal; animation: s 1s linear infinite }
 	@keyframes s { to { transform: rotate(360deg) } } #slow { width: 300px; height: 20px; background: navy; transition: width 60s }
-	#long { height: 1500px; background: linear-gradient(red, blue) } iframe { border: 3px solid; padding: 5px }
+	#long { height: 820px; background: linear-gradient(red, blue) } iframe { border: 3px solid; padding: 5px }
 	</style><div id=spin></div><div id=slow></div><input autofocus value=caret><p id=time>1</p>
 	<iframe srcdoc="<body style='margin:0'><p id=in style='width:50px;height:20px;background:lime'>"></iframe><div id=long></div>
-	<script>let n = 0; setInterval(() => time.textContent = Math.random() + " " + n++, 10); slow.offsetWidth; slow.style.width = "20px"</script>`
+	<script>let n = 0; setInterval(() => time.textContent = Math.random() + " " + n++, 100); slow.offsetWidth; slow.style.width = "20px"</script>`
 
 func TestVerifyScreenshot(t *testing.T) {
 	t.Parallel()
@@ -29,11 +29,11 @@ func TestVerifyScreenshot(t *testing.T) {
 	}
 	mask := []any{map[string]any{"ref": "css=#time"}}
 	calls := [][]any{
-		{"name", "page", "mask", mask},
-		{"name", "whole", "mask", mask, "fullPage", true},
-		{"name", "spin", "ref", "css=#spin"},
-		{"name", "long", "ref", "css=#long"},
-		{"name", "framed", "nodeSelector", map[string]any{"web": map[string]any{"cssSelector": "#in"}}},
+		{"name", "page", "timeoutMs", 30000, "mask", mask},
+		{"name", "whole", "timeoutMs", 30000, "mask", mask, "fullPage", true},
+		{"name", "spin", "timeoutMs", 30000, "ref", "css=#spin"},
+		{"name", "long", "timeoutMs", 30000, "ref", "css=#long"},
+		{"name", "framed", "timeoutMs", 30000, "nodeSelector", map[string]any{"web": map[string]any{"cssSelector": "#in"}}},
 	}
 	u := openSessionIn(t, sharedBrowser.get(t), pictures(picture.UpdateMissing))
 	u.show(restlessPage)
@@ -43,7 +43,7 @@ func TestVerifyScreenshot(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]image.Point{
-		"page": {1280, 800}, "spin": {40, 40}, "framed": {50, 20}, "long": {1280, 1500}, "whole": {1280, 0},
+		"page": {1280, 800}, "spin": {40, 40}, "framed": {50, 20}, "long": {1280, 820}, "whole": {1280, 0},
 	} {
 		data, err := os.ReadFile(filepath.Join(dir, name+"-web-linux.png"))
 		if err != nil {
@@ -68,11 +68,11 @@ func TestVerifyScreenshot(t *testing.T) {
 		t.Errorf("afterwards the page has %s", got)
 	}
 	u.mustEval("document.querySelector('#spin').style.background = 'crimson'")
-	got := u.mustFail("verifyScreenshot", calls[2], "the screen is not as in a.screens/spin-web-linux.png", "pixels differ")
+	got := u.mustFail("verifyScreenshot", []any{"name", "spin", "ref", "css=#spin", "timeoutMs", 3000}, "the screen is not as in a.screens/spin-web-linux.png", "pixels differ")
 	if len(got.Attachments) != 3 || bytes.Equal(got.Attachments[0].Data, got.Attachments[1].Data) {
 		t.Errorf("%d pictures", len(got.Attachments))
 	}
-	u.mustFail("verifyScreenshot", []any{"name", "gone", "ref", "css=#none", "timeoutMs", 100}, "#none was not found")
-	u.mustFail("verifyScreenshot", []any{"name", "time", "ref", "css=#time", "timeoutMs", 300}, "did not stay the same")
-	u.mustFail("verifyScreenshot", []any{"name", "new", "ref", "css=#slow"}, "a.screens/new-web-linux.png does not exist")
+	u.mustFail("verifyScreenshot", []any{"name", "gone", "ref", "css=#none", "timeoutMs", 1000}, "#none was not found")
+	u.mustFail("verifyScreenshot", []any{"name", "time", "ref", "css=#time", "timeoutMs", 3000}, "did not stay the same")
+	u.mustFail("verifyScreenshot", []any{"name", "new", "ref", "css=#slow", "timeoutMs", 30000}, "a.screens/new-web-linux.png does not exist")
 }

@@ -28,7 +28,6 @@ func tabCommands() []command {
 	for i := range list {
 		list[i].withoutPage = true
 	}
-	list[0].awaitsEvents = true
 	return list
 }
 

@@ -86,8 +86,6 @@ type command struct {
 	run handler
 	// withoutPage says that the command works when no page is current. Its page may then be one that was closed.
 	withoutPage bool
-	// awaitsEvents says that the command waits for an event, which may have come since the call before it.
-	awaitsEvents bool
 }
 
 // options are the user's settings.

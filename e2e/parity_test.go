@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
@@ -135,6 +136,25 @@ func siteOfBehaviours(t *testing.T, all []behaviour) string {
 	})
 	mux.HandleFunc("/headers", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "X-Shop ", r.Header.Get("X-Shop"))
+	})
+	mux.HandleFunc("/answer", func(w http.ResponseWriter, r *http.Request) {
+		select { // long enough for a look at the page before
+		case <-time.After(200 * time.Millisecond):
+		case <-r.Context().Done():
+			return
+		}
+		http.SetCookie(w, &http.Cookie{Name: "state", Value: "answered", Path: "/"})
+		fmt.Fprint(w, "<!doctype html><h1>Payment failed</h1>")
+	})
+	mux.HandleFunc("/redirect", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/answer", http.StatusSeeOther)
+	})
+	mux.HandleFunc("/state", func(w http.ResponseWriter, r *http.Request) {
+		state := "not yet"
+		if c, err := r.Cookie("state"); err == nil {
+			state = c.Value
+		}
+		fmt.Fprint(w, "<!doctype html><h1>", state, "</h1>")
 	})
 	mux.HandleFunc("/download", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Disposition", `attachment; filename="report.txt"`)

@@ -46,6 +46,8 @@ type Console struct {
 	failures     []failure // the first ones
 	failureCount int       // all of them
 	flaky        []event.TrailFinished
+	notes        []callNote         // of trails that passed, the first ones
+	noteCount    int                // all of them
 	finished     *event.RunFinished // nil until then
 	reports      []string           // lines about the files that were written
 }
@@ -54,6 +56,11 @@ type failure struct {
 	event.TrailFinished
 	session string
 	started *event.TrailStarted // nil unless a call failed as tools fail, and not because something broke
+}
+
+// callNote says why a call that succeeded may not have done what was meant.
+type callNote struct {
+	trail, step, tool, text string
 }
 
 // refresh is the interval in which live lines are redrawn.
@@ -224,7 +231,13 @@ func depth(call string) int { return strings.Count(call, ".") }
 func indent(call string) string { return strings.Repeat("  ", 2+depth(call)) }
 
 func (c *Console) callFinished(r event.Record, e event.CallFinished) {
-	if p := c.progressOf(r); p != nil && depth(e.Call) == 0 {
+	p := c.progressOf(r)
+	if p != nil {
+		for _, text := range e.Notes {
+			p.notes = append(p.notes, callNote{step: p.step, tool: e.Tool, text: text})
+		}
+	}
+	if p != nil && depth(e.Call) == 0 {
 		c.setCall(r, "")
 		if !e.OK && !e.Optional {
 			p.toolFailed = e.Kind == fault.ToolFailed
@@ -263,6 +276,9 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 	symbol := c.p.good(c.p.passed)
 	switch e.Outcome {
 	case event.Passed:
+		if p != nil {
+			c.addNotes(title, p.notes)
+		}
 		if e.Flaky {
 			facts = append(facts, "flaky")
 			c.flaky = append(c.flaky, e)
@@ -289,6 +305,15 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 	}
 	if !c.opts.Quiet && !c.opts.EndOnly {
 		c.print(lines...)
+	}
+}
+
+// addNotes keeps the notes of a trail that passed for the summary.
+func (c *Console) addNotes(title string, notes []callNote) {
+	c.noteCount += len(notes)
+	for _, n := range notes[:min(len(notes), maxNotes-len(c.notes))] {
+		n.trail = title
+		c.notes = append(c.notes, n)
 	}
 }
 

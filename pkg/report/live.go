@@ -23,6 +23,7 @@ type progress struct {
 	count                string // see Console.nextCount
 	held                 heldLines
 	toolFailed           bool // the last call that failed did so as tools fail
+	notes                []callNote
 
 	step    string // or what happens before the steps
 	call    string // the tool that is called; may be empty

@@ -21,6 +21,7 @@ const (
 	// maxColumns is the length of a line; a reason can be one line of megabytes.
 	maxColumns = 400
 	maxFlaky   = 10
+	maxNotes   = 10
 	// maxArtifacts is the number of files that are listed; of more, only the folder is.
 	maxArtifacts = 8
 	// maxReason is the number of bytes of a reason that are kept until the end of the run.
@@ -44,6 +45,7 @@ func (c *Console) summary(e event.RunFinished) []string {
 	if c.opts.Quiet {
 		return append(lines, c.counts(e))
 	}
+	lines = append(lines, c.noteLines()...)
 	if c.sessions && c.opts.LogsDir != "" {
 		lines = append(lines, "logs: "+c.opts.LogsDir)
 	}
@@ -52,6 +54,19 @@ func (c *Console) summary(e event.RunFinished) []string {
 		lines = append([]string{""}, lines...)
 	}
 	return append(lines, c.counts(e))
+}
+
+// noteLines returns a line for each note of a call in a trail that passed: a person may think that it checked more.
+func (c *Console) noteLines() []string {
+	var lines []string
+	for _, n := range c.notes {
+		where := joinNonEmpty(", ", n.trail, oneLine(n.step), oneLine(n.tool))
+		lines = append(lines, fitWidth(fmt.Sprintf("%s %s: %s", c.p.warn("note:"), where, oneLine(n.text)), maxColumns, c.p.more))
+	}
+	if rest := c.noteCount - len(c.notes); rest > 0 {
+		lines = append(lines, fmt.Sprintf("%s %d more notes of calls", c.p.more, rest))
+	}
+	return lines
 }
 
 // repairLines returns the commands for the first failure that has some, nil when there is none.

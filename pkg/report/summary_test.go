@@ -242,3 +242,27 @@ func TestSummaryIsWrittenByCloseWithReportsThatWereWritten(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestNotesOfPassingTrailsAreInTheSummary(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	clock := newClock()
+	console := newConsole(&out, Style{}, consoleOptions(clock))
+	s := event.NewStream(clock.now, redact.New(map[string]string{"PW": "hunter22"}), console)
+	for i, outcome := range []event.Outcome{event.Passed, event.Failed, event.Passed} {
+		e := s.Session(fmt.Sprintf("session_%d", i), fmt.Sprintf("%d.trail.yaml", i), nil)
+		e.Emit(event.TrailStarted{File: fmt.Sprintf("%d.trail.yaml", i), Title: fmt.Sprintf("trail %d", i)})
+		e.Emit(event.StepStarted{Index: 1, Of: 1, Text: "Delete"})
+		for range 6 {
+			e.Emit(event.CallFinished{Call: "1", Tool: "web_click", OK: true, Notes: []string{`only part of its text is "hunter22"`}})
+		}
+		e.Emit(event.TrailFinished{File: fmt.Sprintf("%d.trail.yaml", i), Title: fmt.Sprintf("trail %d", i), Outcome: outcome})
+	}
+	s.Emit(event.RunFinished{Passed: 2, Failed: 1})
+	console.Close()
+	note := "note: trail 0, step 1/1 Delete, web_click: only part of its text is \"{{PW}}\"\n"
+	if got := out.String(); strings.Count(got, "note: trail ") != 10 || !strings.Contains(got, note) ||
+		strings.Contains(got, "note: trail 1") || !strings.Contains(got, "… 2 more notes of calls\n") {
+		t.Errorf("got\n%s", got)
+	}
+}

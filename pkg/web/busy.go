@@ -77,7 +77,8 @@ func (p *page) busyReason(before activity) string {
 	p.mu.Lock()
 	opening := p.leavesFor(0)
 	p.mu.Unlock()
-	if opening != "" { // until it ends, the page does not evaluate anything
+	if opening != "" && p.activitySoFar().navigations-before.navigations < manyNavigations {
+		// Until it ends, the page does not evaluate anything.
 		return shorten(opening) + ", which it opens, has not responded"
 	}
 	responds := p.responds()

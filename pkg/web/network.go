@@ -308,11 +308,14 @@ func (n *network) pending(counts func(*exchange) bool) string {
 	return strings.Join(words, ", ")
 }
 
-// unfinished names the requests since the last action that have not ended; empty for none.
+// unfinished names the requests since the last action that have not ended and without which a page does not count as
+// loaded; empty for none.
 func (n *network) unfinished() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.pending(func(*exchange) bool { return true })
+	return n.pending(func(x *exchange) bool {
+		return !slices.Contains([]string{"XHR", "Fetch", "EventSource", "WebSocket", "Ping"}, x.kind)
+	})
 }
 
 func (x *exchange) String() string {

@@ -225,7 +225,7 @@ func (d *webDevice) noteRequests(r *tool.Result) {
 	}
 	note := pending + ", which the action before it started, has not ended"
 	r.Notes = append(r.Notes, note)
-	r.Text += inParentheses([]string{note})
+	r.Text += remarks{note}.String()
 }
 
 // notStarted is the end of a call whose command did not run.

@@ -196,7 +196,7 @@ func (p *page) opened(address, pending string) tool.Result {
 	if pending != "" {
 		result.Notes = append(result.Notes, "its document is complete, but "+pending+" has not ended")
 	}
-	result.Text += inParentheses(result.Notes)
+	result.Text += remarks(result.Notes).String()
 	return result
 }
 

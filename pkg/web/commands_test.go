@@ -132,7 +132,7 @@ func TestHasTheCommandsOfEveryDevice(t *testing.T) {
 
 func TestPageScriptUsesRolesOfScreen(t *testing.T) {
 	t.Parallel()
-	_, line, _ := strings.Cut(pageScript(), "const controls = ")
+	_, line, _ := strings.Cut(pageScript(defaultTestID), "const controls = ")
 	line, _, _ = strings.Cut(line, "\n")
 	selector, err := strconv.Unquote(strings.SplitN(line, ";", 2)[0])
 	if err != nil {

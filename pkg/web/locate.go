@@ -35,11 +35,12 @@ type locator struct {
 
 // elementFacts are what page.js knows of an element.
 type elementFacts struct {
-	TestID   string        // data-testid
-	ID       []cssSelector // by an id that looks stable; at most one
-	CSS      []cssSelector // others that are unique in the frame, best first
-	Position []cssSelector // the shortest path that is unique in the frame; at most one
-	Path     cssSelector   // from the top of the document
+	TestID        string        // value of the attribute for test ids
+	CountedTestID bool          // the same test id with another number is in the page
+	ID            []cssSelector // by an id that looks stable; at most one
+	CSS           []cssSelector // others that are unique in the frame, best first
+	Position      []cssSelector // the shortest path that is unique in the frame; at most one
+	Path          cssSelector   // from the top of the document
 }
 
 // cssSelector is a CSS selector with the texts of the page that are in it.
@@ -82,7 +83,7 @@ func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedE
 	if l.search.unlocated++; !connected || l.search.unlocated < locateTries {
 		return nil, errGone // the page changed meanwhile
 	}
-	return nil, fault.New(fault.ToolFailed, "name it by ref or nodeSelector, or give it a data-testid",
+	return nil, fault.New(fault.ToolFailed, "name it by ref or nodeSelector, or give it a test id",
 		"%s is %s, which no selector for a recording finds", l.search.target.ref, l.node)
 }
 
@@ -93,8 +94,8 @@ type candidate func(context.Context) (selector map[string]any, warnings []string
 // candidates returns the ways to select the element, best first: those that count elements come last.
 func (l *locator) candidates() []candidate {
 	list := []candidate{
-		l.byTestID, l.byName(isConstant, l.unique), l.byRow(isConstant), l.byStableID, l.byName(isChanging, l.unique),
-		l.byRow(isChanging), l.byAttributes, l.byName(isLong, l.unique), l.byRow(isEmpty),
+		l.byTestID(false), l.byName(isConstant, l.unique), l.byRow(isConstant), l.byStableID, l.byName(isChanging, l.unique),
+		l.byRow(isChanging), l.byAttributes, l.byName(isLong, l.unique), l.byRow(isEmpty), l.byTestID(true),
 		l.byName(isConstant, l.indexed), l.byName(isChanging, l.indexed), l.byName(isLong, l.indexed), l.byPosition, l.byPath,
 	}
 	if l.search.check.name == "visible" && !l.search.acts && l.isText() {
@@ -114,12 +115,18 @@ func (l *locator) mark(ctx context.Context) (marked bool, err error) {
 	return err == nil, err
 }
 
-func (l *locator) byTestID(ctx context.Context) (map[string]any, []string, error) {
-	if l.facts.TestID == "" {
-		return nil, nil, nil
+// byTestID returns a selector with the test id, if that counts elements or not.
+func (l *locator) byTestID(counted bool) candidate {
+	return func(ctx context.Context) (selector map[string]any, warnings []string, err error) {
+		if l.facts.TestID == "" || l.facts.CountedTestID != counted {
+			return nil, nil, nil
+		}
+		if counted {
+			warnings = []string{fmt.Sprintf("%s is found by a test id that counts, which may change", l.node)}
+		}
+		selector, err = l.unique(ctx, inWeb(map[string]any{"dataTestId": l.facts.TestID}), l.facts.TestID)
+		return selector, warnings, err
 	}
-	selector, err := l.unique(ctx, inWeb(map[string]any{"dataTestId": l.facts.TestID}), l.facts.TestID)
-	return selector, nil, err
 }
 
 // inWeb returns the selector with a block for web pages.
@@ -239,9 +246,10 @@ func (n roleAndName) constant() string {
 		parts = append(parts, regexp.QuoteMeta(part))
 	}
 	if len(parts) == 1 {
-		return "a data-testid"
+		return "a test id"
 	}
-	return "a nodeSelector with ariaNameRegex " + strings.Join(parts, `[\d.,]+`) + " or a data-testid"
+	pattern := strings.Join(parts, `[\d.,]+`)
+	return "a test id, or nodeSelector " + string(marshal(inWeb(map[string]any{"ariaRole": n.role, "ariaNameRegex": pattern})))
 }
 
 // browserName returns the role and the name of the element in the browser's accessibility tree, which it reads once.

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -174,7 +175,9 @@ func TestSelectorsForRecordings(t *testing.T) {
 	changing := func(name, what, constant string) []string {
 		return []string{fmt.Sprintf("the name %q contains %s and may change; %s does not", name, what, constant)}
 	}
-	pattern := func(regex string) string { return "a nodeSelector with ariaNameRegex " + regex + " or a data-testid" }
+	pattern := func(regex string) string {
+		return `a test id, or nodeSelector {"web":{"ariaNameRegex":` + strconv.Quote(regex) + `,"ariaRole":"button"}}`
+	}
 	several := func(name string, number int) []string {
 		return []string{fmt.Sprintf("button %q is number %d of several with this selector, which may change", name, number)}
 	}
@@ -195,7 +198,7 @@ func TestSelectorsForRecordings(t *testing.T) {
 		{css("#total"), nil},
 		{role("Order 4712"), changing("Order 4712", "digits", pattern(`Order [\d.,]+`))},
 		{role(`Price: free \(50% off\)\?`), changing("Price: free (50% off)?", "digits", pattern(`Price: free \([\d.,]+% off\)\?`))},
-		{role("€"), changing("€", "a currency sign", "a data-testid")},
+		{role("€"), changing("€", "a currency sign", "a test id")},
 		{css(`input[name="email"]`), nil},
 		{css("body > input:nth-of-type(2)"), position("textbox")},
 		{role(long), []string{fmt.Sprintf("the name %q is long and may change", long)}},

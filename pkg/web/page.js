@@ -188,6 +188,8 @@
     return found;
   };
 
+  const testIdAttribute = TEST_ID_ATTRIBUTE; // replaced by the one of the project
+
   const controls = CONTROLS; // replaced by a selector from the table of roles
 
   const allControls = () => roots().flatMap((root) => [...root.querySelectorAll(controls)]);
@@ -239,14 +241,14 @@
   };
 
   const find = (spec) => {
-    const hasTestID = (el) => spec.testId === undefined || el.matches(`[data-testid=${CSS.escape(spec.testId)}]`);
+    const hasTestID = (el) => spec.testId === undefined || el.matches(`[${testIdAttribute}=${CSS.escape(spec.testId)}]`);
     if (spec.css !== undefined) return queryAll(spec.css).filter(hasTestID);
-    if (spec.testId !== undefined) return queryAll(`[data-testid=${CSS.escape(spec.testId)}]`);
+    if (spec.testId !== undefined) return queryAll(`[${testIdAttribute}=${CSS.escape(spec.testId)}]`);
     if (spec.middle !== undefined) return [elementAt(innerWidth / 2, innerHeight / 2) ?? document.documentElement];
     if (spec.focused !== undefined) return focusedField();
     if (spec.id === undefined) return elementsByName(spec.text);
     const id = CSS.escape(spec.id);
-    const found = queryAll(`[id=${id}], [data-testid=${id}]`);
+    const found = queryAll(`[id=${id}], [${testIdAttribute}=${id}]`);
     if (spec.text === undefined) return found;
     const text = normalize(spec.text);
     return found.filter(
@@ -274,7 +276,7 @@
   const describe = (el) => {
     let text = el.localName;
     if (el.id) text += "#" + el.id;
-    else if (el.dataset?.testid) text += `[data-testid="${el.dataset.testid}"]`;
+    else if (el.getAttribute(testIdAttribute)) text += `[${testIdAttribute}="${el.getAttribute(testIdAttribute)}"]`;
     text += [...el.classList]
       .slice(0, 2)
       .map((name) => "." + name)
@@ -1150,7 +1152,7 @@
   // isCounted reports whether an attribute has a number at its end, or the same value with another number is in the
   // page: then it is a position.
   const isCounted = (text, attribute) => {
-    if (/\d$/.test(text)) return true;
+    if (attribute === "id" && /\d$/.test(text)) return true;
     const parts = text.split(/\d+/);
     if (parts.length < 2) return false;
     const peers = queryAll(`[${attribute}^="${parts[0].replace(/["\\]/g, "\\$&")}"]`);
@@ -1229,7 +1231,8 @@
     const onlyEl = (css) => css && isOnlyMatch(el, css.selector);
     const { short, whole } = pathTo(el);
     return {
-      testID: el.getAttribute("data-testid") ?? "",
+      testID: el.getAttribute(testIdAttribute) ?? "",
+      countedTestID: isCounted(el.getAttribute(testIdAttribute) ?? "", testIdAttribute),
       id: hasStableID(el) ? [withID(el)].filter(onlyEl) : [],
       css: [
         ...selectorAttributes.map((names) => withAttributes(el, names)),
@@ -1377,7 +1380,7 @@
         for (const [part] of wanted.matchAll(/[.#][\w-]+/g))
           for (const el of [...root.querySelectorAll(part)].slice(0, 5)) add(el.localName + part);
       if (kind === "testId" || kind === "id")
-        for (const el of root.querySelectorAll("[data-testid]")) add(el.dataset.testid);
+        for (const el of root.querySelectorAll(`[${testIdAttribute}]`)) add(el.getAttribute(testIdAttribute));
       if (kind === "id" || kind === "css")
         for (const el of root.querySelectorAll("[id]")) add((kind === "css" ? "#" : "") + el.getAttribute("id"));
       if (kind !== "text") continue;

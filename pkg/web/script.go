@@ -1,20 +1,40 @@
 package web
 
 import (
+	"cmp"
 	_ "embed"
 	"strconv"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
 //go:embed page.js
 var pageJS string
 
-// pageScript returns the script that is evaluated in the isolated world of each document.
-func pageScript() string {
-	const variable = "const controls = "
-	return strings.Replace(pageJS, variable+"CONTROLS;", variable+strconv.Quote(controlSelector())+";", 1)
+// pageScript returns the script that is evaluated in the isolated world of each document. testID is the name of the
+// attribute with the test id of an element.
+func pageScript(testID string) string {
+	return strings.NewReplacer(
+		"const controls = CONTROLS;", "const controls = "+strconv.Quote(controlSelector())+";",
+		"const testIdAttribute = TEST_ID_ATTRIBUTE;", "const testIdAttribute = "+strconv.Quote(testID)+";",
+	).Replace(pageJS)
+}
+
+// defaultTestID is the attribute that Playwright's selectors mean, too.
+const defaultTestID = "data-testid"
+
+var attributeName = lazyregexp.New(`^[A-Za-z_][\w-]*$`)
+
+// readTestID returns the attribute with the test ids of elements.
+func readTestID(given string) (string, error) {
+	name := cmp.Or(given, defaultTestID)
+	if !attributeName().MatchString(name) {
+		return "", fault.New(fault.Misuse, "write it like data-cy", "testIdAttribute: %q is not the name of an attribute", name)
+	}
+	return name, nil
 }
 
 // controlSelector returns a CSS selector for the elements that a person can use.

@@ -58,6 +58,7 @@ func Kind() device.Kind {
 			{Key: "actionTimeout", Usage: "how long actions wait for their element", Default: "10s"},
 			{Key: "assertionTimeout", Usage: "how long assertions wait", Default: "5s"},
 			{Key: "navigationTimeout", Usage: "how long pages may take to load", Default: "30s"},
+			{Key: "testIdAttribute", Usage: "the attribute that dataTestId means", Default: defaultTestID},
 			{Key: "viewport", Flag: "viewport", Usage: "`SIZE` of web pages in pixels", Default: defaultViewport},
 			{
 				Key: "storageState", Flag: "storage-state", Path: true,
@@ -101,7 +102,8 @@ type options struct {
 	emulation       emulation
 	env             []string
 	programs        device.Programs
-	root            bool // this process runs as root, for which Chromium's sandbox does not work
+	testID          string // the attribute with the test ids of elements
+	root            bool   // this process runs as root, for which Chromium's sandbox does not work
 }
 
 func newOptions(host device.Host) (options, error) {
@@ -113,6 +115,9 @@ func newOptions(host device.Host) (options, error) {
 	}
 	var err error
 	if o.limits, err = readLimits(v); err != nil {
+		return o, err
+	}
+	if o.testID, err = readTestID(v["testIdAttribute"]); err != nil {
 		return o, err
 	}
 	if o.allowFile, err = readFolders(v["allowFile"]); err != nil {
@@ -176,7 +181,7 @@ func newBackend(host device.Host) (device.Backend, error) {
 		return nil, err
 	}
 	b := &backend{
-		options: o, commands: map[string]command{}, script: pageScript(),
+		options: o, commands: map[string]command{}, script: pageScript(o.testID),
 	}
 	for _, c := range commands() {
 		b.commands[c.Name] = c

@@ -88,6 +88,7 @@ func (d *phone) assertVisible(ctx context.Context, t target, a device.Arguments)
 		return tool.Result{}, err
 	}
 	s, want := d.search(t), "visible"
+	s.checksText = expected == nil
 	if expected != nil {
 		want = "as expected"
 		s.conditions = append(s.conditions, condition{Name: "with the text", Check: func(e *found) string { return expected.differs(t, e) }})

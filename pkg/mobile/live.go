@@ -114,7 +114,7 @@ func (s *search) lookup(ctx context.Context) ([]*found, error) {
 	}
 	e := &found{node: n, match: screen.Match{Nodes: []*screen.Node{n}, Tree: s.last.Tree}, screen: s.last, behind: s.behind(n)}
 	if live {
-		l := locator{phone: s.phone, screen: s.last, node: n}
+		l := locator{phone: s.phone, screen: s.last, node: n, checksText: s.checksText}
 		if s.phone.located, err = l.locate(); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package mobile
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -243,6 +244,35 @@ func TestSnapshotEvidenceAndMoments(t *testing.T) {
 		}
 		if width, _ := p.device.Size(); width != 1080 || p.device.(device.Producer).Product() != "Pixel 7, Android 14" {
 			t.Error("size or product")
+		}
+	})
+}
+
+// TestCheckByReferenceRecordsTheText replays the check of a text, which has an id, with another text.
+func TestCheckByReferenceRecordsTheText(t *testing.T) {
+	t.Parallel()
+	result := node("TextView", "Paid", rect(0, 0, 100, 100))
+	result.ID = new("a:id/result")
+	f := &fake{nodes: func(*fake, time.Duration) []*screen.Node { return []*screen.Node{result} }}
+	onPhone(t, f, device.Session{Live: true}, func(p *phoneTest) {
+		v, err := p.device.(device.Viewer).View(p.Context(), device.ViewOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := p.call("assertVisible", map[string]any{"ref": v.Ref(result)})
+		if !r.OK || r.Located == nil {
+			t.Fatalf("%+v", r)
+		}
+		if replay := p.call("assertVisible", r.Located.Args); !replay.OK {
+			t.Error(replay.Text)
+		}
+		other := *result
+		other.Text = new("Refused")
+		result = &other
+		args := maps.Clone(r.Located.Args)
+		args["timeoutMs"] = 0
+		if replay := p.call("assertVisible", args); replay.OK {
+			t.Errorf("another text passed with %v", args)
 		}
 	})
 }

@@ -13,9 +13,10 @@ import (
 // locator makes the selector by which a replay finds an element. Each selector is resolved as the replay does, and the
 // first one that finds this very element is taken.
 type locator struct {
-	phone  *phone
-	screen Screen
-	node   *screen.Node
+	phone      *phone
+	screen     Screen
+	node       *screen.Node
+	checksText bool // the selector has to have the text of the element, if it is not a control
 }
 
 const (
@@ -42,7 +43,7 @@ func (l locator) locate() (*tool.Located, error) {
 			selector, warnings := candidate(p)
 			if selector != nil {
 				return &tool.Located{
-					Args: map[string]any{"nodeSelector": selector}, Warnings: append(p.warnings(), warnings...),
+					Args: map[string]any{"nodeSelector": selector}, Warnings: slices.Concat(p.warnings(), l.textWarnings(p), warnings),
 				}, nil
 			}
 		}
@@ -95,6 +96,14 @@ func (p property) warnings() []string {
 	return nil
 }
 
+// textWarnings returns why the text that is checked besides a property may be another one in a later replay.
+func (l locator) textWarnings(p property) []string {
+	if text, ok := l.checkedText(); ok && text != p {
+		return text.warnings()
+	}
+	return nil
+}
+
 // isSecret reports whether a recording would change a text.
 func (l locator) isSecret(text string) bool {
 	return l.phone.session.Redact != nil && l.phone.session.Redact(text) != text
@@ -105,18 +114,41 @@ func (l locator) block(p property) map[string]any {
 	return map[string]any{string(l.phone.options.Platform.dialects()[0]): map[string]any{p.key: screen.ExactPattern(p.text)}}
 }
 
+// own returns the selector for a property of the element, with its text if that is checked.
+func (l locator) own(p property) map[string]any {
+	selector := l.block(p)
+	if text, ok := l.checkedText(); ok {
+		block, _ := selector[string(l.phone.options.Platform.dialects()[0])].(map[string]any)
+		block[text.key] = screen.ExactPattern(text.text)
+	}
+	return selector
+}
+
+// checkedText returns the text or the label that a check of the element is about.
+func (l locator) checkedText() (property, bool) {
+	if !l.checksText || screen.IsControl(l.node.RoleName()) {
+		return property{}, false
+	}
+	properties := l.properties(l.node)
+	i := slices.IndexFunc(properties, func(p property) bool { return p.named && p.key != "hintTextRegex" })
+	if i < 0 {
+		return property{}, false
+	}
+	return properties[i], true
+}
+
 // alone returns the selector for a property that no other element has; else nil.
 func (l locator) alone(p property) (selector map[string]any, warnings []string) {
 	if p.key == "classNameRegex" {
 		return nil, nil // another element of the class may be added
 	}
-	return l.unique(l.block(p)), nil
+	return l.unique(l.own(p)), nil
 }
 
 // containing returns the selector for a property and a text in the element; nil if it does not find the element alone.
 func (l locator) containing(p property) (selector map[string]any, warnings []string) {
 	for _, inside := range l.textsIn(l.node) {
-		if selector = l.unique(l.with(p, inside)); selector != nil {
+		if selector = l.unique(l.with(l.own(p), inside)); selector != nil {
 			return selector, inside.warnings()
 		}
 	}
@@ -133,8 +165,8 @@ func (l locator) beside(p property) (selector map[string]any, warnings []string)
 		}
 		for _, outer := range l.properties(around) {
 			for _, inside := range l.textsIn(around) {
-				selector = l.block(p)
-				selector["childOf"] = l.with(outer, inside)
+				selector = l.own(p)
+				selector["childOf"] = l.with(l.block(outer), inside)
 				if selector = l.unique(selector); selector != nil {
 					return selector, append(outer.warnings(), inside.warnings()...)
 				}
@@ -144,9 +176,8 @@ func (l locator) beside(p property) (selector map[string]any, warnings []string)
 	return nil, nil
 }
 
-// with returns the selector for a property and a text in the element.
-func (l locator) with(p, inside property) map[string]any {
-	selector := l.block(p)
+// with adds to a selector that a text is in the element.
+func (l locator) with(selector map[string]any, inside property) map[string]any {
 	selector["containsDescendants"] = []any{l.block(inside)}
 	return selector
 }
@@ -167,8 +198,8 @@ func (l locator) textsIn(n *screen.Node) []property {
 
 // indexed returns the selector for a property with the place of the element among those that have it.
 func (l locator) indexed(p property) (selector map[string]any, warnings []string) {
-	for index := range l.find(l.block(p)) {
-		selector = l.block(p)
+	for index := range l.find(l.own(p)) {
+		selector = l.own(p)
 		selector["index"] = index
 		if l.unique(selector) != nil {
 			return selector, []string{fmt.Sprintf("%s is number %d of several with this selector, which may change", l.node, index+1)}

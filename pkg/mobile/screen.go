@@ -29,6 +29,7 @@ type condition = act.Condition[*found]
 type search struct {
 	phone      *phone
 	target     target
+	checksText bool // a recording by reference has to fail when the element has another text
 	conditions []condition
 	// stable says that the element must have the same bounds in two reads. Then the keyboard is hidden once if it
 	// covers the element.

@@ -72,6 +72,7 @@ func (a *app) check(f checkFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	v.Warnings = append(v.Warnings, misnamedTrails(a.Dir, project, args)...)
 	for _, path := range paths {
 		v.Files++
 		v.addTrail(trail.Loader{Root: project.Root, Cwd: a.Dir}, project, path, a.abs(path), func(file *trail.File) fault.Problems {
@@ -86,6 +87,17 @@ func (a *app) check(f checkFlags, args []string) error {
 		return exitCode(fault.ExitMisuse)
 	}
 	return nil
+}
+
+// misnamedTrails warns of files that look like trails and are never run.
+func misnamedTrails(dir string, project *config.Project, args []string) fault.Problems {
+	var warnings fault.Problems
+	for _, path := range trail.Misnamed(dir, project.TrailsDir, project.LogsDir, args) {
+		warnings = append(warnings, fault.Problem{
+			Kind: fault.Trail, File: path, Message: "this file is never run; to make it a trail, rename it to end in .trail.yaml",
+		})
+	}
+	return warnings
 }
 
 // toolsWithoutServers returns what is known of tools without starting a server. Any tool but built-in ones and device

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -166,7 +167,11 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	if err != nil {
 		return summary, err
 	}
+	misnamed := misnamedTrails(a.Dir, project, j.args)
 	if f.list {
+		for _, w := range misnamed {
+			fmt.Fprintf(a.Stderr, "trailblaze: warning: %s\n", report.Clean(w.Error()))
+		}
 		return summary, a.listTrails(o)
 	}
 	if err := errors.Join(a.prepareJUnit(f.junit), a.prepareHTML(f.html)); err != nil {
@@ -193,7 +198,7 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 		}
 		o.Stream.Emit(event.Log{Level: level, Source: "run", Message: message})
 	})
-	a.warnBefore(project, o)
+	a.warnBefore(project, misnamed, o)
 	if warning != nil {
 		o.Stream.Emit(*warning)
 	}
@@ -218,12 +223,12 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	return summary, a.endRun(summary, err, renderers.close())
 }
 
-// warnBefore logs the warnings about the project and its secrets.
-func (a *app) warnBefore(project *config.Project, o run.Options) {
+// warnBefore logs the warnings about the project, files that are misnamed, and secrets.
+func (a *app) warnBefore(project *config.Project, misnamed fault.Problems, o run.Options) {
 	warn := func(message, hint string) {
 		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message, Hint: hint})
 	}
-	for _, w := range project.Warnings {
+	for _, w := range slices.Concat(project.Warnings, misnamed) {
 		warn(w.Error(), w.Hint)
 	}
 	for _, message := range a.redactor.Warnings() {

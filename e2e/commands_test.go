@@ -443,3 +443,18 @@ func TestDoctorChecksWithEveryResult(t *testing.T) {
 		})
 	}
 }
+
+func TestMisnamedTrailsAreNamed(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     "platform: web\n",
+		"trails/a.trail.yaml": "trail:\n  - step: one\n    recording: { web: [] }\n",
+		"trails/b.trail.yml":  "trail: []\n",
+	})
+	const says = "trails/b.trail.yml: this file is never run; to make it a trail, rename it to end in .trail.yaml"
+	for _, args := range [][]string{{"check"}, {"run", "--list"}, {"run", "--dry-run"}} {
+		if r := p.run(args...); !strings.Contains(r.stderr, says) {
+			t.Errorf("%v: %s", args, r.stderr)
+		}
+	}
+}

@@ -42,6 +42,23 @@ func Find(cwd, defaultDir, logsDir string, args []string) ([]string, error) {
 	return f.found, errors.Join(f.errs...)
 }
 
+// Misnamed returns the files in the folders that Find searches which look like trails, and which it does not find: those
+// that end in .trail.yml.
+func Misnamed(cwd, defaultDir, logsDir string, args []string) []string {
+	f := finder{cwd: cwd, logsDir: logsDir, seen: map[string]bool{}}
+	for _, arg := range args {
+		if pattern, ok := strings.CutPrefix(arg, "!"); ok {
+			f.exclude(pattern)
+		}
+	}
+	for _, dir := range Searched(defaultDir, args) {
+		if info, err := os.Stat(f.abs(dir)); err == nil && info.IsDir() {
+			f.folder(dir, func(below string) bool { return strings.HasSuffix(below, ".trail.yml") })
+		}
+	}
+	return f.found
+}
+
 // Searched returns the arguments that Find searches: those that name files, folders or globs, else defaultDir.
 func Searched(defaultDir string, args []string) []string {
 	named := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "!") })

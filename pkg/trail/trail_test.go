@@ -238,6 +238,15 @@ func TestWarningsNameMissingRecordings(t *testing.T) {
 			"late trailhead", "- tools: []\n- trailhead: { step: A, recording: { tools: [] } }\n",
 			[]string{"f.yaml:2:3: the trailhead is below steps, but runs before them"},
 		},
+		{
+			"empty verify", "trail:\n  - verify: A\n" + fmt.Sprintf(step, "web: [], android: []"),
+			[]string{"f.yaml:2:5: this verify checks nothing: its recording is empty"},
+		},
+		{
+			"verify with actions", "trail:\n  - verify: A\n" + fmt.Sprintf(step, "web: [{ web_click: { ref: Delete all } }]"),
+			[]string{"f.yaml:2:5: this verify checks nothing: it has only actions, such as web_click"},
+		},
+		{"verify on one device", "trail:\n  - verify: A\n" + fmt.Sprintf(step, "web: [{ shopState: {} }], android: []"), nil},
 		{"tag twice", "config: { tags: [a, a] }\ntrail: []\n", []string{`f.yaml:1:21: the tag "a" is listed twice`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

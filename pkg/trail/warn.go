@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
@@ -32,6 +33,7 @@ func (r *reader) warn() {
 		}
 	}
 	for i, s := range steps {
+		r.warnVerify(s, nodes[i])
 		if !s.Recordable || s.Use != nil {
 			continue
 		}
@@ -45,6 +47,35 @@ func (r *reader) warn() {
 		case unnamed && len(s.Recording) == 0:
 			r.warnMissing(nodes[i], "no recording; other steps have one")
 		}
+	}
+}
+
+// actions are the tools of devices and built-in ones that check nothing. A tool of a server may.
+var actions = lazyregexp.New(`^(web_(click|type|fillSecret|selectOption|hover|scroll|pressKey|wait|navigate|resize|snapshot|` +
+	`currentUrl|setChecked|uploadFile|dragTo|handleDialog|route|unroute|setClock|evaluate|switchTab|closeTab|listTabs|` +
+	`applyCookies|applyStorageState|getStorageState)|tap\w*|longPress\w*|swipe\w*|scroll|pinch|dragByPoints|inputText\w*|` +
+	`eraseText|clearText|press(Key|Back|Home)|hideKeyboard|openUrl|launchApp|clearAppData|captureScreen|takeSnapshot|` +
+	`navigate|click|fill|evaluateJs|setMemory|wait)$`)
+
+// warnVerify warns of a verify whose recordings cannot fail because of what the app shows: no device has a call in it, or
+// all calls of a device are actions. The empty recording of one device beside the calls of another is a no-op.
+func (r *reader) warnVerify(s *Step, at yamldoc.Node) {
+	const hint = "record a call that checks it, such as web_verifyTextVisible or assertVisible"
+	if s.Kind != KindVerify || len(s.Recording) == 0 {
+		return
+	}
+	calls := 0
+	for _, recorded := range s.Recording {
+		calls += len(recorded.Calls)
+		isAction := func(c Call) bool { return actions().MatchString(c.Tool) }
+		checks := slices.ContainsFunc(recorded.Calls, func(c Call) bool { return !isAction(c) })
+		if len(recorded.Calls) > 0 && !checks {
+			at.Warnf(hint, "this verify checks nothing: it has only actions, such as %s", recorded.Calls[0].Tool)
+			return
+		}
+	}
+	if calls == 0 {
+		at.Warnf(hint, "this verify checks nothing: its recording is empty")
 	}
 }
 

@@ -315,7 +315,11 @@ func (s *search) nodes(ctx context.Context, f *frame) (nodes []axNode, names []s
 // They may lack the name in the browser's accessibility tree, which gives no names to rows, for example. The name of an
 // element without one is its text, as in relations.
 func (p *page) snapshotNodes(ctx context.Context, t target) ([]axNode, error) {
-	tree, err := p.tree(ctx)
+	snapshot := aria.Snapshot
+	if t.role == "generic" { // what people click although it has no role
+		snapshot = aria.LiveSnapshot
+	}
+	tree, err := p.treeOf(ctx, snapshot)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,10 @@ const snapshotBytes = 6000
 const maxLayoutRounds = 4
 
 // tree returns the snapshot of the main frame.
-func (p *page) tree(ctx context.Context) (*aria.Tree, error) {
+func (p *page) tree(ctx context.Context) (*aria.Tree, error) { return p.treeOf(ctx, aria.Snapshot) }
+
+// treeOf returns one of the kinds of snapshots of the main frame.
+func (p *page) treeOf(ctx context.Context, snapshot func(*aria.Capture) *aria.Tree) (*aria.Tree, error) {
 	f := p.main()
 	capture, err := f.capture(ctx)
 	if err != nil {
@@ -48,7 +51,7 @@ func (p *page) tree(ctx context.Context) (*aria.Tree, error) {
 			return nil, err
 		}
 	}
-	return aria.Snapshot(capture), nil
+	return snapshot(capture), nil
 }
 
 // capture returns the document of f with its layout.

@@ -160,12 +160,16 @@ func (p *page) newCapture(
 		title: documents[main].Title, elements: map[*screen.Node]element{}, parts: map[*frame]framePart{},
 		positions: map[*screen.Node]string{},
 	}
+	snapshot := aria.SnapshotWithLabelled
+	if p.device.session.Live {
+		snapshot = aria.LiveSnapshot
+	}
 	for _, f := range p.frames() {
 		d, ok := documents[f]
 		if !ok {
 			continue
 		}
-		part := framePart{tree: aria.SnapshotWithLabelled(d.Capture), document: f.id + "/" + loaders[f], owner: d.Owner}
+		part := framePart{tree: snapshot(d.Capture), document: f.id + "/" + loaders[f], owner: d.Owner}
 		if f.parent != nil && part.owner == 0 {
 			err := f.withinSlice(ctx, func(ctx context.Context) (err error) {
 				part.owner, err = f.ownerID(ctx)

@@ -57,6 +57,14 @@ func SnapshotWithLabelled(c *Capture) *Tree {
 	return p.snapshot()
 }
 
+// LiveSnapshot is SnapshotWithLabelled with what people can click although it has no role, as a generic element with the
+// state clickable. Its numbers are not those of the other snapshots.
+func LiveSnapshot(c *Capture) *Tree {
+	p := newPage(c)
+	p.withLabelled, p.withClickable = true, true
+	return p.snapshot()
+}
+
 func (p *page) snapshot() *Tree {
 	t := &Tree{page: p, refs: map[string]int{}, lines: p.lines(p.root)}
 	number := 0

@@ -3,6 +3,8 @@ package aria
 import (
 	"strconv"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
 // maxName is the maximum length of a name in UTF-16 code units. Longer names are left out.
@@ -65,7 +67,7 @@ func (b *builder) visit(e *entry, n *node) {
 	b.fill(own, n)
 	own.addProperties(n)
 	own.merge()
-	if own.Role == "generic" && own.Name == "" && len(own.children) == 0 && own.Text == "" {
+	if own.Role == "generic" && own.Name == "" && len(own.children) == 0 && own.Text == "" && len(own.Attributes) == 0 {
 		e.children = e.children[:len(e.children)-1]
 	}
 	if utf16Len(own.Name) > maxName {
@@ -97,14 +99,21 @@ func (p *page) entry(n *node) *entry {
 		return &entry{Line: Line{Role: "iframe", BackendNodeID: n.id, node: n}}
 	}
 	role := p.role(n)
-	if role == "" || role == "presentation" || role == "none" {
+	clickable := p.withClickable && n.clickable() && !screen.IsControl(role)
+	switch {
+	case clickable && (role == "" || screen.IsStructural(role)):
+		role = "generic"
+	case role == "" || role == "presentation" || role == "none":
 		return nil
 	}
-	if role == "generic" && n.inline() && len(n.children) == 1 && n.children[0].tag == "" {
+	if role == "generic" && !clickable && n.inline() && len(n.children) == 1 && n.children[0].tag == "" {
 		return nil
 	}
 	e := &entry{Line: Line{Role: role, Name: p.name(n), BackendNodeID: n.id, node: n}}
 	e.Attributes = p.attributes(n, role)
+	if clickable {
+		e.Attributes = append(e.Attributes, "clickable")
+	}
 	if n.tag == "TEXTAREA" || n.tag == "INPUT" {
 		switch n.inputType() {
 		case "checkbox", "radio", "file":
@@ -113,6 +122,21 @@ func (p *page) entry(n *node) *entry {
 		}
 	}
 	return e
+}
+
+// clickable reports whether people can click n although its role does not say so: the style of the mouse pointer says it
+// of n, not of something around it, or n has a handler or can be reached with the keyboard.
+func (n *node) clickable() bool {
+	switch {
+	case !n.boxed || n.parent == nil || n.tag == "BODY" || n.tag == "LABEL":
+		return false
+	case n.has("onclick"):
+		return true
+	case n.has("tabindex") && !strings.HasPrefix(n.attr("tabindex"), "-"):
+		return true
+	}
+	up := n.up()
+	return n.pointer && (up == nil || !up.pointer)
 }
 
 // labelledEntry returns the entry of the hidden check box or radio button of a label, nil if there is none or the

@@ -17,7 +17,7 @@ type Capture struct {
 
 // CaptureParams are the parameters of DOMSnapshot.captureSnapshot.
 func CaptureParams() map[string]any {
-	return map[string]any{"computedStyles": []string{"display", "visibility", "content", "content-visibility"}}
+	return map[string]any{"computedStyles": []string{"display", "visibility", "content", "content-visibility", "cursor"}}
 }
 
 // The order of CaptureParams.
@@ -26,6 +26,7 @@ const (
 	styleVisibility
 	styleContent
 	styleContentVisibility
+	styleCursor
 )
 
 // document is one document in the order of its flat tree: slots contain the nodes that are assigned to them. Numbers

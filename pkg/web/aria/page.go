@@ -14,6 +14,8 @@ type page struct {
 	turn   int               // number of the current walk that visits each node once; see node.turn
 
 	withLabelled bool // see SnapshotWithLabelled
+
+	withClickable bool // see LiveSnapshot
 }
 
 type scopedID struct {
@@ -38,6 +40,7 @@ type node struct {
 	box                                    []float64 // left, top, width, height in the document; nil when unknown
 	locked                                 bool      // is not shown, whatever its style is
 	display, visibility, content, skips    string
+	pointer                                bool // the style says that it is to be clicked
 	value                                  string
 	checked, selected, mixed               bool
 
@@ -224,6 +227,7 @@ func (c *Capture) styles(d *document, store []node) {
 		n.visibility = c.text(at(styles, styleVisibility, -1))
 		n.content = c.text(at(styles, styleContent, -1))
 		n.skips = c.skips(styles)
+		n.pointer = c.text(at(styles, styleCursor, -1)) == "pointer"
 		if box := at(d.Layout.Bounds, k, nil); len(box) == 4 {
 			n.boxed = box[2] > 0 && box[3] > 0
 			n.box = box

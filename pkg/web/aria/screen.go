@@ -87,6 +87,8 @@ func setState(n *screen.Node, attribute string) {
 		if value == "" {
 			n.Invalid = "true"
 		}
+	case "clickable":
+		n.Clickable = true
 	case "level":
 		n.Level, _ = strconv.Atoi(value)
 	}

@@ -1,0 +1,48 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// TestLiveViewShowsWhatCanBeClickedWithoutRole clicks elements without a role by their references, and replays that.
+func TestLiveViewShowsWhatCanBeClickedWithoutRole(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<style>.c { cursor: pointer }</style>
+		<div><span class=c onclick="document.title = 'common'">common</span><span class=c onclick="document.title = 'inject'">inject</span></div>
+		<div onclick="document.title = 'None'">None</div><div tabindex=0>Focusable</div><p>Plain <b>text</b></p>
+		<svg width=100 height=50><g class=c onclick="document.title = 'port'"><rect width=100 height=50 /></g></svg>
+		<a href=#x><span>Link</span></a><label class=c><input type=checkbox>Box</label><ul><li class=c>Item</li></ul>`)})
+	u, replay := openLive(t, device.Session{}), openSession(t)
+	u.mustCall("navigate", "url", url+"/page")
+	shown := u.shown()
+	for _, line := range []string{
+		`- generic "common" [ref=e1] [clickable]`, `- generic "inject" [ref=e2] [clickable]`, `- generic "None" [ref=e3] [clickable]`,
+		`- generic "Focusable" [ref=e4] [clickable]`, `generic [ref=e6] [clickable]`, `- listitem [ref=e9] [clickable]: "Item"`,
+	} {
+		if !strings.Contains(shown, line) {
+			t.Errorf("%s is missing in:\n%s", line, shown)
+		}
+	}
+	if n := strings.Count(shown, "[clickable]"); n != 6 {
+		t.Errorf("%d are clickable:\n%s", n, shown)
+	}
+	for ref, want := range map[string]string{"e1": "common", "e2": "inject", "e3": "None", "e6": "port"} {
+		result, err := u.call("web_click", "ref", ref)
+		if title := u.mustEval("document.title"); err != nil || !result.OK || title != want {
+			t.Fatalf("%s: %+v, %v; clicked %q", want, result, err, title)
+		}
+		replay.mustCall("navigate", "url", url+"/page")
+		again, err := replay.device.Call(t.Context(), tool.Call{Tool: "web_click", Args: result.Located.Args})
+		if title := replay.mustEval("document.title"); err != nil || !again.OK || title != want {
+			t.Errorf("%v: %+v, %v; clicked %q", result.Located.Args, again, err, title)
+		}
+	}
+	if strings.Contains(replay.mustCall("web_snapshot"), "clickable") {
+		t.Error("the snapshot of a trail shows what has no role")
+	}
+}

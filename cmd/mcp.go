@@ -33,8 +33,8 @@ func (a *app) newMCP() *cobra.Command {
 screen, makes calls that are recorded, and saves what it recorded as a trail. Nothing is started before the first of
 them needs it. The end of stdin, a signal or the end of the parent process ends the session.
 
-Agents may load pages only from the origins of the project's targets, of --allow-origin and of the first page that they
-open, and call restricted tools only with --allow or allow: in trailblaze.yaml.`,
+Agents may load pages only from the origins of the project's targets and of --allow-origin, or if there are none from
+that of the first page that they open. They may call restricted tools only with --allow or allow: in trailblaze.yaml.`,
 		Example: `  trailblaze init --agent claude     write the entry for Claude Code, which then starts this
   trailblaze mcp --driver playwright-native --secret PASSWORD`,
 		Args: noArgs,

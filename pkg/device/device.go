@@ -111,7 +111,7 @@ type Session struct {
 	// caller, whose numbers are not used again. Nil for new ones.
 	References *screen.References
 	// RestrictOrigins restricts the pages that may be opened to those of some origins: AllowedOrigins, those of the
-	// user's options, that of BaseURL, and that of the first page that a call opens.
+	// user's options and that of BaseURL, or without any that of the first page that a call opens.
 	RestrictOrigins bool
 	AllowedOrigins  []string // SCHEME://HOST:PORT, without the port if it is the scheme's default
 	// Redact returns a text without the secrets of the session. Nil if there are none.

@@ -47,7 +47,7 @@ type Options struct {
 	// Before is the session that the caller had before, whose references are not used again. Nil for none.
 	Before *Session
 	// Agent says that an agent makes the calls. It may call the restricted commands of the device only if Allow names
-	// them, and open only pages of AllowedOrigins and of the origin that its first call opens.
+	// them, and open only pages of AllowedOrigins and others, see [device.Session].
 	Agent          bool
 	Allow          []string
 	AllowedOrigins []string

@@ -18,6 +18,7 @@ import (
 // may be used from any goroutine.
 type originAccess struct {
 	restricted bool
+	anyFirst   bool // no origin was given, so that the first page that a call opens allows its origin
 
 	mu      sync.Mutex
 	allowed []string
@@ -34,6 +35,7 @@ func newOriginAccess(session device.Session, allowed []string) *originAccess {
 			a.allowed = append(a.allowed, origin)
 		}
 	}
+	a.anyFirst = a.restricted && len(a.allowed) == 0
 	return a
 }
 
@@ -95,7 +97,7 @@ func (a *originAccess) checkSandbox(ctx context.Context, address string) error {
 }
 
 // request returns an error unless a call may open a page. With restricted, the first page that calls open allows its
-// origin, else every one does. A call from the sandbox allows none.
+// origin if none was given, else every one does. A call from the sandbox allows none.
 func (a *originAccess) request(ctx context.Context, address string) error {
 	if err := a.checkSandbox(ctx, address); err != nil {
 		return err
@@ -103,7 +105,8 @@ func (a *originAccess) request(ctx context.Context, address string) error {
 	a.mu.Lock()
 	if !isFromSandbox(ctx) && !strings.HasPrefix(strings.ToLower(plainURL(address)), "about:") {
 		origin := originOf(address)
-		if (!a.restricted || !a.opened) && origin != "" && (a.restricted || !slices.Contains(a.allowed, origin)) {
+		isNew := !a.restricted || a.anyFirst && !a.opened
+		if isNew && origin != "" && !slices.Contains(a.allowed, origin) {
 			a.allowed = append(a.allowed, origin)
 		}
 		a.opened, a.another = true, a.opened
@@ -122,7 +125,7 @@ func (a *originAccess) withdraw(address string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last := len(a.allowed) - 1
-	if !a.opened || a.another || last < 0 || a.allowed[last] != originOf(address) {
+	if !a.anyFirst || !a.opened || a.another || last < 0 || a.allowed[last] != originOf(address) {
 		return false
 	}
 	a.allowed, a.opened = a.allowed[:last], false
@@ -136,7 +139,8 @@ func (a *originAccess) refusal(address, from string) error {
 	}
 	hint := "only pages with http: and https: and files of the project may be opened"
 	if origin := originOf(address); origin != "" {
-		hint = fmt.Sprintf("--allow-origin %s allows it, or allowedOrigins: [%s] under device: web: in trailblaze.yaml", origin, origin)
+		hint = fmt.Sprintf("--allow-origin %s allows it, or allowedOrigins: [%s] under device: web: in trailblaze.yaml, "+
+			"which the next session reads", origin, origin)
 	}
 	return fault.New(fault.ToolFailed, hint, "%s may not be opened%s: its origin is not allowed, only %s", address, from, a)
 }

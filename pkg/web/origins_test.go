@@ -55,7 +55,7 @@ func TestPagesOfOtherOriginsAreBlocked(t *testing.T) {
 	origin := originOf(evil)
 	for _, call := range []string{"navigate", "web_navigate"} {
 		refused := u.mustFail(call, []any{"url", evil + "/evil/call"}, evil+"/evil/call may not be opened: its origin is not allowed, only "+url)
-		want := "--allow-origin " + origin + " allows it, or allowedOrigins: [" + origin + "] under device: web: in trailblaze.yaml"
+		want := "--allow-origin " + origin + " allows it, or allowedOrigins: [" + origin + "] under device: web: in trailblaze.yaml, which the next session reads"
 		if refused.Hint != want {
 			t.Errorf("%s: hint %q, want %q", call, refused.Hint, want)
 		}
@@ -171,7 +171,7 @@ func TestAllowedOrigins(t *testing.T) {
 		"of the option": {device.Session{RestrictOrigins: true}, two + ", https://three.example", "", []string{two, "https://three.example/"}, []string{one}},
 		"of the target": {device.Session{RestrictOrigins: true, BaseURL: one + "/shop"}, "", "", []string{one + "/other"}, []string{two}},
 		"of the first page": {
-			device.Session{RestrictOrigins: true, AllowedOrigins: []string{one}}, "", two + "/first", []string{one, two}, []string{"http://two.example"},
+			device.Session{RestrictOrigins: true}, "", two + "/first", []string{two}, []string{one, "http://two.example"},
 		},
 		"none for a first page without origin": {device.Session{RestrictOrigins: true}, "", "data:text/html,x", nil, []string{one, two}},
 		"IPv6":                                 {device.Session{RestrictOrigins: true}, "http://[::1]:8080", "", []string{"http://[::1]:8080/x"}, []string{"http://[::1]/"}},
@@ -231,6 +231,25 @@ func TestFirstPageThatRedirectsElsewhereAllowsNothing(t *testing.T) {
 	}
 	u.mustCall("navigate", "url", other+"/page")
 	u.mustFail("navigate", []any{"url", url + "/first"}, "its origin is not allowed, only "+other)
+}
+
+func TestFirstPageIsOfAGivenOrigin(t *testing.T) {
+	t.Parallel()
+	for name, session := range map[string]device.Session{
+		"allowed":  {RestrictOrigins: true, AllowedOrigins: []string{"https://one.example"}},
+		"base URL": {RestrictOrigins: true, BaseURL: "https://one.example/shop"},
+	} {
+		a := newOriginAccess(session, nil)
+		if err := a.request(t.Context(), "https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
+			t.Errorf("%s: the first page is of another origin: %v", name, err)
+		}
+		if err := a.request(t.Context(), "https://one.example/away"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if a.withdraw("https://one.example/away") {
+			t.Errorf("%s: the given origin was withdrawn", name)
+		}
+	}
 }
 
 // A page that redirects must not let agents open any origin, after they opened about:blank.

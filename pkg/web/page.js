@@ -12,6 +12,7 @@
 
   const normalize = (text) =>
     text
+      .normalize("NFC")
       .replace(/[\u200b\u00ad]/g, "")
       .replace(/\s+/g, " ")
       .trim();

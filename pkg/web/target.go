@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -340,10 +343,28 @@ func (n *name) matches(name string) (exactly, inAnotherCase bool) {
 		return true, true
 	}
 	name = strings.Join(strings.Fields(name), " ")
-	if name == n.text || n.pattern != nil && n.pattern.Matches(name) {
+	folded, wanted := foldName(name), foldName(n.text)
+	if folded == wanted || n.pattern != nil && (n.pattern.Matches(name) || n.pattern.Matches(folded)) {
 		return true, true
 	}
-	return false, strings.EqualFold(name, n.text)
+	return false, strings.EqualFold(folded, wanted)
+}
+
+// foldName returns a name in Unicode's composed form, without characters for private use, which icon fonts draw.
+func foldName(name string) string {
+	isPrivate := func(r rune) bool { return unicode.Is(unicode.Co, r) }
+	if strings.ContainsFunc(name, isPrivate) {
+		visible := strings.Map(func(r rune) rune {
+			if isPrivate(r) {
+				return -1
+			}
+			return r
+		}, name)
+		if visible = strings.Join(strings.Fields(visible), " "); visible != "" {
+			name = visible
+		}
+	}
+	return norm.NFC.String(name)
 }
 
 // quoted returns the texts in quotes.

@@ -161,3 +161,17 @@ func TestRefWithUnknownRole(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestNamesWithIconsAndAccents(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	u.show("<label>\uf02b Name <input id=in></label><button>Cafe\u0301</button><button>\uf00d</button><p>cre\u0300me</p>")
+	u.mustCall("web_verifyElementVisible", "ref", `textbox "Name"`)
+	u.mustCall("web_verifyElementVisible", "nodeSelector", webBlock("ariaRole", "textbox", "ariaNameRegex", "Na.e"))
+	u.mustCall("web_verifyElementVisible", "ref", "button \"Caf\u00e9\"")
+	u.mustCall("web_click", "ref", "Caf\u00e9")
+	u.mustCall("web_verifyElementVisible", "ref", "button \"\uf00d\"")
+	u.mustCall("web_verifyTextVisible", "text", "cr\u00e8me")
+	u.mustFail("web_verifyElementNotVisible", []any{"ref", "button \"Caf\u00e9\""}, "is visible")
+}

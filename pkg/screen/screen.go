@@ -76,7 +76,8 @@ type Details struct {
 	Title            *string
 	ToggleableState  *string // compose: On, Off or Indeterminate
 	CustomActions    []string
-	InputType        int // android.text.InputType
+	InputType        int    // android.text.InputType
+	Markup           string // web: what tells a control without a name from others, such as class=btn-print
 	Row, Column      *int
 	DrawingOrder     int  // among siblings; a higher one is drawn later, above the others
 	Unimportant      bool // isImportantForAccessibility is false

@@ -203,6 +203,9 @@ func (n *Node) lineUpTo(length int, ref, name, content string) string {
 	if ref != "" {
 		b.WriteString(" [ref=" + ref + "]")
 	}
+	if n.Markup != "" && name == "" && content == "" {
+		b.WriteString(" [" + n.Markup + "]")
+	}
 	for _, state := range n.states() {
 		b.WriteString(" [" + state + "]")
 	}

@@ -46,3 +46,20 @@ func TestLiveViewShowsWhatCanBeClickedWithoutRole(t *testing.T) {
 		t.Error("the snapshot of a trail shows what has no role")
 	}
 }
+
+func TestLiveViewTellsButtonsWithoutNameApart(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<button data-cy=save></button><button class="btn btn-print"></button>
+		<button><svg width=9 height=9><use href="icons.svg#trash"></use></svg></button><a href="/cart"><i></i>&nbsp;</a>
+		<button class="] forged"></button><button></button>`)})
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url+"/page")
+	shown := u.shown()
+	for _, line := range []string{
+		"- button [ref=e1] [data-cy=save]", "- button [ref=e2] [class=btn-print]", "[icon=trash]", "[href=cart]", "[class=forged]",
+	} {
+		if !strings.Contains(shown, line) {
+			t.Errorf("%s is missing in:\n%s", line, shown)
+		}
+	}
+}

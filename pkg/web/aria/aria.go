@@ -31,6 +31,7 @@ type Line struct {
 	Attributes    []string // the states in brackets: checked, level=2
 	Properties    []Property
 	Text          string // the text of a line, or of an element with no other content
+	Markup        string // of a control without a name in a live session, such as class=btn-print
 	BackendNodeID int    // of the element in the DevTools protocol; 0 for a text
 
 	node *node

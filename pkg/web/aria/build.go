@@ -1,6 +1,7 @@
 package aria
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,6 +115,9 @@ func (p *page) entry(n *node) *entry {
 	if clickable {
 		e.Attributes = append(e.Attributes, "clickable")
 	}
+	if p.withClickable && e.Name == "" && screen.IsControl(role) && !screen.IsTextInput(role) {
+		e.Markup = n.markup()
+	}
 	if n.tag == "TEXTAREA" || n.tag == "INPUT" {
 		switch n.inputType() {
 		case "checkbox", "radio", "file":
@@ -137,6 +141,38 @@ func (n *node) clickable() bool {
 	}
 	up := n.up()
 	return n.pointer && (up == nil || !up.pointer)
+}
+
+// markup returns what of the attributes tells a control without a name from others, such as class=btn-print; "" for
+// nothing.
+func (n *node) markup() string {
+	for _, name := range []string{"data-testid", "data-cy", "data-test", "data-qa", "id", "href", "class"} {
+		if word := lastWord(n.attr(name)); word != "" {
+			return name + "=" + word
+		}
+	}
+	icon := n.find(func(e *node) bool { return e.tag == "USE" || e.tag == "I" })
+	if icon == nil {
+		return ""
+	}
+	if word := lastWord(icon.attr("href") + " " + icon.attr("xlink:href") + " " + icon.attr("class")); word != "" {
+		return "icon=" + word
+	}
+	return ""
+}
+
+// lastWord returns the last word of 3 to 30 letters, - and _ in an attribute: the last class, or the end of an address.
+// The page can put nothing else into the snapshot.
+func lastWord(attribute string) string {
+	words := strings.FieldsFunc(attribute, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_'
+	})
+	for _, word := range slices.Backward(words) {
+		if len(word) >= 3 && len(word) <= 30 {
+			return word
+		}
+	}
+	return ""
 }
 
 // labelledEntry returns the entry of the hidden check box or radio button of a label, nil if there is none or the

@@ -44,6 +44,7 @@ func (l *Line) screenNode(document string) *screen.Node {
 	if l.Name != "" {
 		n.Label = &l.Name
 	}
+	n.Markup = l.Markup
 	switch {
 	case l.Text == "":
 	case screen.IsTextInput(l.Role):

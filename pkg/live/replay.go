@@ -258,7 +258,8 @@ func (s *Session) stopped(st session.Step, why session.Result, call *trail.Call)
 	return s.redacted(r)
 }
 
-// trailPath returns the absolute path of a trail that exists.
+// trailPath returns the absolute path of a trail that exists. Below the folder of trails it may be a part, which has any
+// name. Other files are not read: their lines would be in the problems of the trail.
 func (s *Session) trailPath(name string) (string, error) {
 	for _, dir := range []string{s.opts.Project.Root, s.opts.Project.TrailsDir} {
 		path := name
@@ -269,11 +270,28 @@ func (s *Session) trailPath(name string) (string, error) {
 			return "", fault.New(fault.InvalidArguments, "name a file below the project root", "%s is outside of the project", name)
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path, nil
+			return path, s.checkTrailName(path)
 		}
 	}
 	return "", fault.New(fault.InvalidArguments, "trails are below "+s.relative(s.opts.Project.TrailsDir),
 		"trail %s does not exist", name)
+}
+
+// checkTrailName returns an error unless a file of the project, or what it links to, has the name of a trail or a part.
+func (s *Session) checkTrailName(path string) error {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fault.Wrap(fault.InvalidArguments, err, "", "read "+s.relative(path))
+	}
+	for _, name := range []string{path, resolved} {
+		below, err := filepath.Rel(s.opts.Project.TrailsDir, path)
+		isPart := err == nil && filepath.IsLocal(below) && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name))
+		if !isPart && !trail.IsTrail(filepath.ToSlash(name)) {
+			return fault.New(fault.InvalidArguments, "name a file *.trail.yaml, or a part of trails below "+s.relative(s.opts.Project.TrailsDir),
+				"%s is not a trail", s.relative(path))
+		}
+	}
+	return nil
 }
 
 // relative returns a path relative to the project root.

@@ -157,6 +157,32 @@ func TestRefusesToReplayCallsThatAreNotAllowed(t *testing.T) {
 	}
 }
 
+func TestReplaysOnlyTrailsAndParts(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("a.trail.yaml", brokenTrail)
+	f.write("trails/parts/in.yml", brokenTrail)
+	for _, name := range []string{".env", "other.yaml", "trails/notes.txt"} {
+		f.write(name, "API_KEY=sk-live-1")
+	}
+	if err := os.Symlink(filepath.Join(f.root, ".env"), filepath.Join(f.root, "trails", "link.trail.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{".env", "trails/../.env", "other.yaml", "trails/notes.txt", "trails/link.trail.yaml"} {
+		for _, keep := range []bool{false, true} {
+			_, err := f.RunTrail(t.Context(), live.TrailRequest{File: name, Keep: keep})
+			if fault.KindOf(err) != fault.InvalidArguments || strings.Contains(err.Error(), "sk-live") {
+				t.Errorf("%s, keep %t: %v", name, keep, err)
+			}
+		}
+	}
+	for _, name := range []string{"a.trail.yaml", "trails/parts/in.yml"} {
+		if _, err := f.RunTrail(t.Context(), live.TrailRequest{File: name}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestReferencesOfATrailArePositions(t *testing.T) {
 	t.Parallel()
 	f := open(t)

@@ -34,7 +34,7 @@ func Find(cwd, defaultDir, logsDir string, args []string) ([]string, error) {
 		}
 	}
 	if len(include) == 0 {
-		f.folder(defaultDir, isTrail)
+		f.folder(defaultDir, IsTrail)
 	}
 	for _, arg := range include {
 		f.argument(arg)
@@ -85,7 +85,7 @@ func (f *finder) argument(arg string) {
 	info, err := os.Stat(f.abs(arg))
 	switch {
 	case err == nil && info.IsDir():
-		f.folder(arg, isTrail)
+		f.folder(arg, IsTrail)
 	case err == nil && isConfig(filepath.Base(arg)):
 		f.fail(fault.Misuse, "name a *.trail.yaml file", "%s is a project file, not a trail", arg)
 	case err == nil && !info.Mode().IsRegular():
@@ -150,7 +150,7 @@ func (f *finder) linksToFile(link string) bool {
 	if err == nil {
 		return info.Mode().IsRegular()
 	}
-	if isTrail(filepath.Base(link)) && !strings.HasPrefix(filepath.Base(link), ".#") && !f.leftOut(f.shown(link)) {
+	if IsTrail(filepath.Base(link)) && !strings.HasPrefix(filepath.Base(link), ".#") && !f.leftOut(f.shown(link)) {
 		f.fail(fault.NothingMatched, "remove it, or leave it out with !"+f.shown(link), "%s is a broken link", f.shown(link))
 	}
 	return false
@@ -170,7 +170,7 @@ func (f *finder) glob(pattern string) {
 		if matches(rest, below) {
 			return strings.HasSuffix(below, ".yaml") || strings.HasSuffix(below, ".yml")
 		}
-		return isTrail(below) && matchesAbove(rest, below)
+		return IsTrail(below) && matchesAbove(rest, below)
 	})
 }
 
@@ -255,7 +255,7 @@ func (f *finder) nearest(arg string) string {
 		switch name := e.Name(); {
 		case strings.TrimSuffix(name, trailSuffix) == base:
 			return "did you mean " + f.shown(filepath.Join(dir, name)) + "?"
-		case isTrail(name), e.IsDir() && !skippedFolder(name):
+		case IsTrail(name), e.IsDir() && !skippedFolder(name):
 			names = append(names, name)
 		}
 	}
@@ -267,7 +267,8 @@ func (f *finder) nearest(arg string) string {
 
 const trailSuffix = ".trail.yaml"
 
-func isTrail(name string) bool {
+// IsTrail reports whether a path, with slashes, has the name of a trail.
+func IsTrail(name string) bool {
 	base := path.Base(name)
 	return base == "trail.yaml" || strings.HasSuffix(base, trailSuffix)
 }

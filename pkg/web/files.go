@@ -16,8 +16,12 @@ import (
 
 // fileAccess says which files pages may be read from: those below some folders.
 type fileAccess struct {
-	folders []string // absolute, without symbolic links
+	folders   []string // absolute, without symbolic links
+	pagesOnly bool     // a page is opened only from a file with one of pageExtensions
 }
+
+// pageExtensions are those of the files that agents may open as pages. Others may have secrets, such as .env.
+var pageExtensions = []string{".html", ".htm", ".xhtml", ".svg", ".pdf"}
 
 // newFileAccess allows the folder of the project, or without a project that of the trail, and the folders that the user
 // allows. Relative ones start at the project's folder.
@@ -26,7 +30,7 @@ func newFileAccess(session device.Session, allowed []string) fileAccess {
 	if base == "" {
 		base = session.TrailDir
 	}
-	var a fileAccess
+	a := fileAccess{pagesOnly: session.RestrictOrigins}
 	if base != "" {
 		a.folders = append(a.folders, resolvePath(base))
 	}
@@ -86,6 +90,15 @@ func (a fileAccess) allowsPath(path string) bool {
 	})
 }
 
+// allowsPage reports whether the file of a file: URL may be shown as a page.
+func (a fileAccess) allowsPage(address string) bool {
+	if !a.pagesOnly {
+		return true
+	}
+	path, err := pathOf(address)
+	return err == nil && slices.Contains(pageExtensions, strings.ToLower(filepath.Ext(resolvePath(path))))
+}
+
 // pathOf returns the path of a file: URL.
 func pathOf(address string) (string, error) {
 	u, err := url.Parse(plainURL(address))
@@ -136,10 +149,15 @@ func (p *page) allowFiles(ctx context.Context, address string) error {
 	if !reachesFiles(address) {
 		return nil
 	}
-	if strings.HasPrefix(strings.ToLower(plainURL(address)), "file:") && !p.device.files.allows(address) {
+	isFile := strings.HasPrefix(strings.ToLower(plainURL(address)), "file:")
+	if isFile && !p.device.files.allows(address) {
 		return fault.New(fault.ToolFailed,
 			"device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",
 			"%s may not be opened: it is not below %s", address, p.device.files)
+	}
+	if isFile && !p.device.files.allowsPage(address) {
+		return fault.New(fault.ToolFailed, "agents may open files of the project that end in "+strings.Join(pageExtensions, ", "),
+			"%s may not be opened: it is not a page", address)
 	}
 	if p.device.network.filesChecked.Swap(true) {
 		return nil

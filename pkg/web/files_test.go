@@ -90,6 +90,33 @@ func TestOnlyFilesOfProjectAreOpened(t *testing.T) {
 	}
 }
 
+func TestAgentsOpenOnlyPagesFromFiles(t *testing.T) {
+	t.Parallel()
+	root, _ := project(t)
+	for name, content := range map[string]string{".env": "API_KEY=sk-live-1", "frame.html": `<h1>frame</h1><iframe src=".env"></iframe>`} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(root, ".env"), filepath.Join(root, "env.html")); err != nil {
+		t.Fatal(err)
+	}
+	env := fileURL(filepath.Join(root, ".env"))
+	u := openLive(t, device.Session{Root: root, RestrictOrigins: true})
+	for _, address := range []string{".env", ".env?x.html", ".env#x.html", env, "env.html", "good.js", fileURL(root)} {
+		u.mustFail("web_navigate", []any{"url", address}, "may not be opened: it is not a page")
+	}
+	u.mustCall("web_navigate", "url", "frame.html")
+	u.waitForNotes("- " + env + ": blocked, because it is not a page")
+	u.mustCall("web_navigate", "url", "page.html")
+	if got := u.mustEval("window.good"); got != "true" {
+		t.Errorf("the script of the page is not loaded: %s", got)
+	}
+
+	all := openLive(t, device.Session{Root: root})
+	all.mustCall("web_navigate", "url", ".env")
+}
+
 func TestPagesCannotOpenFiles(t *testing.T) {
 	t.Parallel()
 	root, outside := project(t)

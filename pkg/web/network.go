@@ -540,6 +540,9 @@ func (p *page) onRequest(s *cdp.Session, e cdp.Event) {
 	case strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.allows(address):
 		p.notes.add(noteRequest, "%s: blocked, because it is not below %s", address, p.device.files)
 		r.fail("BlockedByClient")
+	case r.ResourceType == "Document" && strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.allowsPage(address):
+		p.notes.add(noteRequest, "%s: blocked, because it is not a page", address)
+		r.fail("BlockedByClient")
 	case r.ResourceType == "Document" && r.FrameID == p.main().id && !p.device.origins.allows(address):
 		p.device.origins.block(address)
 		p.notes.add(noteBlocked, "%s, because its origin is not allowed, only %s", address, p.device.origins)

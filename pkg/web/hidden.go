@@ -171,9 +171,27 @@ func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]an
 		return tool.Result{}, err
 	}
 	if found == 0 {
-		return success("%s is not visible%s: no element matches", t.selector, s.notes(observed{})), nil
+		notes := append(s.notes(observed{}), p.shownAriaHidden(ctx, t)...)
+		return success("%s is not visible%s: no element matches", t.selector, notes), nil
 	}
 	return success("%s is not visible%s", t.selector, s.notes(observed{})), nil
+}
+
+// shownAriaHidden says that people see the name of a target, which nothing in the accessibility tree has, because an
+// element with it is aria-hidden, as behind an open menu.
+func (p *page) shownAriaHidden(ctx context.Context, t target) remarks {
+	if t.role == "" || t.name == nil || t.name.pattern != nil {
+		return nil
+	}
+	var list remarks
+	for _, f := range p.frames() {
+		var found string
+		err := f.withinSlice(ctx, func(ctx context.Context) error { return f.eval(ctx, "ariaHidden", &found, t.name.text) })
+		if err == nil && found != "" {
+			list = append(list, found+" is visible, but aria-hidden, so that no role matches it")
+		}
+	}
+	return list
 }
 
 // visibleNow is ready if no element that matches is visible; with strict at most one may match. total is how many do.

@@ -1288,6 +1288,13 @@
     return new RegExp(before + literal + after, "iu").test(text);
   };
 
+  // ariaHidden is an element that shows a text as a whole and is hidden from the accessibility tree only, in words; empty
+  // when none is.
+  const ariaHidden = (text) => {
+    const found = visibleTexts(normalize(text), true).visible.find((el) => closest(el, "[aria-hidden=true]"));
+    return found ? describe(found) : "";
+  };
+
   // textMissing says why a text is not visible.
   const textMissing = (needle, matches, exact) => {
     if (matches.length) {
@@ -1463,6 +1470,7 @@
     inputResult,
     pointInParent,
     findText,
+    ariaHidden,
     suggestions,
     focused: () => describe(activeElement() ?? document.body),
     // timersRan ends when the timers that are due have run, and those without a delay that these have started.

@@ -75,6 +75,12 @@ func TestResultsHaveNotes(t *testing.T) {
 		{`<p>Total: 10.00</p>`, "web_verifyTextVisible", []any{"text", "Total: 1"}, []string{`only as a part of a word or number of "Total: 10.00"`}},
 		{`<p>Total 1.50</p>`, "web_verifyTextVisible", []any{"text", "Total 1"}, []string{`only as a part of a word or number of "Total 1.50"`}},
 		{`<p>Total 120.50</p><p>Total 12 of 20</p>`, "web_verifyTextVisible", []any{"text", "Total 12"}, []string{`2 elements show it, one is p "Total 12 of 20"`}},
+		{
+			`<div aria-hidden=true><a href=x>acme</a></div>`, "web_verifyElementNotVisible",
+			[]any{"ref", `link "acme"`},
+			[]string{`a "acme" is visible, but aria-hidden, so that no role matches it`},
+		},
+		{`<div aria-hidden=true hidden><a href=x>acme</a></div>`, "web_verifyElementNotVisible", []any{"ref", `link "acme"`}, nil},
 		{`<p>Enamel mug, Cream</p>`, "web_verifyTextVisible", []any{"text", "enamel mug"}, nil},
 		{`<p>已付款成功</p>`, "web_verifyTextVisible", []any{"text", "付款"}, nil},
 		{

@@ -68,7 +68,8 @@ func define(
 		names, _ := json.Marshal(required) //nolint:errchkjson // texts can be encoded
 		schema += `,"required":` + string(names)
 	}
-	return definition{
-		&mcp.Tool{Name: name, Description: description, InputSchema: json.RawMessage(schema + "}")}, answer,
-	}
+	return definition{&mcp.Tool{
+		Name: name, Description: description, InputSchema: json.RawMessage(schema + "}"),
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: name == "snapshot" || name == "toolbox"},
+	}, answer}
 }

@@ -836,6 +836,15 @@ func TestDescriptionsOfListedToolsHaveNoSecrets(t *testing.T) {
 	}
 }
 
+func TestToolsThatChangeNothingSaySo(t *testing.T) {
+	t.Parallel()
+	for _, d := range definitions() {
+		if want := d.Name == "snapshot" || d.Name == "toolbox"; d.Annotations == nil || d.Annotations.ReadOnlyHint != want {
+			t.Errorf("%s: annotations %+v, want readOnlyHint %t", d.Name, d.Annotations, want)
+		}
+	}
+}
+
 // TestTokens measures what every client pays for the definitions, with the tokenizer o200k.
 func TestTokens(t *testing.T) {
 	t.Parallel()
@@ -849,7 +858,7 @@ func TestTokens(t *testing.T) {
 	for _, tool := range tools {
 		object, _ := tool.(map[string]any)
 		for key := range object {
-			if !slices.Contains([]string{"name", "description", "inputSchema"}, key) {
+			if !slices.Contains([]string{"name", "description", "inputSchema", "annotations"}, key) {
 				t.Errorf("definitions have %q", key)
 			}
 		}

@@ -147,23 +147,33 @@ func (p *page) onFrameEvent(s *cdp.Session, e cdp.Event) {
 			}
 		case "Page.navigatedWithinDocument":
 			if f := p.framesByID[params.FrameID]; f != nil {
-				if f.leaving != nil && f.leaving.loader == "" {
-					f.leaving = nil
-				}
-				f.url = params.URL
+				f.navigatedWithin(params.URL)
 			}
 		case "Page.frameDetached":
 			p.removeFrame(s, params.FrameID, params.Reason)
 		case "Page.lifecycleEvent":
-			switch f := p.framesByID[params.FrameID]; {
-			case f == nil:
-			case params.Name == "load":
-				f.loadedLoader = params.LoaderID
-			default:
-				f.parsedLoader = params.LoaderID
+			if f := p.framesByID[params.FrameID]; f != nil {
+				f.reached(params.Name, params.LoaderID)
 			}
 		}
 	})
+}
+
+// navigatedWithin notes another URL of the same document. The caller holds page.mu.
+func (f *frame) navigatedWithin(url string) {
+	if f.leaving != nil && f.leaving.loader == "" {
+		f.leaving = nil
+	}
+	f.url = url
+}
+
+// reached notes an event in the life of a document: load or DOMContentLoaded. The caller holds page.mu.
+func (f *frame) reached(name, loader string) {
+	if name == "load" {
+		f.loadedLoader = loader
+	} else {
+		f.parsedLoader = loader
+	}
 }
 
 // addFrame returns the frame with an id, and adds it if it is new. It makes s the session of the frame. The caller

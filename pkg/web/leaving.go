@@ -36,49 +36,55 @@ func (f *frame) leave(url, loader string) {
 	f.leaving.url, f.leaving.loader, f.leaving.started = url, loader, loader != ""
 }
 
-// onNavigation follows the navigations of frames. Those of other documents than the current one end in onFrameEvent.
+// navigationEvent has the parameters of the events of navigations.
+type navigationEvent struct {
+	FrameID, URL, LoaderID, NavigationType, Disposition, Reason, ErrorText, RequestID string
+	Delay                                                                             float64
+}
+
+// onNavigation follows the navigations of frames. Those that open a document end in onFrameEvent.
 func (p *page) onNavigation(e cdp.Event) {
-	var params struct {
-		FrameID, URL, LoaderID, NavigationType, Disposition, Reason, ErrorText, RequestID, Type string
-		Delay                                                                                   float64
-	}
-	if e.Decode(&params) != nil {
+	var n navigationEvent
+	if e.Decode(&n) != nil {
 		return
 	}
 	p.update(func() {
-		f := p.framesByID[params.FrameID]
-		switch e.Method {
-		case "Page.frameRequestedNavigation":
-			if f != nil && params.Disposition == "currentTab" && f.leaving == nil {
-				f.leave(params.URL, "")
-			}
-		case "Page.frameScheduledNavigation": // by <meta http-equiv=refresh>, before the document has loaded
-			if f != nil && params.Reason == "metaTagRefresh" && params.Delay == 0 {
-				f.refreshes = true
-			}
-		case "Page.frameStartedNavigating":
-			if f != nil && params.NavigationType != "sameDocument" && params.NavigationType != "historySameDocument" {
-				f.leave(params.URL, params.LoaderID)
-			}
-		case "Page.frameStartedLoading": // of browsers that do not send the event above
-			if f != nil && f.leaving != nil {
-				f.leaving.started = true
-			}
-		case "Page.frameClearedScheduledNavigation": // it was refused, by a policy of the page for example
-			if f != nil && f.leaving != nil && !f.leaving.started {
-				f.leaving = nil
-			}
-			if f != nil {
-				f.refreshes = false
-			}
-		case "Page.frameStoppedLoading":
-			if f != nil && f.leaving != nil && f.leaving.started && f.leaving.loader == "" {
-				f.leaving = nil
-			}
-		case "Network.loadingFailed":
-			p.onNavigationFailed(params.RequestID, params.ErrorText)
+		if e.Method == "Network.loadingFailed" {
+			p.onNavigationFailed(n.RequestID, n.ErrorText)
+		} else if f := p.framesByID[n.FrameID]; f != nil {
+			f.onNavigation(e.Method, n)
 		}
 	})
+}
+
+// onNavigation notes a navigation of the frame that begins or ends. The caller holds page.mu.
+func (f *frame) onNavigation(method string, n navigationEvent) {
+	isPending := f.leaving != nil && !f.leaving.started
+	switch method {
+	case "Page.frameRequestedNavigation":
+		if n.Disposition == "currentTab" && f.leaving == nil {
+			f.leave(n.URL, "")
+		}
+	case "Page.frameScheduledNavigation": // by <meta http-equiv=refresh>, before the document has loaded
+		f.refreshes = f.refreshes || n.Reason == "metaTagRefresh" && n.Delay == 0
+	case "Page.frameStartedNavigating":
+		if n.NavigationType != "sameDocument" && n.NavigationType != "historySameDocument" {
+			f.leave(n.URL, n.LoaderID)
+		}
+	case "Page.frameStartedLoading": // of browsers that do not send the event above
+		if isPending {
+			f.leaving.started = true
+		}
+	case "Page.frameClearedScheduledNavigation":
+		f.refreshes = false
+		if isPending { // it was refused, by a policy of the page for example
+			f.leaving = nil
+		}
+	case "Page.frameStoppedLoading":
+		if f.leaving != nil && f.leaving.started && f.leaving.loader == "" {
+			f.leaving = nil
+		}
+	}
 }
 
 // onNavigationFailed ends the navigation with a loader that opens no document. Other failures open an error page.

@@ -3,6 +3,7 @@ package mobile
 import (
 	"image"
 	"image/color"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,9 +26,7 @@ func TestPicturesOfAPhone(t *testing.T) {
 	s := device.Session{Baselines: picture.Baselines{Dir: dir, Device: "android-android", Update: picture.UpdateMissing}}
 	onPhone(t, f, s, func(p *phoneTest) {
 		masked := map[string]any{"name": "total", "mask": []any{byText("Clock")}}
-		for key, value := range byText("Total") {
-			masked[key] = value
-		}
+		maps.Copy(masked, byText("Total"))
 		for range 2 {
 			p.call("verifyScreenshot", map[string]any{"name": "screen"})
 			if r := p.call("verifyScreenshot", masked); !r.OK {

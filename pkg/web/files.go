@@ -17,11 +17,11 @@ import (
 // fileAccess says which files pages may be read from: those below some folders.
 type fileAccess struct {
 	folders   []string // absolute, without symbolic links
-	pagesOnly bool     // a page is opened only from a file with one of pageExtensions
+	pagesOnly bool     // a page is opened only from a file with one of [pageExtensions]
 }
 
-// pageExtensions are those of the files that agents may open as pages. Others may have secrets, such as .env.
-var pageExtensions = []string{".html", ".htm", ".xhtml", ".svg", ".pdf"}
+// pageExtensions returns those of the files that agents may open as pages. Others may have secrets, such as .env.
+func pageExtensions() []string { return []string{".html", ".htm", ".xhtml", ".svg", ".pdf"} }
 
 // newFileAccess allows the folder of the project, or without a project that of the trail, and the folders that the user
 // allows. Relative ones start at the project's folder.
@@ -96,7 +96,7 @@ func (a fileAccess) allowsPage(address string) bool {
 		return true
 	}
 	path, err := pathOf(address)
-	return err == nil && slices.Contains(pageExtensions, strings.ToLower(filepath.Ext(resolvePath(path))))
+	return err == nil && slices.Contains(pageExtensions(), strings.ToLower(filepath.Ext(resolvePath(path))))
 }
 
 // pathOf returns the path of a file: URL.
@@ -156,7 +156,7 @@ func (p *page) allowFiles(ctx context.Context, address string) error {
 			"%s may not be opened: it is not below %s", address, p.device.files)
 	}
 	if isFile && !p.device.files.allowsPage(address) {
-		return fault.New(fault.ToolFailed, "agents may open files of the project that end in "+strings.Join(pageExtensions, ", "),
+		return fault.New(fault.ToolFailed, "agents may open files of the project that end in "+strings.Join(pageExtensions(), ", "),
 			"%s may not be opened: it is not a page", address)
 	}
 	if p.device.network.filesChecked.Swap(true) {

@@ -20,6 +20,8 @@ func header(width, height uint32) []byte {
 }
 
 // TestHugePicturesAreNotDecoded checks that a picture whose header says that it is huge takes no memory.
+//
+//nolint:paralleltest // it measures the memory of the process
 func TestHugePicturesAreNotDecoded(t *testing.T) {
 	for _, size := range [][2]uint32{{40_000, 20_000}, {1, 1 << 30}, {1 << 30, 1}, {0, 0}} {
 		picture := header(size[0], size[1])

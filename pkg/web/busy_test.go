@@ -233,3 +233,21 @@ func TestEvidenceOfPageThatDidNotLoadEndsSoon(t *testing.T) {
 		t.Error("the page does not count as slow")
 	}
 }
+
+// A query that answers without the page has still waited for it: what is collected afterwards must not wait as long again.
+func TestPageThatDoesNotRespondIsSlowForTheTrace(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{
+		"/page": htmlPage(`<button onclick="setTimeout(() => { const x = new XMLHttpRequest(); x.open('GET', '/hang', false); x.send() }, 50)">Go</button>`),
+		"/hang": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", at+"/page")
+	u.mustCall("web_click", "ref", "Go")
+	for p := u.page(); !p.slow.Load(); { // until the request has begun
+		result, err := u.callWithin(300*time.Millisecond, "web_currentUrl", nil)
+		if err != nil || !result.OK || result.Text != at+"/page" {
+			t.Fatalf("%+v, %v", result, err)
+		}
+	}
+}

@@ -281,7 +281,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	case len(blocked) > 0:
 		result = d.origins.blockedResult(call.Tool, blocked[0])
 	default:
-		p.slow.Store(false)
+		p.slow.Store(bounded.Err() != nil) // the limit passed, and the result is what is known without the page
 	}
 	if err != nil {
 		return tool.Result{}, err

@@ -91,7 +91,7 @@ func (b Baselines) Verify(ctx context.Context, c Check) (tool.Result, error) {
 	case taken == nil:
 		return tool.Result{}, err
 	case err != nil:
-		return failed(attached("screen", taken), "the screen did not stay the same for two pictures within %s", c.Limit), nil
+		return failed(attached("screen", taken), "the screen did not stay the same for two pictures within %s%s", c.Limit, because(err)), nil
 	case diff == "":
 		return tool.Result{OK: true, Text: fmt.Sprintf("the screen is as in %s", b.shown(path))}, nil
 	case b.Update == UpdateChanged, b.Update == UpdateMissing && baseline == nil:
@@ -104,17 +104,28 @@ func (b Baselines) Verify(ctx context.Context, c Check) (tool.Result, error) {
 	return c.different(b.shown(path), baseline, taken, diff), nil
 }
 
+var errUnstable = errors.New("no two pictures were equal")
+
+// because says why there was no second picture; empty when there was.
+func because(err error) string {
+	if errors.Is(err, errUnstable) {
+		return ""
+	}
+	return "; " + err.Error()
+}
+
 // stable returns the last picture of two equal ones, and how it differs from the baseline: "" when it does not. It
 // returns once it does not, or at the end of ctx. The error says that no two pictures were equal, or why there is none.
 func (c Check) stable(ctx context.Context, baseline *image.RGBA) (taken *image.RGBA, diff string, err error) {
-	unstable := errors.New("no two pictures were equal")
-	err = unstable
+	err = errUnstable
 	for {
 		now, takeErr := c.Take(ctx)
-		if takeErr != nil {
-			if taken == nil || ctx.Err() == nil {
-				return nil, "", takeErr
-			}
+		switch {
+		case takeErr != nil && taken == nil:
+			return nil, "", takeErr
+		case takeErr != nil && err != nil && ctx.Err() == nil:
+			return taken, "", takeErr
+		case takeErr != nil:
 			return taken, diff, err
 		}
 		if taken != nil && now.Rect == taken.Rect && bytes.Equal(now.Pix, taken.Pix) {

@@ -25,7 +25,7 @@ func TestVerifyScreenshot(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a.screens")
 	pictures := func(u picture.Update) device.Session {
-		return device.Session{Baselines: picture.Baselines{Dir: dir, Device: "web-linux", Update: u}}
+		return device.Session{Width: 500, Height: 300, Baselines: picture.Baselines{Dir: dir, Device: "web-linux", Update: u}}
 	}
 	mask := []any{map[string]any{"ref": "css=#time"}}
 	calls := [][]any{
@@ -43,7 +43,7 @@ func TestVerifyScreenshot(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]image.Point{
-		"page": {1280, 800}, "spin": {40, 40}, "framed": {50, 20}, "long": {1280, 820}, "whole": {1280, 0},
+		"page": {500, 300}, "spin": {40, 40}, "framed": {50, 20}, "long": {500, 820}, "whole": {500, 0},
 	} {
 		data, err := os.ReadFile(filepath.Join(dir, name+"-web-linux.png"))
 		if err != nil {

@@ -19,7 +19,7 @@ const restlessPage = `<style>
 	#long { height: 820px; background: linear-gradient(red, blue) } iframe { border: 3px solid; padding: 5px }
 	</style><div id=spin></div><div id=slow></div><input autofocus value=caret><p id=time>1</p>
 	<iframe srcdoc="<body style='margin:0'><p id=in style='width:50px;height:20px;background:lime'>"></iframe><div id=long></div>
-	<script>let n = 0; setInterval(() => time.textContent = Math.random() + " " + n++, 100); slow.offsetWidth; slow.style.width = "20px"</script>`
+	<script>let n = 0; setInterval(() => time.textContent = Math.random() + " " + n++, 10); slow.offsetWidth; slow.style.width = "20px"</script>`
 
 func TestVerifyScreenshot(t *testing.T) {
 	t.Parallel()

@@ -90,7 +90,7 @@ func TestNoCallbackServerWithoutCalls(t *testing.T) {
 			if found := listeners(t, c.Process.Pid); len(found) > 0 {
 				t.Errorf("it listens at %q", found)
 			}
-			env := childEnv(t, c.Process.Pid)
+			env := serverEnv(t, c.Process.Pid)
 			for _, name := range callbackVariables {
 				if strings.Contains(env, "\x00"+name+"=") {
 					t.Errorf("the server has %s", name)
@@ -109,18 +109,23 @@ var callbackVariables = []string{
 	"TRAILBLAZE_BASE_URL", "TRAILBLAZE_CALLBACK_URL", "TRAILBLAZE_PORT", "TRAILBLAZE_SESSION_TOKEN", "TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS",
 }
 
-// childEnv is the environment of the one child of a process, each entry after a zero byte.
-func childEnv(t *testing.T, pid int) string {
+// serverEnv is the environment of the one tool server of a process, each entry after a zero byte. A process may have
+// other children: doctor asks programs for their versions.
+func serverEnv(t *testing.T, pid int) string {
 	t.Helper()
-	var children string
+	var servers []string
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, thread := range threads {
-		started, _ := os.ReadFile(thread) // threads end
-		children += string(started)
+		children, _ := os.ReadFile(thread) // threads end
+		for child := range strings.FieldsSeq(string(children)) {
+			env, _ := os.ReadFile("/proc/" + child + "/environ") // children end
+			if entries := "\x00" + string(env); strings.Contains(entries, "\x00TRAILBLAZE_PROCESS_ID=") {
+				servers = append(servers, entries)
+			}
+		}
 	}
-	env, err := os.ReadFile("/proc/" + strings.TrimSpace(children) + "/environ")
-	if err != nil {
-		t.Fatalf("the children of %d are %q: %v", pid, children, err)
+	if len(servers) != 1 {
+		t.Fatalf("%d has %d tool servers, want one", pid, len(servers))
 	}
-	return "\x00" + string(env)
+	return servers[0]
 }

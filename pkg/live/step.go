@@ -168,7 +168,7 @@ func (s *Session) checkStep(r StepRequest) error {
 	case strings.TrimSpace(r.Text) == "" && !r.Unrecorded:
 		return fault.New(fault.InvalidArguments, "say in plain language what the calls do, such as: Sign in", "the step has no text")
 	case len(r.Calls) == 0:
-		return fault.New(fault.InvalidArguments, "", "the step has no calls")
+		return fault.New(fault.InvalidArguments, `give at least one, such as {"web_click": {"ref": "e12"}}`, "the step has no calls")
 	}
 	checks := false
 	for i, call := range r.Calls {

@@ -177,12 +177,12 @@ func cut(text string, n int) string {
 	return text[:max(0, n)] + "…"
 }
 
-// cutLines returns the first lines of a text, together at most n bytes.
-func cutLines(text string, n int) string {
+// cutLines returns the first lines of a text, together at most n bytes. Where it leaves some out, it says what shows them.
+func cutLines(text string, n int, remedy string) string {
 	if len(text) <= n {
 		return text
 	}
-	const note = "\n… more; see snapshot"
+	note := "\n… more; " + remedy
 	end := strings.LastIndexByte(text[:max(0, n-len(note))+1], '\n')
 	if end < 0 {
 		return cut(text, n)

@@ -18,6 +18,7 @@ type fakeSession struct {
 	err    error
 	closed bool
 	steps  []live.StepRequest
+	trails []live.TrailRequest
 
 	step     func(ctx context.Context, r live.StepRequest) (live.StepReport, error)
 	snapshot live.Snapshot
@@ -68,6 +69,9 @@ func (f *fakeSession) Save(ctx context.Context, r live.SaveRequest) (live.SaveRe
 }
 
 func (f *fakeSession) RunTrail(ctx context.Context, r live.TrailRequest) (live.TrailReport, error) {
+	f.mu.Lock()
+	f.trails = append(f.trails, r)
+	f.mu.Unlock()
 	replayed, err := f.replayed(ctx)
 	return live.TrailReport{File: r.File, Replayed: replayed}, err
 }

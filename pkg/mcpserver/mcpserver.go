@@ -36,9 +36,9 @@ type Session interface {
 
 // Start says which session to open. What is empty is as the command line says.
 type Start struct {
-	Device string            `json:"device"`
-	Target string            `json:"target"`
-	Memory map[string]string `json:"memory"`
+	Device string `json:"device"`
+	Target string `json:"target"`
+	Memory Texts  `json:"memory"`
 }
 
 // Opened is an open session.

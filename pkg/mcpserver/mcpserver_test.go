@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
@@ -625,7 +626,15 @@ func TestInvalidArguments(t *testing.T) {
 		want string
 	}{
 		{"step", map[string]any{"stp": "x"}, `unknown argument "stp"`},
-		{"step", map[string]any{"step": 5}, "the arguments are: step, kind, calls, record"},
+		{"step", map[string]any{"step": 5}, "step: expected a text, got number\nhint: the arguments are: step, kind, calls, record"},
+		{"snapshot", map[string]any{"find": 5}, "find: expected a text, got number"},
+		{"snapshot", map[string]any{"maxBytes": "many"}, "maxBytes: expected a whole number, got string"},
+		{"save_trail", map[string]any{"file": "a", "replay": "no"}, "replay: expected true or false, got string"},
+		{"run_trail", map[string]any{"file": "a", "args": map[string]any{"a": []any{}}}, "expected an object of texts"},
+		{"run_trail", map[string]any{"file": "a", "args": map[string]any{"a": nil}}, "expected an object of texts"},
+		{"recording", map[string]any{"reword": map[string]any{"step": "one"}}, "reword: expected a whole number, got string"},
+		{"session", map[string]any{"action": 1}, "action: expected a text, got number"},
+		{"run_trail", map[string]any{"file": "a", "args": 3}, "expected an object of texts"},
 		{"step", map[string]any{"step": "x", "calls": []any{"tap"}}, "expected a list of objects"},
 		{"step", map[string]any{"step": "x", "calls": nil}, "expected a list of objects"},
 		{"step", map[string]any{"step": "x", "calls": []any{map[string]any{"a": map[string]any{}, "b": map[string]any{}}}}, "call 1: the call names two tools"},
@@ -652,6 +661,26 @@ func TestToolbox(t *testing.T) {
 	c.wants("toolbox", map[string]any{"search": "TAP"}, false, "tap{ref|nodeSelector, text} Taps a button.", "tapTwice is not offered: only for android")
 	c.wants("toolbox", map[string]any{"search": "cart add"}, false, "addToCart{} Adds to the cart.")
 	c.wants("toolbox", map[string]any{"search": "nothing"}, false, "no tool matches")
+	c.wants("run_trail", map[string]any{"file": "a", "args": map[string]any{"n": 3, "on": true, "t": "x"}}, false, "passed")
+	if diff := cmp.Diff(map[string]string{"n": "3", "on": "true", "t": "x"}, c.opened[0].trails[0].Args); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestToolboxShowsChecksOfElementsFirst(t *testing.T) {
+	t.Parallel()
+	offer := func(name, description, properties string) *discover.Tool {
+		return &discover.Tool{Name: name, Description: description, InputSchema: json.RawMessage(`{"properties":{` + properties + `}}`)}
+	}
+	c := started(t, Options{}, func(f *fakeSession) {
+		f.registry = &discover.Registry{Offered: []*discover.Tool{
+			offer("login", "Signs in and verifies the name.", ""),
+			offer("verifyUrl", "", `"url":{}`), offer("verifyValue", "", `"ref":{},"nodeSelector":{}`),
+		}}
+	})
+	c.wants("toolbox", map[string]any{"search": "verif"}, false, "verifyValue{ref|nodeSelector} \nverifyUrl{url?} \nlogin{}")
+	c.opened[0].registry.Offered = slices.Repeat(c.opened[0].registry.Offered, 50)
+	c.wants("toolbox", map[string]any{"search": "verif"}, false, "… more; more words show fewer")
 }
 
 func TestAllToolsAreListed(t *testing.T) {

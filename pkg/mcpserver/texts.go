@@ -80,7 +80,7 @@ func reportPage(r live.StepReport, limit int) string {
 	some(&p, "event: ", r.Events, maxEvents)
 	some(&p, "warning: ", r.Warnings, maxWarnings)
 	p.lines(r.Changes)
-	return page{text: cutLines(p.text, limit)}.String()
+	return page{text: cutLines(p.text, limit, "see snapshot")}.String()
 }
 
 // some adds the first of several texts, in about limit bytes.
@@ -208,11 +208,11 @@ func trailText(r live.TrailReport, keep bool) string {
 		if r.Check {
 			text += ". If the app is wrong, report it; do not weaken the check"
 		}
-	default:
+	case r.Line > 0: // a call failed
 		text += "\nrun_trail with keep stops at the failed call, so that step can repair it"
-		if r.Folder != "" {
-			text += "; evidence: " + r.Folder
-		}
+	}
+	if !keep && !r.Passed() && r.Folder != "" {
+		text += "\nevidence: " + r.Folder
 	}
 	return cutMiddle(text, 4<<10)
 }

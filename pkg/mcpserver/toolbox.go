@@ -66,11 +66,11 @@ func toolNames(s Session) string {
 	if n := len(r.Skipped); n > 0 {
 		fmt.Fprintf(&b, "not offered here: %s; search says why\n", count(n, "tool"))
 	}
-	return cutLines(b.String(), 2*maxToolbox) + "\nsearch shows signatures, name a schema"
+	return cutLines(b.String(), 2*maxToolbox, "search finds them") + "\nsearch shows signatures, name a schema"
 }
 
 // foundTools returns the signatures of the tools whose name or description has every word of a query, and why others
-// are not offered.
+// are not offered. Tools whose name has every word come first, those that take an element before the others.
 func foundTools(s Session, query string) string {
 	r := s.Tools()
 	words := strings.Fields(strings.ToLower(query))
@@ -78,11 +78,20 @@ func foundTools(s Session, query string) string {
 		text = strings.ToLower(text)
 		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 	}
-	var lines []string
-	for _, t := range r.Offered {
-		if matches(t.Name + " " + t.Description) {
-			lines = append(lines, signature(t)+marker(s, t)+" "+cut(firstLine(t.Description), 100))
+	found := slices.DeleteFunc(slices.Clone(r.Offered), func(t *discover.Tool) bool { return !matches(t.Name + " " + t.Description) })
+	rank := func(t *discover.Tool) int {
+		switch {
+		case !matches(t.Name):
+			return 2
+		case !strings.Contains(signature(t), elementArgs):
+			return 1
 		}
+		return 0
+	}
+	slices.SortStableFunc(found, func(a, b *discover.Tool) int { return rank(a) - rank(b) })
+	var lines []string
+	for _, t := range found {
+		lines = append(lines, signature(t)+marker(s, t)+" "+cut(firstLine(t.Description), 100))
 	}
 	for _, skipped := range r.Skipped {
 		if matches(skipped.Name) {
@@ -92,13 +101,16 @@ func foundTools(s Session, query string) string {
 	if len(lines) == 0 {
 		return fmt.Sprintf("no tool matches %q; toolbox without arguments lists the names", query)
 	}
-	return cutLines(strings.Join(lines, "\n"), maxToolbox)
+	return cutLines(strings.Join(lines, "\n"), 2*maxToolbox, "more words show fewer")
 }
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return line
 }
+
+// elementArgs stands in signatures for the arguments that say which element is meant.
+const elementArgs = "ref|nodeSelector"
 
 // signature returns the arguments of a tool in short: NAME{required, optional?}.
 func signature(t *discover.Tool) string {
@@ -109,7 +121,7 @@ func signature(t *discover.Tool) string {
 	_ = json.Unmarshal(t.InputSchema, &schema) // the signature of a schema that is not one has no arguments
 	names := schema.Required
 	if schema.Properties["ref"] != nil && schema.Properties["nodeSelector"] != nil {
-		names = append([]string{"ref|nodeSelector"}, names...)
+		names = append([]string{elementArgs}, names...)
 		delete(schema.Properties, "ref")
 		delete(schema.Properties, "nodeSelector")
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,11 +35,54 @@ func decode(args json.RawMessage, to any, known ...string) error {
 		}
 	}
 	if err := json.Unmarshal(args, to); err != nil {
-		return fault.New(fault.InvalidArguments, "the arguments are: "+strings.Join(known, ", "), "invalid arguments: %s",
-			strings.TrimPrefix(err.Error(), "json: "))
+		return fault.New(fault.InvalidArguments, "the arguments are: "+strings.Join(known, ", "), "%s", invalid(err, known))
 	}
 	return nil
 }
+
+// invalid says what is wrong with arguments of which some are known, in the words of JSON.
+func invalid(err error, known []string) string {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	wanted := map[reflect.Kind]string{
+		reflect.String: "a text", reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Map: "an object", reflect.Struct: "an object",
+	}[wrong.Type.Kind()]
+	name := wrong.Field // as Go has it
+	for part := range strings.SplitSeq(wrong.Field, ".") {
+		if i := slices.IndexFunc(known, func(arg string) bool { return strings.EqualFold(arg, part) }); i >= 0 {
+			name = known[i]
+		}
+	}
+	return fmt.Sprintf("%s: expected %s, got %s", name, cmp.Or(wanted, "a whole number"), wrong.Value)
+}
+
+// Texts are values by name. Numbers, true and false are taken for the texts that they are written as.
+type Texts map[string]string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Texts) UnmarshalJSON(data []byte) error {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(data, &values); err != nil {
+		return errNoTexts
+	}
+	*t = Texts{}
+	for name, value := range values {
+		var text string
+		switch {
+		case json.Unmarshal(value, &text) == nil && string(value) != "null":
+		case bytes.ContainsAny(value[:1], "{[n"):
+			return errNoTexts
+		default:
+			text = string(value)
+		}
+		(*t)[name] = text
+	}
+	return nil
+}
+
+var errNoTexts = errors.New(`expected an object of texts such as {"name":"value"}`)
 
 // sessionTool starts, ends and describes the session.
 func (s *server) sessionTool(ctx context.Context, args json.RawMessage) (answer, error) {
@@ -360,7 +404,7 @@ func (s *server) saveTool(ctx context.Context, args json.RawMessage) (answer, er
 func (s *server) runTool(ctx context.Context, args json.RawMessage) (answer, error) {
 	var in struct {
 		File, ID string
-		Args     map[string]string
+		Args     Texts
 		Keep     bool
 	}
 	if err := decode(args, &in, "file", "id", "args", "keep"); err != nil {

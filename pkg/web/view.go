@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -349,7 +350,8 @@ func (p *page) viewOnce(ctx context.Context, within string) (device.View, error)
 	return v, nil
 }
 
-// elementWithin returns the element of a reference, or the first one that matches a CSS selector.
+// elementWithin returns the element of a reference, or the first one that matches a CSS selector, which may begin with
+// css= as in the references of trails.
 func (p *page) elementWithin(ctx context.Context, c *pageCapture, within string) (element, error) {
 	if screen.IsReference(within) && p.device.session.Live {
 		found, err := p.device.references.Lookup(within, c.tree, screen.ToRead)
@@ -358,6 +360,7 @@ func (p *page) elementWithin(ctx context.Context, c *pageCapture, within string)
 		}
 		return c.elements[found.Node], nil
 	}
+	within = strings.TrimPrefix(within, "css=")
 	for _, f := range p.frames() {
 		var e element
 		err := f.withinSlice(ctx, func(ctx context.Context) error {
@@ -377,7 +380,7 @@ func (p *page) elementWithin(ctx context.Context, c *pageCapture, within string)
 }
 
 func errNoMatch(selector string) error {
-	return fault.New(fault.ToolFailed, "", "no element matches %s", selector)
+	return fault.New(fault.ToolFailed, "a snapshot of the whole page shows what there is", "no element matches %s", selector)
 }
 
 // position returns the reference of an element by its position, "" for one without a number.

@@ -67,9 +67,30 @@ func (a *app) bindDevices(c *cobra.Command) {
 			flags.Bool(o.Flag, false, usage)
 			continue
 		}
+		if o.List {
+			flags.Var(new(listValue), o.Flag, usage)
+			continue
+		}
 		flags.String(o.Flag, "", usage)
 	}
 }
+
+// listValue is the value of a flag that may be given several times.
+type listValue string
+
+// Set implements pflag.Value.
+func (l *listValue) Set(value string) error {
+	if *l != "" {
+		value = string(*l) + "," + value
+	}
+	*l = listValue(value)
+	return nil
+}
+
+func (l *listValue) String() string { return string(*l) }
+
+// Type implements pflag.Value.
+func (*listValue) Type() string { return "string" }
 
 // options returns the options of all kinds of device.
 func (a *app) options() []device.Option {

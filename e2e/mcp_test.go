@@ -354,7 +354,7 @@ func TestLimitsOfAgents(t *testing.T) {
 	a.fails("run_trail", `{"file":"trails/only.trail.yaml"}`, "failed at step 1", other+" may not be opened")
 	a.end()
 
-	a = p.agent(t, "--allow-origin", other+","+site)
+	a = p.agent(t, "--allow-origin", other, "--allow-origin", site)
 	a.does("step", `{"step":"Run","calls":[{"web_navigate":{"url":"`+site+`"}},{"web_evaluate":{"script":"1 + 1"}},{"web_navigate":{"url":"`+other+`"}}]}`, "2: 2")
 	picture := a.answer(a.request("tools/call", map[string]any{"name": "snapshot", "arguments": map[string]any{"screenshot": true}}))
 	if c := picture.Result.Content; len(c) != 2 || c[1].Type != "image" || c[1].MimeType != "image/png" || len(c[1].Data) < 1000 {

@@ -48,6 +48,7 @@ type Option struct {
 	Usage   string // of the flag; a placeholder in backquotes
 	Default string // as text
 	Switch  bool   // a flag without a value; true or false elsewhere
+	List    bool   // the flag may be given several times; commas join its values
 	// Path says that the value is the path of a file. A relative one in a flag or a variable starts at the working
 	// folder, one in the project file at the project's folder.
 	Path bool

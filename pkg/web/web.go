@@ -51,8 +51,8 @@ func Kind() device.Kind {
 				Usage: "`FOLDERS` outside of the project whose files pages may be read from, separated as in PATH",
 			},
 			{
-				Key: "allowedOrigins", Flag: "allow-origin",
-				Usage: "`ORIGINS` whose pages may be opened where that is restricted, separated by commas: https://HOST:PORT",
+				Key: "allowedOrigins", Flag: "allow-origin", List: true,
+				Usage: "`ORIGINS` whose pages may be opened where that is restricted, separated by commas or each with the flag: https://HOST:PORT",
 			},
 			{Key: "strict", Usage: "fail when several elements match", Switch: true},
 			{Key: "actionTimeout", Usage: "how long actions wait for their element", Default: "10s"},

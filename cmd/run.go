@@ -336,7 +336,7 @@ func lastRun(project *config.Project, f runFlags) ([]run.LastCase, error) {
 func (a *app) trailPaths(project *config.Project, f runFlags, last []run.LastCase, args []string) ([]string, error) {
 	var wanted []string
 	for _, c := range last {
-		if path := a.relative([]string{c.Trail})[0]; !slices.Contains(wanted, path) {
+		if path := a.relative([]string{string(c.Trail)})[0]; !slices.Contains(wanted, path) {
 			wanted = append(wanted, path)
 		}
 	}

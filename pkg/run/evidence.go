@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -96,8 +98,29 @@ const lastRunFile = ".last-run.json"
 
 // LastCase is a trail that failed or was not started in the last run.
 type LastCase struct {
-	Trail  string `json:"trail"`            // absolute
+	Trail  Path   `json:"trail"`            // absolute
 	Device string `json:"device,omitempty"` // empty when the run named no device
+}
+
+// Path is the path of a file. As JSON it is a text that begins with a quotation mark, in Go's syntax, when it is not
+// UTF-8, which JSON cannot write.
+type Path string
+
+// MarshalText implements encoding.TextMarshaler.
+func (p Path) MarshalText() ([]byte, error) {
+	if !utf8.ValidString(string(p)) {
+		return strconv.AppendQuoteToASCII(nil, string(p)), nil
+	}
+	return []byte(p), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (p *Path) UnmarshalText(text []byte) error {
+	if path, err := strconv.Unquote(string(text)); err == nil {
+		text = []byte(path)
+	}
+	*p = Path(text)
+	return nil
 }
 
 type lastRun struct {
@@ -131,7 +154,7 @@ func LoadLast(logsDir string) ([]LastCase, error) {
 	}
 	var again []LastCase
 	for _, c := range last.Again {
-		if _, err := os.Stat(c.Trail); err == nil && !slices.Contains(again, c) {
+		if _, err := os.Stat(string(c.Trail)); err == nil && !slices.Contains(again, c) {
 			again = append(again, c)
 		}
 	}

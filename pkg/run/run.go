@@ -211,7 +211,7 @@ func (c testCase) title(name string) string {
 // run.
 func (r *runner) wanted(path string, d *deviceQueue) bool {
 	return len(r.Last) == 0 || slices.ContainsFunc(r.Last, func(c LastCase) bool {
-		return c.Trail == r.resolve(path) && (c.Device == d.Name || c.Device == "" || d.Name == "")
+		return string(c.Trail) == r.resolve(path) && (c.Device == d.Name || c.Device == "" || d.Name == "")
 	})
 }
 
@@ -324,7 +324,7 @@ func (r *runner) count(c testCase, res trailResult) {
 	}
 	if res.bad() {
 		s.Failed = appendNew(s.Failed, c.path)
-		r.again = append(r.again, LastCase{r.resolve(c.path), c.device.Name})
+		r.again = append(r.again, LastCase{Path(r.resolve(c.path)), c.device.Name})
 	}
 }
 
@@ -334,7 +334,7 @@ func (r *runner) countNotRun(c testCase) {
 	s.NotRun = appendNew(s.NotRun, c.path)
 	s.RunFinished.NotRun = append(s.RunFinished.NotRun,
 		event.NotRun{File: c.path, Title: c.title(r.trailName(c.path)), Device: c.device.Name})
-	r.again = append(r.again, LastCase{r.resolve(c.path), c.device.Name})
+	r.again = append(r.again, LastCase{Path(r.resolve(c.path)), c.device.Name})
 }
 
 func appendNew(list []string, s string) []string {

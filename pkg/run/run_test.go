@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -293,7 +294,7 @@ func TestLastRunIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := run.LoadLast(dir)
-	want := []run.LastCase{{Trail: filepath.Join(o.Cwd, "a.trail.yaml")}, {Trail: filepath.Join(o.Cwd, "b.trail.yaml")}}
+	want := []run.LastCase{{Trail: run.Path(filepath.Join(o.Cwd, "a.trail.yaml"))}, {Trail: run.Path(filepath.Join(o.Cwd, "b.trail.yaml"))}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -302,6 +303,20 @@ func TestLastRunIsSaved(t *testing.T) {
 	}
 	if _, err := run.LoadLast(dir); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a damaged file: %v", err)
+	}
+}
+
+func TestPathsOfTheLastRunAreExact(t *testing.T) {
+	t.Parallel()
+	for _, path := range []run.Path{"/a b/ä.trail.yaml", "/\xff.trail.yaml", "/\"\xc3\x28\n.trail.yaml"} {
+		data, err := json.Marshal(run.LastCase{Trail: path})
+		var got run.LastCase
+		if err == nil {
+			err = json.Unmarshal(data, &got)
+		}
+		if err != nil || got.Trail != path {
+			t.Errorf("%q: %s is read as %q, %v", path, data, got.Trail, err)
+		}
 	}
 }
 

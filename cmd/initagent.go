@@ -37,15 +37,21 @@ type agentFile struct {
 func agentClients() map[string][]agentFile {
 	section := agentFile{"AGENTS.md", addSection}
 	return map[string][]agentFile{
-		"claude": {{".mcp.json", addJSONEntry}, {".claude/skills/trailblaze/SKILL.md", newSkill}},
-		"codex":  {{".codex/config.toml", addTOMLEntry}, section},
-		"cursor": {{".cursor/mcp.json", addJSONEntry}, section},
-		"goose":  {section}, // its configuration is the user's, not the project's
+		"claude":   {{".mcp.json", addEntry("mcpServers", stdioEntry)}, {".claude/skills/trailblaze/SKILL.md", newSkill}},
+		"codex":    {{".codex/config.toml", addTOMLEntry}, section},
+		"cursor":   {{".cursor/mcp.json", addEntry("mcpServers", stdioEntry)}, section},
+		"gemini":   {{".gemini/settings.json", addEntry("mcpServers", stdioEntry)}, {"GEMINI.md", addSection}},
+		"goose":    {section}, // its configuration is the user's, not the project's
+		"opencode": {{"opencode.json", addEntry("mcp", `{"type": "local", "command": ["trailblaze", "mcp"], "enabled": true}`)}, section},
+		"vscode":   {{".vscode/mcp.json", addEntry("servers", `{"type": "stdio", "command": "trailblaze", "args": ["mcp"]}`)}, section},
 	}
 }
 
+// stdioEntry is the entry of most clients.
+const stdioEntry = `{"command": "trailblaze", "args": ["mcp"]}`
+
 // agentNames are the values of init --agent.
-func agentNames() []string { return []string{"claude", "codex", "cursor", "goose"} }
+func agentNames() []string { return slices.Sorted(maps.Keys(agentClients())) }
 
 const gooseEntry = `
 Goose reads its extensions from ~/.config/goose/config.yaml. Add this one:
@@ -168,13 +174,14 @@ func addTOMLEntry(old []byte) ([]byte, error) {
 	return out, nil
 }
 
-// addJSONEntry adds the server to the object mcpServers.
-func addJSONEntry(old []byte) ([]byte, error) {
-	const entry = `{"command": "trailblaze", "args": ["mcp"]}`
-	if len(bytes.TrimSpace(old)) == 0 {
-		return []byte("{\n  \"mcpServers\": {\n    \"trailblaze\": " + entry + "\n  }\n}\n"), nil
+// addEntry returns a function that adds the server's entry to an object of a JSON file, by the object's name.
+func addEntry(object, entry string) func(old []byte) ([]byte, error) {
+	return func(old []byte) ([]byte, error) {
+		if len(bytes.TrimSpace(old)) == 0 {
+			return fmt.Appendf(nil, "{\n  %q: {\n    \"trailblaze\": %s\n  }\n}\n", object, entry), nil
+		}
+		return addMembers(old, map[string]json.RawMessage{object: json.RawMessage(`{"trailblaze": ` + entry + `}`)})
 	}
-	return addMembers(old, map[string]json.RawMessage{"mcpServers": json.RawMessage(`{"trailblaze": ` + entry + `}`)})
 }
 
 // addMembers adds the members that a JSON object lacks, and those that the objects in it lack. Every other byte stays.

@@ -205,20 +205,25 @@ func TestInitForAgents(t *testing.T) {
 		".mcp.json":          "{\n\t\"other\": [1, 2],\n\t\"mcpServers\": {\n\t\t\"x\": { \"command\": \"y\" }\n\t}\n}\n",
 		".codex/config.toml": "model = \"m\" # mine\n[mcp_servers.x]\ncommand = 'y'",
 		".cursor/mcp.json":   `{"mcpServers": {}}`,
+		".vscode/mcp.json":   `{"servers": {}, "inputs": []}`,
+		"opencode.json":      `{"model": "m"}`,
 		"AGENTS.md":          "# Mine\n\nRules.",
 	})
 	before := map[string]string{}
 	for _, name := range []string{".mcp.json", ".codex/config.toml", ".cursor/mcp.json", "AGENTS.md"} {
 		before[name] = p.read(t, name)
 	}
-	for _, agent := range []string{"claude", "codex", "cursor", "goose"} {
+	for _, agent := range []string{"claude", "codex", "cursor", "gemini", "goose", "opencode", "vscode"} {
 		p.run("init", "--agent", agent).want(t, 0, "next: start "+agent)
 		p.run("init", "--agent", agent).want(t, 0, "everything is there already")
 	}
 	for name, want := range map[string]string{
-		".mcp.json":          "{\n\t\"other\": [1, 2],\n\t\"mcpServers\": {\n\t\t\"x\": { \"command\": \"y\" },\n\t\t\"trailblaze\": {\"command\": \"trailblaze\", \"args\": [\"mcp\"]}\n\t}\n}\n",
-		".codex/config.toml": before[".codex/config.toml"] + "\n\n[mcp_servers.trailblaze]\ncommand = \"trailblaze\"\nargs = [\"mcp\"]\n",
-		".cursor/mcp.json":   `{"mcpServers": {"trailblaze": {"command": "trailblaze", "args": ["mcp"]}}}`,
+		".mcp.json":             "{\n\t\"other\": [1, 2],\n\t\"mcpServers\": {\n\t\t\"x\": { \"command\": \"y\" },\n\t\t\"trailblaze\": {\"command\": \"trailblaze\", \"args\": [\"mcp\"]}\n\t}\n}\n",
+		".codex/config.toml":    before[".codex/config.toml"] + "\n\n[mcp_servers.trailblaze]\ncommand = \"trailblaze\"\nargs = [\"mcp\"]\n",
+		".cursor/mcp.json":      `{"mcpServers": {"trailblaze": {"command": "trailblaze", "args": ["mcp"]}}}`,
+		".vscode/mcp.json":      `{"servers": {"trailblaze": {"type": "stdio", "command": "trailblaze", "args": ["mcp"]}}, "inputs": []}`,
+		"opencode.json":         `{"model": "m", "mcp": {"trailblaze": {"type": "local", "command": ["trailblaze", "mcp"], "enabled": true}}}`,
+		".gemini/settings.json": "{\n  \"mcpServers\": {\n    \"trailblaze\": {\"command\": \"trailblaze\", \"args\": [\"mcp\"]}\n  }\n}\n",
 	} {
 		if got := p.read(t, name); got != want {
 			t.Errorf("%s:\n%s", name, got)
@@ -227,8 +232,11 @@ func TestInitForAgents(t *testing.T) {
 	if got := p.read(t, "AGENTS.md"); !strings.HasPrefix(got, "# Mine\n\nRules.\n\n# UI tests with trailblaze\n") || strings.Count(got, "# UI tests") != 1 {
 		t.Errorf("AGENTS.md:\n%s", got)
 	}
+	if got := p.read(t, "GEMINI.md"); !strings.HasPrefix(got, "# UI tests with trailblaze\n") {
+		t.Errorf("GEMINI.md:\n%s", got)
+	}
 	p.run("init", "--agent", "goose").want(t, 0, "cmd: trailblaze")
-	p.run("init", "--agent", "other").wantErr(t, 3, `unknown client "other"`, "claude, codex, cursor, goose")
+	p.run("init", "--agent", "other").wantErr(t, 3, `unknown client "other"`, "claude, codex, cursor, gemini, goose, opencode, vscode")
 	for name, damaged := range map[string]string{".mcp.json": `{"mcpServers": {} // mine`, ".codex/config.toml": "a = ", ".cursor/mcp.json": `{"mcpServers": []}`} {
 		p.write(name, damaged)
 		agent := map[string]string{".mcp.json": "claude", ".codex/config.toml": "codex", ".cursor/mcp.json": "cursor"}[name]

@@ -124,6 +124,28 @@ func TestQueries(t *testing.T) {
 	})
 }
 
+func TestShownTextIsRead(t *testing.T) {
+	t.Parallel()
+	type args = map[string]any
+	nodes := func(_ *fake, at time.Duration) []*screen.Node {
+		order := node("TextView", "", rect(0, 0, 100, 100))
+		order.ID = new("com.example.orders:id/order")
+		if at > time.Second {
+			order.Text = new("Order 00042 of 3 May")
+		}
+		return []*screen.Node{order}
+	}
+	order := args{"androidAccessibility": args{"resourceIdRegex": ".*order"}}
+	onPhone(t, &fake{nodes: nodes}, device.Session{}, func(p *phoneTest) {
+		p.does("mobile_getText", args{"nodeSelector": order}, "Order 00042 of 3 May")
+		p.does("mobile_getText", args{"nodeSelector": order, "pattern": `\d{5}`}, "00042")
+		p.does("mobile_getText", args{"nodeSelector": order, "pattern": `Order (\d+)`}, "00042")
+		p.fails("mobile_getText", args{"nodeSelector": order, "pattern": "INV-", "timeoutMs": 0},
+			`element with resourceId matching ".*order" is not as expected: it shows "Order 00042 of 3 May", which does not match "INV-" `+
+				`(found text "Order 00042 of 3 May"; it is visible; app com.example.orders)`)
+	})
+}
+
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	type args = map[string]any

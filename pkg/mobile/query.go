@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +30,7 @@ func queries(p Platform) []command {
 			hasText, "text").checkedBy(checkText),
 		elementCommand(p, "getElementText", "Returns the text of the element with an id, null if it is not there.",
 			idProperty, elements.core, getElementText),
+		getTextCommand(p),
 		elementCommand(p, "getElementCount", "Returns the number of visible elements with a text or an id.",
 			coreProperties(), elements.core, getElementCount),
 		elementCommand(p, "findMatches", "Returns the elements that match, now or within timeoutMs; an empty list if none does.",
@@ -96,6 +99,60 @@ func getElementText(ctx context.Context, d *phone, t target, _ device.Arguments)
 	}
 	texts := nodeTexts(list[0].node)
 	return queryResult(append(texts, "")[0])
+}
+
+// getTextCommand describes mobile_getText.
+func getTextCommand(p Platform) command {
+	c := elementCommand(p, "mobile_getText", "Returns the text that an element shows, as soon as it shows one.",
+		`"pattern": {"type": "string", "minLength": 1, "description": "Return only what this regular expression matches, or its first group"}, `+
+			elementProperties(p), elements.any, getText)
+	named := c.Check
+	c.Check = func(args map[string]any) error {
+		_, err := readPattern(args)
+		return errors.Join(err, named(args))
+	}
+	return c
+}
+
+// readPattern returns the expression of the argument pattern, one for whole texts without it.
+func readPattern(a device.Arguments) (*regexp.Regexp, error) {
+	if !a.Has("pattern") {
+		return regexp.MustCompile(`(?s).+`), nil
+	}
+	expression, err := regexp.Compile(a.Text("pattern"))
+	switch {
+	case err != nil:
+		return nil, invalid("", "pattern: %v", err)
+	case expression.MatchString(""):
+		return nil, invalid("", "pattern %q matches an empty text, so it matches every text", expression)
+	}
+	return expression, nil
+}
+
+func getText(ctx context.Context, d *phone, t target, a device.Arguments) (tool.Result, error) {
+	pattern, err := readPattern(a)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	var read string
+	s := d.search(t)
+	s.conditions = append(s.conditions, condition{Name: "with a text", Check: func(e *found) string {
+		texts := textsOf(t, e)
+		for _, text := range texts {
+			if groups := pattern.FindStringSubmatch(strings.TrimSpace(text)); groups != nil {
+				read = groups[min(1, len(groups)-1)]
+				return ""
+			}
+		}
+		if len(texts) == 0 {
+			return "it shows no text"
+		}
+		return fmt.Sprintf("it shows %q, which does not match %q", texts[0], pattern)
+	}})
+	if _, err := s.action("as expected", waitLimit(ctx, a, d.limits.Action), nil).Do(ctx); err != nil {
+		return tool.Result{}, err
+	}
+	return queryResult(read)
 }
 
 func getElementCount(ctx context.Context, d *phone, t target, _ device.Arguments) (tool.Result, error) {

@@ -147,6 +147,11 @@ func (l *Located) replaceRef(args map[string]any) map[string]any {
 	return args
 }
 
+// InArgument returns how a recording names an element that args, the value of an argument, describe.
+func (l *Located) InArgument(name string, args map[string]any) *Located {
+	return &Located{Args: map[string]any{name: l.replaceRef(args)}, Warnings: l.Warnings, Again: l.Again}
+}
+
 // DragEnd is an element of a drag: the value of the argument from or to, and how a recording names the element, nil if
 // Args name it without a reference of a live session.
 type DragEnd struct {

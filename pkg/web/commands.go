@@ -135,6 +135,7 @@ func elementCommands() []command {
 		checkedCommand(),
 		uploadCommand(),
 		dragCommand(),
+		getTextCommand(),
 		newCommand("web_hover", "Moves the mouse over the only element that matches.", element, webHover).
 			checkedBy(checkElement),
 		newCommand("web_type", "Enters text into the only field that matches.",
@@ -161,13 +162,15 @@ func elementCommands() []command {
 // verifications are the recorded commands that fail unless something holds.
 func verifications() []command {
 	element := elementProperties()
-	const textProperties = `"text": {"type": "string", "minLength": 1}, ` + exactProperty + ", " + timeoutProperty + "}"
+	textProperties := `"text": {"type": "string", "minLength": 1},
+		"pattern": {"type": "string", "minLength": 1, "description": "In place of text: a regular expression that the text of an element matches"}, ` +
+		exactProperty + ", " + withinProperty() + ", " + timeoutProperty + "}"
 	return append(addressCommands(), []command{
 		newCommand("web_verifyTextVisible",
-			"Fails unless the page shows a text, as part of another and in any case.",
-			textProperties, webVerifyTextVisible, "text").checkedBy(checkText),
-		newCommand("web_verifyTextNotVisible", "Fails unless no element shows a text, as part of another and in any case.",
-			textProperties, webVerifyTextNotVisible, "text").checkedBy(checkText),
+			"Fails unless the page, or one element, shows a text, as part of another and in any case.",
+			textProperties, webVerifyTextVisible).checkedBy(checkText),
+		newCommand("web_verifyTextNotVisible", "Fails unless nothing on the page, or in one element, shows a text, as part of another and in any case.",
+			textProperties, webVerifyTextNotVisible).checkedBy(checkText),
 		newCommand("web_verifyElementNotVisible", "Fails unless no element that matches is visible.",
 			element, webVerifyElementNotVisible).checkedBy(checkVerified),
 		countCommand(),

@@ -127,31 +127,6 @@ func (f *frame) address() string {
 	return f.url
 }
 
-func webVerifyTextNotVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	q, err := textQueryOf(args)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	t := byText(q.text)
-	t.selector.Text = "text " + t.selector.Text
-	err = p.waitForAbsence(ctx, t, p.assertionLimit(ctx, args),
-		func(ctx context.Context) (act.Observation[observed], error) {
-			seen := act.Observation[observed]{Ready: true}
-			err := p.eachFrame(ctx, func(ctx context.Context, f *frame) (bool, error) {
-				o, err := f.findText(ctx, q, 0)
-				if o.Ready {
-					seen = act.Observation[observed]{Reason: o.Found + " shows it"}
-				}
-				return !o.Ready, err
-			})
-			return seen, err
-		})
-	if err != nil {
-		return tool.Result{}, err
-	}
-	return success("%q is not visible", q.text), nil
-}
-
 func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	t, err := verifiedElementOf(args)
 	if err != nil {

@@ -153,16 +153,23 @@
     shownText(el) === needle ||
     (textOf(el).toLowerCase() === needle.toLowerCase() && normalize(el.innerText ?? "") === needle);
 
-  // visibleTexts returns the innermost elements that show a text: the whole of it, or as part of another in any case.
-  // all has those whose text matches but is hidden, too.
-  const visibleTexts = (needle, exact, inside) => {
+  // visibleTexts returns the innermost elements that show a text: with query.exact as their whole text, with query.text
+  // as part of another in any case, with query.pattern as a match of it. all has those whose text matches but is hidden,
+  // too.
+  const visibleTexts = (query, inside) => {
+    if (query.pattern !== undefined) {
+      const matches = (text) => compares(text, query);
+      const all = elementsByText("", matches, inside);
+      return { all, visible: all.filter((el) => isVisible(el) && matches(shownText(el))) };
+    }
+    const needle = normalize(query.text);
     const limit = 4 * needle.length + 1000; // an element with much more text does not have it as its whole text
     const all = elementsByText(
       needle,
-      (own, el) => (exact ? own.length < limit && isWholeText(el, needle) : includesIgnoringCase(own, needle)),
+      (own, el) => (query.exact ? own.length < limit && isWholeText(el, needle) : includesIgnoringCase(own, needle)),
       inside,
     );
-    const shows = (el) => isVisible(el) && (exact || includesIgnoringCase(shownText(el), needle));
+    const shows = (el) => isVisible(el) && (query.exact || includesIgnoringCase(shownText(el), needle));
     return { all, visible: all.filter(shows) };
   };
 
@@ -628,6 +635,18 @@
     marked: (el) => (el === marked?.deref() ? {} : { reason: "it is another element" }),
     read: (el) => ({ text: displayedText(el) }),
 
+    // readShown reads what a visible element shows: all of it, or what options.pattern matches, its first group if it
+    // has one.
+    readShown: (el, options) => {
+      const hidden = invisibleReason(el);
+      if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
+      const whole = el.matches("input, textarea, select") ? displayedText(el) : normalize(el.innerText ?? textOf(el));
+      if (options.pattern === undefined)
+        return whole ? { text: whole } : { reason: "it shows no text", held: attachedVisible };
+      const match = patternOf(options).exec(whole);
+      return match ? { text: match[1] ?? match[0] } : { reason: "its text", actual: whole };
+    },
+
     visible: (el) => {
       const hidden = invisibleReason(el);
       return hidden ? { reason: hidden, held: attached } : {};
@@ -663,12 +682,26 @@
       return compares(actual, options) ? { text: actual } : { reason: `its attribute "${options.attribute}"`, actual };
     },
 
+    // shows demands that a text is visible inside the element, hides that it is not.
+    shows: (el, options) => {
+      const hidden = invisibleReason(el);
+      if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
+      const { visible } = visibleTexts(options, onlyInside(el));
+      return visible.length ? seenText(visible, options) : { reason: `it shows only "${start(el.innerText ?? el.textContent)}"`, held: attachedVisible };
+    },
+    hides: (el, options) => {
+      const hidden = invisibleReason(el);
+      if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
+      const { visible } = visibleTexts(options, onlyInside(el));
+      return visible.length ? { reason: `it shows "${start(shownText(visible[0]))}"` } : {};
+    },
+
     // list demands that every item is visible inside the element, with options.ordered in this order.
     list: (el, options) => {
       const hidden = invisibleReason(el);
       if (hidden) return { reason: `it is not visible: ${hidden}` };
-      const inside = [{ children: [el], querySelectorAll: (selector) => el.querySelectorAll(selector) }];
-      const shown = options.items.map((item) => visibleTexts(normalize(item), options.exact, inside).visible);
+      const inside = onlyInside(el);
+      const shown = options.items.map((text) => visibleTexts({ text, exact: options.exact }, inside).visible);
       const repeated = (item) => options.items.filter((other) => normalize(other) === normalize(item)).length;
       const missing = options.items.filter((_, i) => !shown[i].length);
       if (missing.length) {
@@ -720,9 +753,19 @@
     drag: (el, options, memo) => checkPointer(el, { ...options, inset: true, enabled: !options.drop }, memo),
   };
 
+  // onlyInside is what visibleTexts searches for what is inside an element.
+  const onlyInside = (el) => [{ children: [el], querySelectorAll: (selector) => el.querySelectorAll(selector) }];
+
+  const start = (text) => {
+    const line = normalize(text);
+    return line.length > 100 ? line.slice(0, 99) + "…" : line;
+  };
+
+  const patternOf = ({ pattern, ignoreCase }) => new RegExp(pattern, ignoreCase ? "iu" : "u");
+
   // compares reports whether a text is options.expected, has options.contains, or matches options.pattern somewhere.
   const compares = (text, { expected, contains, pattern, ignoreCase }) => {
-    if (pattern !== undefined) return new RegExp(pattern, ignoreCase ? "iu" : "u").test(text);
+    if (pattern !== undefined) return patternOf({ pattern, ignoreCase }).test(text);
     if (contains !== undefined) return normalize(text).includes(normalize(contains));
     return text === expected;
   };
@@ -1255,26 +1298,31 @@
 
   // --------------------------------------------------------------------------------------------------- reading the page
 
-  // findText waits until a text is visible, for at most wait milliseconds: as the whole text of an element, or as part
-  // of another text and in any case.
-  const findText = async (text, exact, wait) => {
+  // findText waits until a text is visible, for at most wait milliseconds; query is as in visibleTexts.
+  const findText = async (query, wait) => {
     const end = performance.now() + wait;
-    const needle = normalize(text);
     for (let tries = 1; ; tries++) {
       const began = performance.now();
-      const { all, visible } = visibleTexts(needle, exact);
-      if (visible.length) {
-        const whole = visible.find((el) => isWholeText(el, needle));
-        const words = whole ?? visible.find((el) => hasWords(shownText(el), needle));
-        const el = words ?? visible[0];
-        const seen = { ready: true, count: visible.length, found: describe(el), tries };
-        return whole ? seen : { ...seen, partial: true, inWord: !words, text: shownText(el) };
-      }
+      const { all, visible } = visibleTexts(query);
+      if (visible.length) return { ready: true, tries, ...seenText(visible, query) };
       const now = performance.now();
-      if (now >= end) return { ...textMissing(needle, all, exact), count: all.length, tries };
+      if (now >= end) return { ...textMissing(query, all), count: all.length, tries };
       do await nextFrame();
       while (performance.now() < now + 4 * (now - began));
     }
+  };
+
+  // seenText describes the elements that show a text, and the best of them: one that shows nothing else, or that has
+  // it as whole words.
+  const seenText = (visible, query) => {
+    const shows = visible.length;
+    if (query.pattern !== undefined) return { shows, shown: describe(visible[0]), text: shownText(visible[0]) };
+    const needle = normalize(query.text);
+    const whole = visible.find((el) => isWholeText(el, needle));
+    const words = whole ?? visible.find((el) => hasWords(shownText(el), needle));
+    const el = words ?? visible[0];
+    const seen = { shows, shown: describe(el) };
+    return whole ? seen : { ...seen, textPart: true, inWord: !words, text: shownText(el) };
   };
 
   // hasWords reports whether a text has needle as whole words and numbers: "Paid" is not a word in "Unpaid", nor "1" a
@@ -1291,17 +1339,19 @@
   // ariaHidden is an element that shows a text as a whole and is hidden from the accessibility tree only, in words; empty
   // when none is.
   const ariaHidden = (text) => {
-    const found = visibleTexts(normalize(text), true).visible.find((el) => closest(el, "[aria-hidden=true]"));
+    const found = visibleTexts({ text, exact: true }).visible.find((el) => closest(el, "[aria-hidden=true]"));
     return found ? describe(found) : "";
   };
 
   // textMissing says why a text is not visible.
-  const textMissing = (needle, matches, exact) => {
+  const textMissing = (query, matches) => {
     if (matches.length) {
       const reason = invisibleReason(matches[0]) || "a part of it is hidden";
       return { found: describe(matches[0]), reason, held: attached };
     }
-    const part = exact && visibleTexts(needle, false).visible[0];
+    if (query.pattern !== undefined) return {};
+    const needle = normalize(query.text);
+    const part = query.exact && visibleTexts({ text: needle }).visible[0];
     if (part) return { missing: `"${needle}" is only a part of the text of ${describe(part)}` };
     const isPlaceholder = (el) =>
       includesIgnoringCase(normalize(el.getAttribute("placeholder") ?? ""), needle) && isVisible(el);

@@ -47,6 +47,9 @@ type observed struct {
 	Text             string
 	Apply            bool    // page.js performs the action
 	Partial          bool    // the element has the text of the selector only as part of another
+	Shows            int     // how many elements show a text
+	Shown            string  // the one of them that shows it best, in words
+	TextPart         bool    // that one shows the text only as part of another
 	InWord           bool    // that part begins or ends within a word or number
 	Impossible       string  // why the element can never be ready
 	X, Y             float64 // where the action happens, or the corner of the element's box

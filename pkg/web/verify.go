@@ -9,125 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
-
-// textQuery is a text that is looked for on the page.
-type textQuery struct {
-	text  string
-	exact bool // it is the whole text of an element, with case
-}
-
-func textQueryOf(args arguments) (textQuery, error) {
-	q := textQuery{args.text("text"), args.flag("exact", false)}
-	if isBlank(q.text) {
-		return q, fault.New(fault.InvalidArguments, "", "text is empty, and every page has that")
-	}
-	return q, nil
-}
-
-// isBlank reports whether page.js finds a text in every other: it ignores invisible characters.
-func isBlank(text string) bool {
-	return strings.Trim(text, " \t\r\n\f\v\u00a0\u00ad\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"+
-		"\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff") == ""
-}
-
-func checkText(args arguments) error {
-	_, err := textQueryOf(args)
-	return err
-}
-
-func webVerifyTextVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	q, err := textQueryOf(args)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	o, err := p.findText(ctx, q, p.assertionLimit(ctx, args))
-	if err != nil {
-		return tool.Result{}, err
-	}
-	part := ""
-	if o.Partial {
-		part = fmt.Sprintf(", as a part of %q", shorten(o.Text))
-	}
-	return success("%q is visible%s%s", q.text, part, textRemarks(o)), nil
-}
-
-// textRemarks say that a text was found only within a word, or several times.
-func textRemarks(o observed) remarks {
-	var list remarks
-	if o.InWord {
-		list = append(list, fmt.Sprintf("only as a part of a word or number of %q", shorten(o.Text)))
-	}
-	if o.Count > 1 {
-		list = append(list, fmt.Sprintf("%d elements show it, one is %s", o.Count, o.Found))
-	}
-	return list
-}
-
-// findText waits until a frame shows a text.
-func (p *page) findText(ctx context.Context, q textQuery, ready time.Duration) (observed, error) {
-	s := &textSearch{search{page: p, target: byText(q.text), check: check{want: "visible"}}, q.exact}
-	s.target.selector.Text = "text " + s.target.selector.Text
-	if q.exact {
-		s.target.selector.Text = "element with exactly the " + s.target.selector.Text
-	}
-	a := s.action(ready, nil)
-	a.Screen = s
-	o, err := a.Do(ctx)
-	return o.Element, err
-}
-
-// textSearch finds a text that is visible in any frame.
-type textSearch struct {
-	search
-	exact bool
-}
-
-// findText looks for a text in one frame, for at most wait.
-func (f *frame) findText(ctx context.Context, q textQuery, wait time.Duration) (o observed, err error) {
-	err = f.eval(ctx, "findText", &o, q.text, q.exact, wait.Milliseconds())
-	return o, err
-}
-
-// Observe implements act.Screen.
-func (s *textSearch) Observe(ctx context.Context, wait time.Duration) (act.Observation[observed], error) {
-	frames := s.page.frames()
-	slice := time.Duration(0) // page.js waits only when there is no other frame to search
-	if len(frames) == 1 {
-		slice = min(singleFrameSlice, wait)
-	}
-	var best observed
-	for _, f := range frames {
-		var o observed
-		err := f.withinSlice(ctx, func(ctx context.Context) (err error) {
-			o, err = f.findText(ctx, textQuery{s.target.name.text, s.exact}, slice)
-			return err
-		})
-		if err != nil && !errors.Is(err, errGone) {
-			return act.Observation[observed]{}, err
-		}
-		if o.Ready || o.Count > best.Count || best.Count == 0 && o.Missing != "" {
-			best = o
-		}
-		if best.Ready {
-			break
-		}
-	}
-	return act.Observation[observed]{
-		Element: best,
-		Count:   best.Count,
-		Found:   best.Found,
-		Held:    best.Held,
-		Reason:  best.Reason,
-		Ready:   best.Ready,
-		Missing: best.Missing,
-		Tries:   best.Tries,
-		Waited:  slice > 0 && best.Tries > 0,
-	}, nil
-}
 
 func webVerifyElementVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	t, err := verifiedElementOf(args)
@@ -193,16 +77,22 @@ func comparisonOf(args arguments) (map[string]any, error) {
 			return nil, fault.New(fault.InvalidArguments, "", "contains is empty, and every text has that")
 		}
 	case "pattern":
-		expression, err := regexp.Compile(text)
-		if err != nil {
-			return nil, fault.New(fault.InvalidArguments, "", "pattern: %v", err)
-		}
-		if expression.MatchString("") {
-			return nil, fault.New(fault.InvalidArguments, "", "pattern %q matches an empty text, so it matches every text", text)
-		}
-		options["pattern"], options["ignoreCase"] = strings.CutPrefix(text, "(?i)")
+		return patternOptions(text)
 	}
 	return options, nil
+}
+
+// patternOptions returns the options of page.js for a regular expression that is found in a text.
+func patternOptions(pattern string) (map[string]any, error) {
+	expression, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fault.New(fault.InvalidArguments, "", "pattern: %v", err)
+	}
+	if expression.MatchString("") {
+		return nil, fault.New(fault.InvalidArguments, "", "pattern %q matches an empty text, so it matches every text", pattern)
+	}
+	source, ignoreCase := strings.CutPrefix(pattern, "(?i)")
+	return map[string]any{"pattern": source, "ignoreCase": ignoreCase}, nil
 }
 
 // notExpected says what the text of an element is not, by the options of comparisonOf.

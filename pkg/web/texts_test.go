@@ -1,0 +1,121 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+)
+
+const people = `<table>
+	<tr><td>Ann<td>Unpaid<td><button>Delete</button>
+	<tr><td>Bob<td>Paid on 3 May<td><button>Delete</button>
+	<tr style="display: none"><td>Cleo<td>Paid
+	</table><p>Order ORD-1042</p>`
+
+// rowOf is the argument within for the row with a name.
+func rowOf(name string) m {
+	return m{"nodeSelector": m{
+		"web":                 m{"ariaRole": "row"},
+		"containsDescendants": []any{m{"web": m{"ariaRole": "cell", "ariaNameRegex": name}}},
+	}}
+}
+
+func TestTextIsVerifiedWithinElement(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	u.show(people)
+	const shows, hides = "web_verifyTextVisible", "web_verifyTextNotVisible"
+	for _, tt := range []struct {
+		tool  string
+		args  m
+		fails bool
+		says  string
+	}{
+		{shows, m{"within": rowOf("Bob"), "text": "paid on"}, false, `"paid on" is visible in tr "BobPaid on 3 MayDelete", as a part of "Paid on 3 May"`},
+		{shows, m{"within": rowOf("Bob"), "text": "Ann"}, true, `it shows only "Bob Paid on 3 May Delete"`},
+		{shows, m{"within": rowOf("Bob"), "text": "Paid", "exact": true}, true, "it shows only"},
+		{shows, m{"within": rowOf("Ann"), "text": "Paid"}, false, `only as a part of a word or number of "Unpaid"`},
+		{shows, m{"within": rowOf("Ann"), "pattern": `\bPaid`}, true, "Unpaid"},
+		{shows, m{"within": rowOf("Bob"), "pattern": `^Paid on \d+`}, false, `in "Paid on 3 May"`},
+		{shows, m{"within": rowOf("Dora"), "text": "Paid"}, true, "was not found"},
+		{shows, m{"within": m{"ref": "css=#none"}, "text": "Paid"}, true, "was not found"},
+		{shows, m{"within": m{"ref": "css=tr:last-child"}, "text": "Paid"}, true, "not visible"},
+		{shows, m{"within": m{"ref": "css=tr"}, "text": "Paid"}, true, "matches 3 elements"},
+		{shows, m{"pattern": `ORD-\d{4}`}, false, `in "Order ORD-1042"`},
+		{shows, m{"pattern": `(?i)^order ord-\d+$`}, false, ""},
+		{shows, m{"pattern": `^ORD-\d{4}$`}, true, "was not found"},
+		{shows, m{"pattern": `x*`}, true, "matches every text"},
+		{shows, m{"pattern": `x`, "exact": true}, true, "exact says nothing"},
+		{shows, m{"pattern": `x`, "text": "x"}, true, "both of text and pattern"},
+		{shows, m{"within": rowOf("Bob")}, true, "none of text and pattern"},
+		{shows, m{"within": m{"ref": ""}, "text": "Paid"}, true, "within:"},
+		{hides, m{"within": rowOf("Ann"), "text": "Paid on"}, false, `is not visible in tr "AnnUnpaidDelete"`},
+		{hides, m{"within": rowOf("Ann"), "text": "paid"}, true, `it shows "Unpaid"`},
+		{hides, m{"within": rowOf("Ann"), "pattern": "^Paid"}, false, ""},
+		{hides, m{"within": rowOf("Dora"), "text": "Paid"}, true, "was not found"},
+		{hides, m{"within": rowOf("Cleo"), "text": "Ann"}, true, "was not found"},
+		{hides, m{"within": m{"ref": "css=tr:last-child"}, "text": "Ann"}, true, "it is not visible"},
+		{hides, m{"within": m{"ref": "css=tr"}, "text": "Ann"}, true, "matches 3 elements"},
+		{hides, m{"pattern": `ORD-1\d+`}, true, "shows it"},
+		{hides, m{"pattern": `ORD-2\d+`}, false, ""},
+	} {
+		args := []any{"timeoutMs", 50}
+		for name, value := range tt.args {
+			args = append(args, name, value)
+		}
+		r, err := u.call(tt.tool, args...)
+		said := r.Text
+		if err != nil {
+			said = err.Error()
+		}
+		if failed := err != nil || !r.OK; failed != tt.fails || !strings.Contains(said, tt.says) {
+			t.Errorf("%s %v: failed %v: %s, want %q", tt.tool, tt.args, failed, said, tt.says)
+		}
+	}
+}
+
+func TestReferenceWithinWhichTextIsVerifiedIsRecorded(t *testing.T) {
+	t.Parallel()
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	u.show(people)
+	for _, name := range []string{"web_verifyTextVisible", "web_verifyTextNotVisible"} {
+		text := map[string]string{"web_verifyTextVisible": "Paid", "web_verifyTextNotVisible": "Unpaid"}[name]
+		r, err := u.call(name, "text", text, "within", m{"ref": u.refOf("Bob")})
+		if err != nil || !r.OK || r.Located == nil {
+			t.Fatalf("%s: %v %+v", name, err, r)
+		}
+		within, _ := r.Located.Args["within"].(map[string]any)
+		if _, ok := within["ref"]; ok || within["nodeSelector"] == nil {
+			t.Errorf("%s: %v", name, cmp.Diff(nil, r.Located.Args))
+		}
+		u.mustCall(name, "text", text, "within", within)
+	}
+}
+
+func TestShownTextIsRead(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	u.show(`<p id=order></p><p id=lines>Hello<br>World<span hidden> again</span></p><input id=field value=typed><p id=none style="display: none">x</p>
+		<script>setTimeout(() => order.textContent = "Order 00042 of 3 May", 100)</script>`)
+	for ref, want := range map[string]string{
+		"css=#order": "Order 00042 of 3 May", "css=#lines": "Hello World", "css=#field": "typed",
+	} {
+		if got := u.mustCall("web_getText", "ref", ref); got != want {
+			t.Errorf("%s: %q, want %q", ref, got, want)
+		}
+	}
+	for pattern, want := range map[string]string{`\d{5}`: "00042", `Order (\d+)`: "00042", `(?i)ORDER`: "Order"} {
+		if got := u.mustCall("web_getText", "ref", "css=#order", "pattern", pattern); got != want {
+			t.Errorf("%s: %q, want %q", pattern, got, want)
+		}
+	}
+	u.mustFail("web_getText", []any{"ref", "css=#order", "pattern", "INV-", "timeoutMs", 50}, `its text is "Order 00042 of 3 May", which does not match "INV-"`)
+	u.mustFail("web_getText", []any{"ref", "css=#none", "timeoutMs", 50}, "it is not visible")
+	u.mustFail("web_getText", []any{"ref", "css=#order", "pattern", "a*"}, "matches every text")
+}

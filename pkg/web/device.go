@@ -264,6 +264,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	if isAction(call.Tool) {
 		if err == nil && result.OK {
 			err = p.awaitNavigation(running, left)
+			p.context.awaitTabs(running, tabs)
 		}
 		d.network.endAction(opensPage(call.Tool))
 	} else if err == nil && result.OK && isCheck(call.Tool) {

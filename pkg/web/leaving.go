@@ -135,6 +135,30 @@ func (p *page) awaitNavigation(ctx context.Context, since int) error {
 	return err
 }
 
+// awaitTabs waits until the tabs that were opened since before show the document that they were opened for, or none. A
+// tab that never does, as of an advertisement, is no failure of the action.
+func (c *browserContext) awaitTabs(ctx context.Context, before []*page) {
+	ctx, cancel := context.WithTimeout(ctx, c.device.limits.action)
+	defer cancel()
+	for _, p := range c.openPages() {
+		if slices.Contains(before, p) {
+			continue
+		}
+		open, stop := context.WithCancel(ctx)
+		unwatch := context.AfterFunc(p.ctx, stop)
+		_ = p.waitUntil(open, p.hasOpened) // else its state says so
+		unwatch()
+		stop()
+	}
+}
+
+// hasOpened reports whether the page shows the document that it was opened for, or never will. The caller holds p.mu.
+func (p *page) hasOpened() bool {
+	isEmpty := p.firstURL == "" || p.firstURL == "about:blank"
+	failed := p.left > 0 && p.root.leaving == nil
+	return isEmpty || p.root.loader != "" || failed || p.ctx.Err() != nil
+}
+
 // runTimers waits until the timers that are due have run, in every process that the page has. A page that is left, or
 // does not respond, has none.
 func (p *page) runTimers(ctx context.Context) {

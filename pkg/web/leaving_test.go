@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -269,6 +270,61 @@ func TestPageWithASubresourceThatNeverEnds(t *testing.T) {
 	}
 	u.mustFail("web_navigate", []any{"url", at + "/half", "timeoutMs", 500}, "did not finish loading within 500ms")
 	if got := u.mustCall("web_navigate", "url", at+"/500"); got != "opened "+at+"/500 (500 Internal Server Error)" {
+		t.Error(got)
+	}
+}
+
+// An action that opens a page in another tab ends when that tab shows it, or shows nothing.
+func TestActionsWaitForTheTabsThatTheyOpen(t *testing.T) {
+	t.Parallel()
+	var answered sync.Map // by the name of the way
+	slow := func(then http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			<-time.After(80 * time.Millisecond)
+			answered.Store(r.URL.RawQuery, true)
+			then(w, r)
+		}
+	}
+	at := serve(t, map[string]http.HandlerFunc{
+		"/next": slow(htmlPage("<h1>Next</h1>")),
+		"/none": slow(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }),
+		"/file": slow(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Disposition", "attachment; filename=a.txt")
+		}),
+		"/ways": htmlPage(`<a target=_blank href=/next?Link>Link</a><a target=_blank rel=noopener href=/next?Alone>Alone</a>
+			<form action=/next?Form method=post target=_blank><button>Form</button></form>
+			<form action=/none?None method=post target=_blank><button>None</button></form>
+			<form action=/file?File method=post target=_blank><button>File</button></form>
+			<button onclick="window.open('/next?Script')">Script</button><button onclick="window.open('about:blank')">Blank</button><button onclick="window.open()">Empty</button>`),
+	})
+	pool := newSessionPool(t)
+	for _, name := range []string{"Link", "Alone", "Form", "None", "File", "Script", "Blank", "Empty"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := pool.session(t)
+			u.mustCall("web_navigate", "url", at+"/ways")
+			for range tries(2, 10) {
+				u.mustCall("web_click", "ref", name)
+				if _, ok := answered.LoadAndDelete(name); !ok && name != "Blank" && name != "Empty" {
+					t.Error("the click ended before the tab had its answer")
+				}
+			}
+		})
+	}
+}
+
+// A tab that never gets a response does not fail the action that opened it.
+func TestTabWithoutAResponse(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{
+		"/never": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"/ways":  htmlPage(`<a target=_blank href=/never>Never</a>`),
+	})
+	u := openSession(t)
+	d, _ := u.device.(*webDevice)
+	d.limits.action = 300 * time.Millisecond
+	u.mustCall("web_navigate", "url", at+"/ways")
+	if got := u.mustCall("web_click", "ref", "Never"); !strings.Contains(got, "opened tab 1 ("+at+"/never) without a response") {
 		t.Error(got)
 	}
 }

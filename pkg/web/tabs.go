@@ -223,7 +223,7 @@ func (c *browserContext) describeTabs(name string, r *tool.Result, before []*pag
 		switch {
 		case p.wasCurrent.Load():
 		case r.OK && actsOnPage(name) && !slices.Contains(before, p):
-			opened = append(opened, c.describeTab(p))
+			opened = append(opened, c.describeTab(p)+p.openState())
 		case !r.OK:
 			unused = append(unused, c.describeTab(p))
 		}
@@ -235,6 +235,16 @@ func (c *browserContext) describeTabs(name string, r *tool.Result, before []*pag
 		r.Hint = strings.TrimPrefix(r.Hint+"; tab "+strings.Join(unused, ", ")+
 			" is open, too; web_waitForTab makes it current", "; ")
 	}
+}
+
+// openState says that the page has no document yet; empty if it has.
+func (p *page) openState() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hasOpened() {
+		return ""
+	}
+	return " without a response"
 }
 
 // otherTabs lists the tabs beside p for evidence; empty if there is none.

@@ -328,3 +328,23 @@ func TestTabWithoutAResponse(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A navigation that the page before it replaces by another one fails, as in Playwright, and says by which.
+func TestInterruptedNavigation(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	at := serve(t, map[string]http.HandlerFunc{
+		"/old": htmlPage(`<script>addEventListener("message", () => location = "/other")</script>`),
+		"/slow": func(_ http.ResponseWriter, r *http.Request) {
+			close(release)
+			<-r.Context().Done()
+		},
+		"/other": htmlPage("<h1>Other</h1>"),
+	})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", at+"/old")
+	u.mustEval("fetch('/old').then(() => setTimeout(() => postMessage(1), 300)); 1")
+	u.mustFail("web_navigate", []any{"url", at + "/slow"}, at+"/slow did not open: the page before it opened "+at+"/other meanwhile")
+	<-release
+	u.mustCall("web_waitForUrl", "pattern", "/other")
+}

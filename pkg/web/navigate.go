@@ -165,7 +165,7 @@ func (p *page) open(ctx context.Context, address string, parsed bool) (tool.Resu
 	case answer.IsDownload:
 		return success("%s is a download; the page did not change", address), nil
 	case answer.ErrorText == "net::ERR_ABORTED":
-		return p.abortedNavigation(ctx, address, before, answer.LoaderID)
+		return tool.Result{}, p.abortedNavigation(ctx, address, before, answer.LoaderID)
 	case answer.ErrorText != "":
 		return tool.Result{}, p.openingError(ctx, address, before, answer.ErrorText)
 	case answer.LoaderID == "":
@@ -225,27 +225,39 @@ func (p *page) openingError(ctx context.Context, address, before, code string) e
 	return navigationError(address, code)
 }
 
-// abortedNavigation is the result of a navigation that another one, a download, or a response without content replaced.
-func (p *page) abortedNavigation(ctx context.Context, address, before, loader string) (tool.Result, error) {
+// abortedNavigation is the error for a navigation that another one, a download, or a response without content replaced.
+func (p *page) abortedNavigation(ctx context.Context, address, before, loader string) error {
 	// A page that crashes opens nothing either, but it does not respond, and the call ends with the page.
 	if _, err := evaluateInMain[int](ctx, p, "1"); err != nil && !errors.Is(err, errGone) {
-		return tool.Result{}, err
+		return err
 	}
-	if now := p.main().loaderID(); now == before || now == loader {
-		if blocked := p.device.origins.lastBlocked(); blocked != "" {
-			refusal := p.device.origins.refusal(blocked, address)
-			if p.url() == "about:blank" && p.device.origins.withdraw(address) {
-				fault.As(refusal).Hint = "open " + blocked + " itself, which allows its origin"
-			}
-			return tool.Result{}, refusal
+	if other := p.otherNavigation(before, loader); other != "" {
+		return fault.New(fault.ToolFailed, "wait for that page first, with web_waitForUrl or a check of what it shows",
+			"%s did not open: the page before it opened %s meanwhile", address, other)
+	}
+	if blocked := p.device.origins.lastBlocked(); blocked != "" {
+		refusal := p.device.origins.refusal(blocked, address)
+		if p.url() == "about:blank" && p.device.origins.withdraw(address) {
+			fault.As(refusal).Hint = "open " + blocked + " itself, which allows its origin"
 		}
-		return tool.Result{}, fault.New(fault.ToolFailed, "it may be a download, or a response without content",
-			"%s did not open a page: the browser aborted the navigation (net::ERR_ABORTED)", address)
+		return refusal
 	}
-	if err := p.waitForLoad(ctx, before); err != nil {
-		return tool.Result{}, err
+	return fault.New(fault.ToolFailed, "it may be a download, or a response without content",
+		"%s did not open a page: the browser aborted the navigation (net::ERR_ABORTED)", address)
+}
+
+// otherNavigation returns the URL that the main frame opens, or has opened since it had the document before, by a
+// navigation other than loader; empty if there is none.
+func (p *page) otherNavigation(before, loader string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch f := p.root; {
+	case f.leaving != nil && f.leaving.loader != loader:
+		return f.leaving.url
+	case f.loader != before && f.loader != loader:
+		return f.url
 	}
-	return success("opened %s, which led to %s", address, p.url()), nil
+	return ""
 }
 
 // loaderID returns the id of the navigation that loaded the frame's document.

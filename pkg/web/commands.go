@@ -177,6 +177,7 @@ func verifications() []command {
 		pictureCommand(),
 		stateCommand(),
 		ariaSnapshotCommand(),
+		accessibilityCommand(),
 		newCommand("web_verifyElementVisible", "Fails unless the first element that matches is visible.",
 			element, webVerifyElementVisible).checkedBy(checkVerified),
 		newCommand("web_verifyValue",

@@ -30,7 +30,7 @@ func Kind() device.Kind {
 		Checks: append(device.CoreChecks(), "waitForSelector", "web_waitForUrl", "web_verifyTextVisible",
 			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible", "web_verifyTextNotVisible",
 			"web_verifyElementNotVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl", "web_verifyTitle",
-			"web_verifyAriaSnapshot", "web_waitForTab", "web_waitForDownload", "web_verifyDialog", "web_waitForRequest",
+			"web_verifyAriaSnapshot", "web_verifyAccessibility", "web_waitForTab", "web_waitForDownload", "web_verifyDialog", "web_waitForRequest",
 			"web_waitForResponse", "verifyScreenshot"),
 		Starts: append(device.CoreStarts(), "navigate", "web_navigate", "web_applyCookies", "web_resize", "web_handleDialog",
 			"web_applyStorageState", "web_route", "web_unroute", "web_setClock"),

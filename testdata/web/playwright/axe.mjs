@@ -1,0 +1,15 @@
+// Prints a line of JSON for each page: the rules that do not hold by @axe-core/playwright, each with its elements. Usage:
+// node axe.mjs BROWSER LEVEL-TAG,… URL...
+import { AxeBuilder } from "@axe-core/playwright";
+import { chromium } from "@playwright/test";
+
+const [browser, tags, ...urls] = process.argv.slice(2);
+const program = await chromium.launch({ executablePath: browser });
+for (const url of urls) {
+  const page = await (await program.newContext()).newPage();
+  await page.goto(url);
+  const { violations, incomplete } = await new AxeBuilder({ page }).withTags(tags.split(",")).analyze();
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.flat().join(" ")).join(", ")}`);
+  console.log(JSON.stringify({ violations: found, incomplete: incomplete.map(({ id }) => id) }));
+}
+await program.close();

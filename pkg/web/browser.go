@@ -200,6 +200,7 @@ func (o options) flags(folder string) []string {
 			"CertificateTransparencyComponentUpdater",
 			"LensOverlay",
 			"PaintHolding",
+			"DeferRendererTasksAfterInput",
 			"AutofillServerCommunication",
 			"DestroyProfileOnBrowserClose",
 			"ThirdPartyStoragePartitioning",

@@ -100,6 +100,7 @@ func (s *search) clickObserved(ctx context.Context, o observed, options clickOpt
 	if err := s.page.clickAt(ctx, o.X, o.Y, options); err != nil {
 		return unconfirmed(err)
 	}
+	s.page.timers = s.page.sendTimers() // they run while the click is confirmed
 	return s.confirmPointer(ctx, o)
 }
 

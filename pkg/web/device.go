@@ -256,7 +256,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	if !command.withoutPage {
 		p.context.bringToFront(p)
 	}
-	d.located = nil
+	d.located, p.timers = nil, nil
 	p.takeBlocked()
 	before, tabs, left := p.activitySoFar(), p.context.openPages(), p.navigationsSoFar()
 	secret := p.noteSecret(call)

@@ -157,29 +157,36 @@ func (f *frame) call(ctx context.Context, function string, byValue bool, args []
 	}
 	ctx, done := w.bind(ctx)
 	defer done()
+	for _, arg := range args {
+		if h, ok := arg.(*handle); ok && h.frame != f {
+			return r, errGone
+		}
+	}
+	err = s.Call(ctx, "Runtime.callFunctionOn", w.calling(function, byValue, args), &r)
+	if err == nil {
+		err = r.err()
+	}
+	return r, asGone(err)
+}
+
+// calling returns the parameters of Runtime.callFunctionOn that call a function of page.js.
+func (w *world) calling(function string, byValue bool, args []any) map[string]any {
 	values := []any{map[string]any{"value": function}}
 	for _, arg := range args {
 		if h, ok := arg.(*handle); ok {
-			if h.frame != f {
-				return r, errGone
-			}
 			values = append(values, map[string]any{"objectId": h.objectID})
 		} else {
 			values = append(values, map[string]any{"value": arg})
 		}
 	}
-	err = s.Call(ctx, "Runtime.callFunctionOn", map[string]any{
+	return map[string]any{
 		"functionDeclaration": "function(name, ...args) { return globalThis.trailblaze[name](...args) }",
 		"uniqueContextId":     w.unique,
 		"arguments":           values,
 		"returnByValue":       byValue,
 		"awaitPromise":        true,
 		"userGesture":         true,
-	}, &r)
-	if err == nil {
-		err = r.err()
 	}
-	return r, asGone(err)
 }
 
 // asGone returns errGone for errors that the browser returns when a document or an element does not exist any more,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -120,7 +119,11 @@ func (p *page) navigationsSoFar() int {
 // A navigation that a script begins in a timer without delay counts, because the timers of all processes are awaited
 // first. What the browser reports of a navigation is sent before the response.
 func (p *page) awaitNavigation(ctx context.Context, since int) error {
-	p.runTimers(ctx)
+	wait := p.timers
+	if wait == nil {
+		wait = p.sendTimers()
+	}
+	wait(ctx)
 	url := ""
 	err := p.waitUntil(ctx, func() bool {
 		url = p.leavesFor(since)
@@ -159,22 +162,34 @@ func (p *page) hasOpened() bool {
 	return isEmpty || p.root.loader != "" || failed || p.ctx.Err() != nil
 }
 
-// runTimers waits until the timers that are due have run, in every process that the page has. A page that is left, or
-// does not respond, has none.
-func (p *page) runTimers(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, p.limits().response)
-	defer cancel()
-	var waiting sync.WaitGroup
+// runTimers waits until the timers that are due have run.
+func (p *page) runTimers(ctx context.Context) { p.sendTimers()(ctx) }
+
+// sendTimers asks every process that the page has whether the timers that are due now have run. The function that it
+// returns waits for the answers, or need not be called. A page that is left, or does not respond, has no timers.
+func (p *page) sendTimers() (wait func(context.Context)) {
+	var waits []func(context.Context)
 	seen := map[*cdp.Session]bool{}
 	for _, f := range p.frames() {
-		s := f.session.to.Load()
-		if s == nil || seen[s] || f.silent.Load() {
+		s, w, err := f.current()
+		if err != nil || w == nil || seen[s] || f.silent.Load() {
 			continue
 		}
 		seen[s] = true
-		waiting.Go(func() { _ = f.eval(ctx, "timersRan", nil) })
+		ran := s.Send("Runtime.callFunctionOn", w.calling("timersRan", true, nil))
+		waits = append(waits, func(ctx context.Context) {
+			ctx, done := w.bind(ctx)
+			defer done()
+			_ = ran(ctx, nil)
+		})
 	}
-	waiting.Wait()
+	return func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, p.limits().response)
+		defer cancel()
+		for _, wait := range waits {
+			wait(ctx)
+		}
+	}
 }
 
 // opensPage reports whether a command opens a page.

@@ -110,7 +110,7 @@ func TestEveryElementHasSelectorThatFindsIt(t *testing.T) {
 				u.t = t
 				defer func() { sessions <- u }()
 				u.mustCall("navigate", "url", server.URL+"/"+name)
-				u.mustEval("setTimeout = setInterval = requestAnimationFrame = () => 0; 0")
+				u.mustEval("for (let timer = setTimeout(() => 0); timer > 0; timer--) clearTimeout(timer); setTimeout = setInterval = requestAnimationFrame = () => 0; 0")
 				c := u.capture()
 				elements := 0
 				for _, n := range c.tree.Nodes() {

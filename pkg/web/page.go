@@ -37,6 +37,8 @@ type page struct {
 	blank           atomic.Bool // every request is answered with an empty page
 	wasCurrent      atomic.Bool
 
+	timers func(context.Context) // waits for the timers of the action that runs; nil until it has asked for them
+
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes
 	root       *frame

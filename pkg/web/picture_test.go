@@ -72,7 +72,7 @@ func TestVerifyScreenshot(t *testing.T) {
 	if len(got.Attachments) != 3 || bytes.Equal(got.Attachments[0].Data, got.Attachments[1].Data) {
 		t.Errorf("%d pictures", len(got.Attachments))
 	}
-	u.mustFail("verifyScreenshot", []any{"name", "gone", "ref", "css=#none", "timeoutMs", 1000}, "#none was not found")
+	u.mustFail("verifyScreenshot", []any{"name", "gone", "ref", "css=#none", "timeoutMs", 3000}, "#none was not found")
 	u.mustFail("verifyScreenshot", []any{"name", "time", "ref", "css=#time", "timeoutMs", 3000}, "did not stay the same")
 	u.mustFail("verifyScreenshot", []any{"name", "new", "ref", "css=#slow", "timeoutMs", 30000}, "a.screens/new-web-linux.png does not exist")
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -110,50 +109,4 @@ func (b *bench) crowd() error {
 		b.growth("peak memory, 8,000 ÷ 1,000 callbacks of eight tools at once, no error", m[0], m[1], 1.1)
 	}
 	return err
-}
-
-// earlier compares with a revision of this program. Two in a hundred is near the noise, so it takes many pairs, and the
-// median of their ratios.
-func (b *bench) earlier() error {
-	figure := "`run` of a one-call trail ÷ before tools could call back (" + b.before + ")"
-	const limit = 1.02
-	program, err := b.buildRevision(b.before)
-	if err != nil {
-		b.add(figure, "not measured: "+err.Error(), fmt.Sprintf("≤ %.2f", limit), "")
-		return nil
-	}
-	dir, err := b.project("earlier", b.echo, 1, map[string]string{"one": callTrail(1)})
-	if err != nil {
-		return err
-	}
-	samples, err := rounds(6*b.runs,
-		func() *exec.Cmd { return b.command(dir, b.trailblaze, "run") },
-		func() *exec.Cmd { return b.command(dir, program, "run") })
-	if err != nil {
-		return err
-	}
-	var ratios []float64
-	for i, ours := range samples[0] {
-		ratios = append(ratios, float64(ours.took)/float64(samples[1][i].took))
-	}
-	slices.Sort(ratios)
-	r := ratios[len(ratios)/2]
-	b.row(figure, fmt.Sprintf("%.3f (median of %d pairs)", r, len(ratios)), fmt.Sprintf("≤ %.2f", limit), r <= limit)
-	return nil
-}
-
-// buildRevision builds a revision of this program, in its own folder. A shallow clone may not have it.
-func (b *bench) buildRevision(revision string) (program string, err error) {
-	source, archive := filepath.Join(b.dir, "at-"+revision), filepath.Join(b.dir, revision+".tar")
-	if err := quiet(exec.Command("git", "archive", "-o", archive, revision)); err != nil {
-		return "", fmt.Errorf("git has no %s here", revision)
-	}
-	if err := os.Mkdir(source, 0o755); err != nil {
-		return "", err
-	}
-	if err := quiet(exec.Command("tar", "-xf", archive, "-C", source)); err != nil {
-		return "", err
-	}
-	program = filepath.Join(source, "earlier-trailblaze")
-	return program, build(source, program, ".")
 }

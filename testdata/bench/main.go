@@ -220,6 +220,7 @@ func (b *bench) all(only string) error {
 		{"headlessShell", b.headlessShell},
 		{"browserTrace", b.browserTrace},
 		{"browserClick", b.browserClick},
+		{"browserEarlier", b.browserEarlier},
 		{"browserMemory", b.browserMemory},
 		{"notices", b.notices},
 		{"agents", b.agents},

@@ -213,4 +213,7 @@ type Artifact struct {
 	Title string // what it shows; empty if the name is sufficient
 	Data  []byte
 	Text  bool // is UTF-8 text, which is redacted
+	// Foreign data, such as a download, is of any type: secrets in text are redacted, and reports do not show other data
+	// that has one.
+	Foreign bool
 }

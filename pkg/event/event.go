@@ -135,6 +135,8 @@ type Evidence struct {
 	Title string `json:"title"` // what it shows
 	Step  int    `json:"step"`  // that was running, from 1; 0 outside of steps
 	Call  string `json:"call"`  // id of the call that it belongs to; empty outside of calls
+	// HasSecret says that a secret was found in data that is not text, so that reports do not show it.
+	HasSecret bool `json:"hasSecret,omitempty"`
 }
 
 // DeviceNoted is something that happened on the device without a call that asked for it.

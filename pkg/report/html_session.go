@@ -65,6 +65,10 @@ func (k keptFile) Name() string { return path.Base(k.File) }
 func (h *HTML) load(dir string, e event.Evidence) keptFile {
 	kept := keptFile{Evidence: e}
 	kept.Title, kept.File = lineText(e.Title), lineText(e.File)
+	if e.HasSecret {
+		kept.Missing = "not shown, because a secret was found in it"
+		return kept
+	}
 	if dir == "" {
 		kept.Missing = "the session has no folder"
 		return kept

@@ -177,6 +177,9 @@ func TestPageShowsOnlyFilesOfSessionFolder(t *testing.T) {
 			t.Errorf("%q: link %.80q, want %s", name, got.Link, tt.link)
 		}
 	}
+	if got := h.load(dir, event.Evidence{File: "a.txt", HasSecret: true}); got.Missing == "" || got.Text.Text != "" || got.Link != "" {
+		t.Errorf("a file with a secret: %+v", got)
+	}
 	if got := h.load("", event.Evidence{File: "a.txt"}); got.Missing == "" {
 		t.Error("a session without a folder has a file")
 	}

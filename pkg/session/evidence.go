@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -92,7 +94,7 @@ func (s *Session) keepAttachments(callID string, attachments []tool.Attachment) 
 			continue
 		}
 		ext, text := fileType(a.MIME)
-		artifact := device.Artifact{Name: "call-" + callID + ext, Title: attachmentTitle(a), Data: a.Data, Text: text}
+		artifact := device.Artifact{Name: "call-" + callID + ext, Title: attachmentTitle(a), Data: a.Data, Text: text, Foreign: !text}
 		if _, err := s.keepFor(callID, "calls", artifact); err != nil {
 			s.unwritable(err)
 			return
@@ -161,16 +163,32 @@ func (s *Session) keep(folder string, a device.Artifact) (path string, err error
 
 // keepFor is keep for an artifact of a call; callID may be empty.
 func (s *Session) keepFor(callID, folder string, a device.Artifact) (path string, err error) {
+	hasSecret := a.Foreign && s.hasSecret(a.Data)
+	if hasSecret && isText(a.Data) {
+		a.Text, hasSecret = true, false
+	}
 	path, err = s.write(folder, a)
 	if err != nil {
 		return "", err
 	}
 	relative, _ := filepath.Rel(s.opts.Dir, path) // path is below Dir
-	s.opts.Emit.Emit(event.Evidence{
+	kept := event.Evidence{
 		File: filepath.ToSlash(relative), Title: cmp.Or(a.Title, s.stem(a.Name)), Step: int(s.step.Load()), Call: callID,
-	})
+		HasSecret: hasSecret,
+	}
+	if a.Foreign && a.Text {
+		s.opts.Emit.Log("info", "evidence", "secrets in "+kept.File+" were replaced by their names", "")
+	}
+	s.opts.Emit.Emit(kept)
 	return path, nil
 }
+
+func (s *Session) hasSecret(data []byte) bool {
+	redacted := s.opts.Redactor.Bytes(data)
+	return len(data) > 0 && &redacted[0] != &data[0]
+}
+
+func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
 
 // stem returns the name of an artifact as it is in the session's folder, without its extension.
 func (s *Session) stem(name string) string {

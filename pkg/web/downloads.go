@@ -155,7 +155,7 @@ func (l *download) keep(path string, keep func(device.Artifact) (string, error))
 	}
 	hash := sha256.Sum256(data)
 	l.bytes, l.hash = len(data), hex.EncodeToString(hash[:])
-	l.path, err = keep(device.Artifact{Name: filepath.Base(filepath.Clean("/" + l.name)), Data: data})
+	l.path, err = keep(device.Artifact{Name: filepath.Base(filepath.Clean("/" + l.name)), Data: data, Foreign: true})
 	return err
 }
 

@@ -102,6 +102,9 @@ func TestWaitForDownload(t *testing.T) {
 		if file.Path != "kept/"+name || file.FileName != name || file.Bytes != 4 || file.SHA256 != hash {
 			t.Errorf("%s: %+v", name, file)
 		}
+		if !u.foreign[name] {
+			t.Errorf("%s is kept without a search for secrets", name)
+		}
 	}
 	u.mustFail("web_waitForDownload", []any{"fileName", "a.csv", "timeoutMs", 50}, `timed out after 50ms waiting for a download with fileName "a.csv"`,
 		"a.csv from "+url+"/a.csv (returned before)")

@@ -141,9 +141,10 @@ type testSession struct {
 	device device.Device
 	broken chan error
 
-	mu   sync.Mutex
-	kept map[string][]byte
-	logs []string
+	mu      sync.Mutex
+	kept    map[string][]byte
+	foreign map[string]bool // whether the kept file is a foreign one
+	logs    []string
 }
 
 // openSession opens a session in the shared browser.
@@ -193,7 +194,7 @@ func tries(short, full int) int {
 // openSessionIn opens a session in a backend, and fills in the functions of session.
 func openSessionIn(t *testing.T, b device.Backend, session device.Session) *testSession {
 	t.Helper()
-	u := &testSession{t: t, broken: make(chan error, 1), kept: map[string][]byte{}}
+	u := &testSession{t: t, broken: make(chan error, 1), kept: map[string][]byte{}, foreign: map[string]bool{}}
 	session.Log = func(level, message, _ string) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
@@ -202,7 +203,7 @@ func openSessionIn(t *testing.T, b device.Backend, session device.Session) *test
 	session.Keep = func(a device.Artifact) (string, error) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.kept[a.Name] = a.Data
+		u.kept[a.Name], u.foreign[a.Name] = a.Data, a.Foreign
 		return filepath.Join("kept", a.Name), nil
 	}
 	session.Broken = func(err error) { u.broken <- err }

@@ -91,7 +91,8 @@ func webHover(ctx context.Context, p *page, args map[string]any) (tool.Result, e
 // textEntry is a text for a field.
 type textEntry struct {
 	text   string
-	clear  bool // it replaces the content; otherwise it is typed at the end, key by key
+	clear  bool // it replaces the content; otherwise it is typed key by key
+	atEnd  bool // it is typed at the end, and not at the caret
 	secret bool // no message may show it
 }
 
@@ -105,6 +106,7 @@ func webType(ctx context.Context, p *page, args map[string]any) (tool.Result, er
 	}
 	a := arguments(args)
 	e := textEntry{text: a.text("text"), clear: a.flag("clearFirst", true)}
+	e.atEnd = !e.clear
 	return p.enterText(ctx, t, e, p.actionLimit(ctx, args))
 }
 
@@ -136,7 +138,7 @@ func (p *page) enterText(ctx context.Context, t target, e textEntry, limit time.
 		name:           "focus",
 		want:           "ready for text",
 		unique:         true,
-		options:        map[string]any{"clear": e.clear, "text": e.text, "secret": e.secret},
+		options:        map[string]any{"clear": e.clear, "atEnd": e.atEnd, "text": e.text, "secret": e.secret},
 		preferredRoles: fieldRoles(),
 	})
 	var r inputResult

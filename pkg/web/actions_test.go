@@ -123,6 +123,23 @@ func TestInputTextTypesIntoFocusedField(t *testing.T) {
 	}
 }
 
+// Wikis put the caret of a focused editor at its beginning.
+func TestTypeAppendsToFieldWhoseCaretIsElsewhere(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", serve(t, nil)+"/act-form.html")
+	before := u.mustEval("notes.focus(), notes.setSelectionRange(0, 0), notes.value")
+	u.mustCall("web_type", "ref", "css=#notes", "text", "!", "clearFirst", false)
+	if got := u.mustEval("notes.value"); got != before+"!" {
+		t.Errorf("web_type left %q, want %q at the end of %q", got, "!", before)
+	}
+	u.mustEval("notes.setSelectionRange(0, 0)")
+	u.mustCall("inputText", "text", "At the caret ")
+	if got := u.mustEval("notes.value"); !strings.HasPrefix(got, "At the caret ") {
+		t.Errorf("inputText left %q", got)
+	}
+}
+
 func TestPressKeySendsKeysOfPlaywright(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)

@@ -559,8 +559,8 @@
     click: (el, options, memo) => checkPointer(el, { ...options, enabled: true }, memo),
     hover: (el, options, memo) => checkPointer(el, options, memo),
 
-    // focus prepares a field for text: with options.clear it selects everything in it, without, it moves the caret to
-    // the end.
+    // focus prepares a field for text: with options.clear it selects everything in it, with options.atEnd it moves the
+    // caret to the end, also in a field that has the focus.
     focus: (given, options) => {
       const control = controlOf(given, "input, textarea, [contenteditable]");
       const el = (control.isContentEditable && closest(control, "[contenteditable]")) || control;
@@ -570,8 +570,7 @@
       if (disabled) return { reason: disabled, held: attachedVisible };
       if (!takesText(el)) return { reason: `it does not take text: ${describe(el)}`, held: attachedVisibleEnabled };
       if (el.readOnly || el.ariaReadOnly === "true") return { reason: "it is read-only", held: attachedVisibleEnabled };
-      const hadFocus = activeElement() === el;
-      if (!hadFocus) {
+      if (activeElement() !== el) {
         el.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
         el.focus({ preventScroll: true });
       }
@@ -584,7 +583,7 @@
       }
       if (options.clear && nativeTypes.has(el.type))
         return { found: describe(el), apply: () => setValue(el, options.text) };
-      if (options.clear || !hadFocus) selectContent(el, options.clear);
+      if (options.clear || options.atEnd) selectContent(el, options.clear);
       return { found: describe(el) };
     },
 

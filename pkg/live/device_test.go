@@ -37,6 +37,7 @@ func (a *app) kind() device.Kind {
 				device.Command("assertVisible", "Fails unless a button is shown.", text),
 				device.Command("isVisible", "Returns whether a button is shown.", text),
 				device.Command("web_evaluate", "Runs a script.", ""),
+				device.Command("web_fillSecret", "Fills a field.", `"value": {"type": "string", "writeOnly": true}`),
 			}
 		},
 	}
@@ -104,7 +105,7 @@ func (a *app) Call(_ context.Context, c tool.Call) (tool.Result, error) {
 	}
 	shown := slices.Contains(a.buttons, text)
 	switch c.Tool {
-	case "launchApp", "web_evaluate":
+	case "launchApp", "web_evaluate", "web_fillSecret":
 		return result, nil
 	case "isVisible":
 		result.Text = fmt.Sprint(shown)

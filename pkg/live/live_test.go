@@ -295,6 +295,20 @@ func TestWithholdsScreenshotsThatShowSecrets(t *testing.T) {
 	}
 }
 
+func TestWarnsOfASecretTextInTheRecording(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	if r := f.step("Enter the PIN", call("web_fillSecret", "value", "{{PIN}}")); len(r.Warnings) > 0 {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	r := f.step("Enter another", call("web_fillSecret", "value", "5678"))
+	want := []string{"web_fillSecret: the recording has the value as it was written; " +
+		"to keep it out, start the session with --secret NAME and write {{NAME}}"}
+	if diff := cmp.Diff(want, r.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
 func TestSnapshotOfAnElementHasWholeTexts(t *testing.T) {
 	t.Parallel()
 	f := open(t)

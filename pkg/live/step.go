@@ -120,7 +120,20 @@ func (s *Session) record(index int, r StepRequest, calls []trail.Call, report *S
 		report.Warnings = append(report.Warnings, warning)
 	}
 	report.Step, report.Recorded = index+1, len(calls)
+	report.Warnings = append(report.Warnings, s.writtenSecrets(calls)...)
 	report.Warnings = append(report.Warnings, s.besideRepair(index)...)
+}
+
+// writtenSecrets warns of calls whose recording has a text that the tool keeps secret.
+func (s *Session) writtenSecrets(calls []trail.Call) []string {
+	var warnings []string
+	for _, c := range calls {
+		if slices.ContainsFunc(s.inner.Hidden(c), func(text string) bool { return !strings.Contains(text, "{{") }) {
+			warnings = append(warnings, c.Tool+": the recording has the value as it was written; "+
+				"to keep it out, start the session with --secret NAME and write {{NAME}}")
+		}
+	}
+	return warnings
 }
 
 // actions returns how many calls that succeeded may have changed the app.

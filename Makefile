@@ -113,6 +113,17 @@ wine: ; $(call installed,wine,wine wine64,Wine (packages wine and wine64 of Debi
 mingw: ; $(call installed,x86_64-w64-mingw32-gcc,gcc-mingw-w64-x86-64,MinGW-w64 (package gcc-mingw-w64-x86-64 of Debian))
 qemu: ; $(call installed,qemu-aarch64,qemu-user,qemu for programs of Linux (package qemu-user of Debian))
 
+# Not part of test: it takes an hour, and needs packages that nothing else needs.
+APPS := e2e/apps
+REPEATS ?= 20
+.PHONY: test-apps
+test-apps: php dokuwiki $(APPS)/node_modules/.stamp chromium headless-shell build ## replay the trails of real apps, each REPEATS times (20) in a new app
+	cd $(APPS) && go test -tags apps -count 1 -timeout 0 -repeats $(REPEATS)
+
+.PHONY: php dokuwiki
+php: ; $(call installed,php,php-cli,PHP (package php-cli of Debian and Ubuntu))
+dokuwiki: ; $(call installed,/usr/share/dokuwiki/bin/dwpage.php,dokuwiki,DokuWiki (package dokuwiki of Debian and Ubuntu))
+
 .PHONY: bench
 bench: deps build ## measure start-up, calls, reports, browsers and phones; deps-appium adds the rows with Appium
 	go run ./testdata/bench
@@ -135,6 +146,7 @@ vet: ## vet for linux, darwin and windows
 		CGO_ENABLED=0 GOOS=$$os go vet ./... || exit 1; \
 	done
 	go vet $(PROGRAMS)
+	go vet -tags apps ./$(APPS)
 
 .PHONY: tidy-check
 tidy-check:
@@ -194,4 +206,4 @@ $(GORELEASER):
 
 .PHONY: clean
 clean: ## remove what was built and installed
-	rm -rf bin dist $(SHOP)/bin $(dir $(NPM_STAMPS)) $(APPIUM)/node_modules
+	rm -rf bin dist $(SHOP)/bin $(dir $(NPM_STAMPS)) $(APPIUM)/node_modules $(APPS)/node_modules

@@ -114,6 +114,9 @@ func (a *app) deviceValues(project *config.Project, d config.Device, c *cobra.Co
 		if project != nil {
 			values = project.DeviceValues(kindName(k), d)
 			maps.DeleteFunc(values, func(key, _ string) bool { return !hasOption(k, key) }) // of another kind
+			for key, value := range values {
+				values[key] = inProject(project, k, key, value)
+			}
 			if k.IDOption != "" && d.ID != "" {
 				values[k.IDOption] = d.ID
 			}
@@ -200,11 +203,20 @@ func (a *app) deviceProblems(project *config.Project) fault.Problems {
 			kinds[i].Keys = append(kinds[i].Keys, o.Key)
 		}
 		kinds[i].Check = func(key, value string) error {
-			_, err := k.New(a.host(map[string]string{key: value})) // starts nothing
+			_, err := k.New(a.host(map[string]string{key: inProject(project, k, key, value)})) // starts nothing
 			return err
 		}
 	}
 	return project.DeviceProblems(kinds)
+}
+
+// inProject returns the value of a setting in the project file: a relative path below the project's folder.
+func inProject(project *config.Project, k device.Kind, key, value string) string {
+	isPath := slices.ContainsFunc(k.Options, func(o device.Option) bool { return o.Key == key && o.Path })
+	if !isPath || value == "" || filepath.IsAbs(value) {
+		return value
+	}
+	return filepath.Join(project.Root, filepath.FromSlash(value))
 }
 
 // kindName is the name of a kind of device under device: in the project file.

@@ -154,6 +154,44 @@ func TestCheckFindsWrongArguments(t *testing.T) {
 	}
 }
 
+func TestCheckFindsSelectorsThatNoBrowserAccepts(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze-config/targets/shop.yaml": "id: shop\n",
+		"trailblaze.yaml":                     "platform: web\ntarget: shop\n",
+		"trails/a.trail.yaml": `trail:
+  - step: do it
+    recording:
+      web:
+        - web_click: { ref: "css=.cart[" }
+        - web_click: { nodeSelector: { web: { cssSelector: "li:contains(Tea)" } } }
+        - web_click: { ref: "css=li:nth-child(2 of .x):has(> a):is(b, c)" }
+        - web_click: { ref: "css=#{{id}}[" }
+`,
+	})
+	p.run("check", "--memory", "id").wantErr(t, 3, `a.trail.yaml:5:11: web_click: ".cart[" is not a CSS selector`,
+		`6:11: web_click: "li:contains(Tea)" is not a CSS selector: :contains is the syntax of another tool`, "2 problems in")
+	p.run("run", "--memory", "id=x", "--browser", "/nonexistent").want(t, 1, `".cart[" is not a CSS selector`)
+}
+
+func TestStorageStateIsReadBeforeThereIsAPage(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze-config/targets/shop.yaml": "id: shop\n",
+		"trailblaze.yaml": "platform: web\ntarget: shop\n" +
+			"device: { storageState: state/one.json }\ndevices: { other: { platform: web, storageState: two.json } }\n",
+		"state/one.json": "{broken", "two.json": `{"origins": [{"origin": "nowhere"}]}`, "trails/a.trail.yaml": "trail: [ { step: Do nothing } ]\n",
+	})
+	one, two := "trailblaze.yaml:3:11: storageState: ", `trailblaze.yaml:4:36: storageState: `
+	p.run("check").wantErr(t, 3, one, "one.json: not a storage state in JSON", two, `two.json: "nowhere" is not an origin`)
+	for _, command := range []string{"run", "tool web_currentUrl", "session start"} {
+		p.run(strings.Fields(command)...).wantErr(t, 3, "one.json: not a storage state in JSON")
+	}
+	p.write("trailblaze.yaml", "platform: web\ntarget: shop\ndevice: { storageState: later.json }\n")
+	p.run("check").want(t, 0)
+	p.run("run", "--storage-state", "two.json").wantErr(t, 3, "is not an origin")
+}
+
 func TestCheckAndDryRunFindUndefinedValues(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{

@@ -124,7 +124,8 @@ func TestCookiesAndStorage(t *testing.T) {
 		len(state.Cookies) != 2 {
 		t.Errorf("%s\n%s", diff, text)
 	}
-	if got := b.mustCall("web_applyCookies", "cookiesJson", text); got != "applied 2 cookies" {
+	if got := b.mustCall("web_applyCookies", "cookiesJson", text); got !=
+		"applied 2 cookies (the local storage of 1 origin was ignored: web_applyStorageState sets it, too)" {
 		t.Error(got)
 	}
 	b.mustCall("navigate", "url", url+"/page-store.html")

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -231,15 +233,21 @@ func webApplyCookies(ctx context.Context, p *page, args map[string]any) (tool.Re
 		}
 		text = string(data)
 	}
-	cookies, err := readCookies(text)
+	state, err := readCookies(text)
 	if err != nil {
 		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err,
 			`write a list such as [{"name": "a", "value": "b", "url": "https://shop.example"}], or a result of web_getStorageState`, "cookiesJson")
 	}
-	if err := p.context.setCookies(ctx, cookies); err != nil {
+	if err := p.context.setCookies(ctx, state.Cookies); err != nil {
 		return tool.Result{}, err
 	}
-	return success("applied %s", plural(len(cookies), "cookie", "cookies")), nil
+	result := success("applied %s", plural(len(state.Cookies), "cookie", "cookies"))
+	if origins := state.stored(); len(origins) > 0 {
+		result.Notes = []string{"the local storage of " + plural(len(origins), "origin", "origins") +
+			" was ignored: web_applyStorageState sets it, too"}
+		result.Text += remarks(result.Notes).String()
+	}
+	return result, nil
 }
 
 func (c *browserContext) setCookies(ctx context.Context, cookies []cookie) error {
@@ -300,6 +308,11 @@ func (d *webDevice) configuredState() (*storageState, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cmp.Or(d.session.Root, d.session.TrailDir), filepath.FromSlash(path))
 	}
+	return loadState(path)
+}
+
+// loadState reads the storage state of a file.
+func loadState(path string) (*storageState, error) {
 	data, err := files.Read(path, maxState)
 	if err != nil {
 		return nil, fault.Wrap(fault.Misuse, err, stateHint, "storageState")
@@ -309,6 +322,19 @@ func (d *webDevice) configuredState() (*storageState, error) {
 		return nil, fault.Wrap(fault.Misuse, err, stateHint, "storageState: "+path)
 	}
 	return &state, nil
+}
+
+// checkStateFile returns an error for a file with anything but a storage state. One that does not exist may be written
+// before it is needed. A relative path, which starts at the folder of a session, is not checked.
+func checkStateFile(path string) error {
+	if !filepath.IsAbs(path) {
+		return nil
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	_, err := loadState(path)
+	return err
 }
 
 // readState parses a storage state.
@@ -331,17 +357,19 @@ func readState(data []byte) (storageState, error) {
 	return state, prepareCookies(state.Cookies)
 }
 
+// stored returns the origins with items in their local storage.
+func (s *storageState) stored() []originStorage {
+	return slices.DeleteFunc(slices.Clone(s.Origins), func(o originStorage) bool { return len(o.LocalStorage) == 0 })
+}
+
 // applyState sets cookies and local storage, and returns what it did in words.
 func (c *browserContext) applyState(ctx context.Context, state storageState) (applied string, err error) {
 	if err := c.setCookies(ctx, state.Cookies); err != nil {
 		return "", err
 	}
-	var origins []originStorage
+	origins := state.stored()
 	databases := 0
 	for _, o := range state.Origins {
-		if len(o.LocalStorage) > 0 {
-			origins = append(origins, o)
-		}
 		if text := strings.TrimSpace(string(o.IndexedDB)); text != "" && text != "[]" && text != "null" {
 			databases++
 		}
@@ -375,20 +403,20 @@ func (p *page) setLocalStorage(ctx context.Context, origins []originStorage) err
 	return nil
 }
 
-// readCookies parses cookies and fills in their defaults.
-func readCookies(text string) ([]cookie, error) {
+// readCookies parses a list of cookies or a storage state, and fills in defaults.
+func readCookies(text string) (storageState, error) {
 	var state storageState
 	target := any(&state)
 	if strings.HasPrefix(strings.TrimSpace(text), "[") {
 		target = &state.Cookies
 	}
 	if err := json.Unmarshal([]byte(text), target); err != nil {
-		return nil, fmt.Errorf("not cookies in JSON: %w", err)
+		return state, fmt.Errorf("not cookies in JSON: %w", err)
 	}
 	if state.Cookies == nil {
-		return nil, errors.New("it has no cookies")
+		return state, errors.New("it has no cookies")
 	}
-	return state.Cookies, prepareCookies(state.Cookies)
+	return state, prepareCookies(state.Cookies)
 }
 
 // prepareCookies fills in the defaults of cookies.

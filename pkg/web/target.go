@@ -209,8 +209,10 @@ func byRelations(s *screen.Selector) (target, error) {
 			return target{}, fault.New(fault.InvalidArguments, "give web blocks only",
 				"nodeSelector.%s matches nothing on a web page", b.Dialect)
 		}
-		if err := checkCSS(b.Text("cssSelector")); err != nil {
-			return target{}, err
+		if css := b.Text("cssSelector"); css != "" {
+			if err := checkCSS(css); err != nil {
+				return target{}, err
+			}
 		}
 	}
 	t := newTarget("%s", s)
@@ -223,15 +225,6 @@ func byRelations(s *screen.Selector) (target, error) {
 	t = newTarget("%s", &all)
 	t.related = &all
 	return t.at(*s.Index, "index"), nil
-}
-
-// checkCSS returns an error for a selector in the syntax of another tool.
-func checkCSS(selector string) error {
-	if found := foreignCSS().FindString(selector); found != "" {
-		return fault.New(fault.InvalidArguments, "write it as for document.querySelector",
-			"%q is not a CSS selector: %s is the syntax of another tool", selector, strings.TrimSpace(found))
-	}
-	return nil
 }
 
 // byRoleAndName returns the target with an ARIA role, a name, or both.

@@ -126,6 +126,9 @@ func newOptions(host device.Host) (options, error) {
 	if o.allowedOrigins, err = readOrigins(v["allowedOrigins"]); err != nil {
 		return o, err
 	}
+	if err = checkStateFile(o.storageState); err != nil {
+		return o, err
+	}
 	var width, height int
 	if o.emulation, width, height, err = readEmulation(v); err != nil {
 		return o, err

@@ -302,7 +302,7 @@ func (a *app) replayInSession(ctx context.Context, name string, request live.Tra
 		}
 	default:
 		a.printStopped(report.Clean(replayed.File), report.Clean(replayed.File), replayed.Replayed)
-		a.printScreen(replayed.Changes, replayed.Events)
+		a.printScreen(replayed.Changes, replayed.Events, replayed.Messages)
 		if replayed.Step > 0 && replayed.Outcome == event.Failed && replayed.Kind != trail.KindUse {
 			a.notice(fmt.Sprintf("make the calls that work with --%s %q, then replay %s again", repairFlag(replayed.Kind),
 				report.Clean(replayed.Text), report.Clean(replayed.File)))
@@ -326,11 +326,22 @@ func repairFlag(kind string) string {
 }
 
 // printScreen prints what a request changed on the screen.
-func (a *app) printScreen(changes string, events []string) {
+func (a *app) printScreen(changes string, events, messages []string) {
+	a.printEvents(events, messages)
+	if changes != "" {
+		fmt.Fprintln(a.Stdout, report.Clean(changes))
+	}
+}
+
+// printEvents prints what happened since the last request.
+func (a *app) printEvents(events, messages []string) {
 	for _, event := range events {
 		fmt.Fprintf(a.Stdout, "event: %s\n", report.Clean(event))
 	}
-	if changes != "" {
-		fmt.Fprintln(a.Stdout, report.Clean(changes))
+	for _, message := range messages {
+		fmt.Fprintf(a.Stdout, "message: %s\n", report.Clean(message))
+	}
+	if len(messages) > 0 {
+		a.notice("to check a message that vanishes, make the call of the action and that of the check in one line, with && between them")
 	}
 }

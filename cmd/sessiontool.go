@@ -95,6 +95,7 @@ type stepView struct {
 	URL      string   `json:"url"`
 	Changes  string   `json:"changes"`
 	Events   []string `json:"events"`
+	Messages []string `json:"messages"`
 	Warnings []string `json:"warnings"`
 }
 
@@ -113,7 +114,7 @@ func (a *app) printStep(session string, request live.StepRequest, done live.Step
 		v := stepView{
 			toolResultView: toolResultView{Tool: call.Tool, OK: call.OK, Structured: call.Structured, Kind: call.Kind, DurationMs: durationMs},
 			Session:        session, Step: done.Step, Recorded: done.Recorded, URL: done.URL, Changes: done.Changes,
-			Events: list(done.Events), Warnings: list(done.Warnings),
+			Events: list(done.Events), Messages: list(done.Messages), Warnings: list(done.Warnings),
 		}
 		if call.OK {
 			v.Text = call.Text
@@ -123,7 +124,7 @@ func (a *app) printStep(session string, request live.StepRequest, done live.Step
 		return errors.Join(a.writeJSON(v), codeError(code))
 	}
 	a.printCall(call, failure)
-	a.printScreen(done.Changes, done.Events)
+	a.printScreen(done.Changes, done.Events, done.Messages)
 	for _, warning := range done.Warnings {
 		a.notice("warning: " + report.Clean(warning))
 	}
@@ -217,12 +218,11 @@ func (a *app) printSessionSnapshot(shot live.Snapshot, path, withheld string) er
 			Snapshot string   `json:"snapshot"`
 			More     int      `json:"more"`
 			Events   []string `json:"events"`
+			Messages []string `json:"messages"`
 			Withheld string   `json:"withheld,omitempty"` // why there is no screenshot
-		}{shot.URL, shot.Title, shot.Text, shot.More, list(shot.Events), withheld})
+		}{shot.URL, shot.Title, shot.Text, shot.More, list(shot.Events), list(shot.Messages), withheld})
 	}
-	for _, event := range shot.Events {
-		fmt.Fprintf(a.Stdout, "event: %s\n", report.Clean(event))
-	}
+	a.printEvents(shot.Events, shot.Messages)
 	text := report.Clean(shot.Text)
 	if shot.More > 0 {
 		text += "; narrow with --find TEXT or --within REF, or raise --max-bytes"

@@ -21,8 +21,10 @@ type Kind struct {
 	// Restricted names the commands that agents may call only if the user allows them: those that run any code, and
 	// those that read or write files of this machine.
 	Restricted []string
-	Checks     []string // the commands that fail unless the screen is as expected
-	Starts     []string // the commands that bring the app into a known state, with which a trail begins
+	// AllowedWith names, for some of the restricted commands, the switch with which agents may call them all the same.
+	AllowedWith map[string]string
+	Checks      []string // the commands that fail unless the screen is as expected
+	Starts      []string // the commands that bring the app into a known state, with which a trail begins
 	// Instead says what to use instead of commands that it does not have and that recordings of other programs may
 	// call, by their names.
 	Instead map[string]string
@@ -179,9 +181,18 @@ type View struct {
 	// Events are what happened since the last view, one line each: dialogs and how they were answered, downloads,
 	// windows that were opened, navigations that were blocked, and the number of console errors with the first one.
 	Events []string
+	// Messages are the texts that came on the screen and are gone again, since the last view.
+	Messages []Message
 	// Blocked are the URLs that the last call led to, and that the device did not open because their origins are not
 	// allowed. A call that fails for that reason does not count.
 	Blocked []string
+}
+
+// Message is a text that was on the screen for some time.
+type Message struct {
+	Role, Text string // text for an element without a role
+	Began      time.Time
+	For        time.Duration
 }
 
 // Screen returns what pkg/screen compares of a view.

@@ -18,8 +18,9 @@ type app struct {
 	buttons []string
 	opens   map[string]string
 	tapped  []string
-	loading []string // what each view shows in place of buttons, until the last
-	blocked []string // URLs that the next view says were blocked
+	loading []string         // what each view shows in place of buttons, until the last
+	gone    []device.Message // in the next view
+	blocked []string         // URLs that the next view says were blocked
 	refs    *screen.References
 	// released counts how often the device was released for other sessions.
 	released int
@@ -30,7 +31,7 @@ func (a *app) kind() device.Kind {
 	text := `"text": {"type": "string"}, "ref": {"type": "string"}, "nodeSelector": {"type": "object"}`
 	return device.Kind{
 		Name: "app", Drivers: []string{"playwright-native"},
-		Restricted: []string{"web_evaluate"}, Checks: device.CoreChecks(), Starts: device.CoreStarts(), Commands: func() []tool.Advertised {
+		Restricted: []string{"web_evaluate", "web_route"}, AllowedWith: map[string]string{"web_route": "abort"}, Checks: device.CoreChecks(), Starts: device.CoreStarts(), Commands: func() []tool.Advertised {
 			return []tool.Advertised{
 				device.Command("launchApp", "Opens the app.", `"app": {"type": "object"}`),
 				device.Command("tap", "Taps a button.", text),
@@ -38,6 +39,7 @@ func (a *app) kind() device.Kind {
 				device.Command("isVisible", "Returns whether a button is shown.", text),
 				device.Command("web_evaluate", "Runs a script.", ""),
 				device.Command("web_fillSecret", "Fills a field.", `"value": {"type": "string", "writeOnly": true}`),
+				device.Command("web_route", "Answers requests.", `"url": {"type": "string"}, "abort": {}, "body": {"type": "string"}`),
 			}
 		},
 	}
@@ -72,10 +74,10 @@ func (a *app) View(context.Context, device.ViewOptions) (device.View, error) {
 	}
 	tree := a.tree()
 	a.refs.See(tree)
-	blocked := a.blocked
-	a.blocked = nil
+	blocked, gone := a.blocked, a.gone
+	a.blocked, a.gone = nil, nil
 	return device.View{
-		URL: "app://main", Title: "App", Tree: tree, Part: tree, Ref: a.refs.Ref, Screenshot: []byte("png"), Blocked: blocked,
+		URL: "app://main", Title: "App", Tree: tree, Part: tree, Ref: a.refs.Ref, Screenshot: []byte("png"), Blocked: blocked, Messages: gone,
 	}, nil
 }
 
@@ -105,7 +107,7 @@ func (a *app) Call(_ context.Context, c tool.Call) (tool.Result, error) {
 	}
 	shown := slices.Contains(a.buttons, text)
 	switch c.Tool {
-	case "launchApp", "web_evaluate", "web_fillSecret":
+	case "launchApp", "web_evaluate", "web_fillSecret", "web_route":
 		return result, nil
 	case "isVisible":
 		result.Text = fmt.Sprint(shown)

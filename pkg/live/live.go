@@ -8,6 +8,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -94,6 +95,8 @@ type Session struct {
 	root       *list             // the recording
 	parts      map[string]*list  // the parts that were replayed, by their absolute paths
 	shown      *device.View      // what the caller knows of the screen; nil when nothing was shown yet
+	looked     time.Time         // when the last view was begun
+	shownAt    time.Time         // when that of shown was begun
 	unfinished []string          // texts of the steps whose last request failed
 	unrecorded int               // how many calls that may change the app were made without recording
 	omitted    int               // how much of what could not be recorded was reported
@@ -157,10 +160,34 @@ func (s *Session) Done() <-chan struct{} { return s.inner.Done() }
 // Tools returns the tools of the session.
 func (s *Session) Tools() *discover.Registry { return s.inner.Registry() }
 
-// Allowed reports whether calls of a tool are accepted: an agent may call a restricted command only if the user allows
-// it.
-func (s *Session) Allowed(name string) bool {
-	return !s.opts.Agent || !slices.Contains(s.kind().Restricted, name) || slices.Contains(s.opts.Allow, name)
+// Limits returns which calls of a tool are not accepted, in a few words, "" for none: an agent may call a restricted
+// command only if the user allows it, or with a switch that makes it harmless.
+func (s *Session) Limits(name string) string {
+	if !s.opts.Agent || !slices.Contains(s.kind().Restricted, name) || slices.Contains(s.opts.Allow, name) {
+		return ""
+	}
+	if with := s.kind().AllowedWith[name]; with != "" {
+		return "only with " + with + ": true"
+	}
+	return "not allowed"
+}
+
+// mayCall returns an error if the caller may not make a call.
+func (s *Session) mayCall(call trail.Call) error {
+	limits := s.Limits(call.Tool)
+	if limits == "" {
+		return nil
+	}
+	with := s.kind().AllowedWith[call.Tool]
+	if on, _ := call.Args[with].(bool); on {
+		return nil
+	}
+	hint := fmt.Sprintf("a person can allow it: `allow: [%s]` in trailblaze.yaml, which the next session reads, or --allow %[1]s",
+		call.Tool)
+	if with != "" {
+		return fault.New(fault.PermissionDenied, hint, "tool %q is allowed for agents in this project %s", call.Tool, limits)
+	}
+	return fault.New(fault.PermissionDenied, hint, "tool %q is not allowed for agents in this project", call.Tool)
 }
 
 // Status says what a session is and where it stands.

@@ -223,7 +223,20 @@ func TestRefusesStepsBeforeAnyCallIsMade(t *testing.T) {
 			}
 		})
 	}
-	f := open(t, func(o *live.Options) { o.Allow = []string{"web_evaluate"} })
+	f := open(t)
+	route := func(abort any) trail.Call {
+		return trail.Call{Tool: "web_route", Args: map[string]any{"url": "**/ads", "abort": abort}}
+	}
+	for _, abort := range []any{nil, false, "true", "{{yes}}"} {
+		_, err := f.Step(t.Context(), live.StepRequest{Text: "Route", Kind: "step", Calls: []trail.Call{route(abort)}})
+		if fault.KindOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), "only with abort: true") {
+			t.Errorf("%v: %v", abort, err)
+		}
+	}
+	if r := f.step("Abort", route(true)); !r.OK() || f.Limits("web_evaluate") != "not allowed" {
+		t.Errorf("a route that aborts: %+v", r)
+	}
+	f = open(t, func(o *live.Options) { o.Allow = []string{"web_evaluate"} })
 	if r := f.step("Run", call("web_evaluate")); !r.OK() {
 		t.Errorf("an allowed tool: %+v", r)
 	}

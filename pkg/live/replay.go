@@ -44,6 +44,8 @@ type TrailReport struct {
 	URL     string       `json:"url,omitempty"`
 	Changes string       `json:"changes,omitempty"` // of the screen; only with Keep
 	Events  []string     `json:"events,omitempty"`
+	// Messages are as in [StepReport].
+	Messages []string `json:"messages,omitempty"`
 }
 
 // RunTrail replays a trail, in a session of its own or with Keep in this one.
@@ -79,7 +81,7 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	report.Repaired = slices.ContainsFunc(s.allSteps(), func(step *Step) bool { return step.changed })
 	var after StepReport
 	_, err = s.reportScreen(ctx, &after)
-	report.URL, report.Changes, report.Events = after.URL, after.Changes, after.Events
+	report.URL, report.Changes, report.Events, report.Messages = after.URL, after.Changes, after.Events, after.Messages
 	return report, err
 }
 
@@ -114,8 +116,8 @@ func (s *Session) mayMakeCalls(all []trail.Step) error {
 	for _, step := range all {
 		calls, _ := step.Lookup(s.opts.Lineage)
 		for _, call := range calls {
-			if !s.Allowed(call.Tool) {
-				return notAllowed(call.Tool)
+			if err := s.mayCall(call); err != nil {
+				return err
 			}
 		}
 		if step.Use == nil || step.Use.File == nil {

@@ -26,12 +26,13 @@ type StepRequest struct {
 
 // StepReport is what the calls of a step did.
 type StepReport struct {
-	Calls    []CallReport `json:"calls"`             // those that were made, and those after a failed one
-	Step     int          `json:"step"`              // the step's number in the recording, 0 when nothing was recorded
-	Recorded int          `json:"recorded"`          // how many calls were added to it
-	URL      string       `json:"url,omitempty"`     // when it changed
-	Changes  string       `json:"changes,omitempty"` // of the screen, as lines; empty when no call reached the device
-	Events   []string     `json:"events,omitempty"`  // dialogs, downloads and others since the last report
+	Calls    []CallReport `json:"calls"`              // those that were made, and those after a failed one
+	Step     int          `json:"step"`               // the step's number in the recording, 0 when nothing was recorded
+	Recorded int          `json:"recorded"`           // how many calls were added to it
+	URL      string       `json:"url,omitempty"`      // when it changed
+	Changes  string       `json:"changes,omitempty"`  // of the screen, as lines; empty when no call reached the device
+	Events   []string     `json:"events,omitempty"`   // dialogs, downloads and others since the last report
+	Messages []string     `json:"messages,omitempty"` // what came on the screen since the last report and was gone again
 	Warnings []string     `json:"warnings,omitempty"`
 }
 
@@ -98,7 +99,7 @@ func (s *Session) failLast(report *StepReport, made [][]trail.Call, blocked stri
 		}
 		c.OK, c.Outcome, c.Kind, c.Structured, c.Note = false, event.Failed, fault.ToolFailed, nil, ""
 		c.Text = s.text(fmt.Sprintf("it led to %s, which was blocked, because its origin is not allowed", blocked))
-		c.Hint = "a person can allow it with --allow-origin"
+		c.Hint = "a person can allow it with --allow-origin, or allowedOrigins in trailblaze.yaml, which the next session reads"
 		return made[:i]
 	}
 	return made
@@ -208,16 +209,7 @@ func (s *Session) checkCall(call trail.Call) (*discover.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.Allowed(t.Name) {
-		return nil, notAllowed(t.Name)
-	}
-	return t, nil
-}
-
-func notAllowed(name string) error {
-	return fault.New(fault.PermissionDenied,
-		fmt.Sprintf("a person can allow it: `allow: [%s]` in trailblaze.yaml, or --allow %s", name, name),
-		"tool %q is not allowed for agents in this project", name)
+	return t, s.mayCall(call)
 }
 
 // kind returns the kind of the session's device; the zero value if nothing drives it.

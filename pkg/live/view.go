@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -33,6 +34,7 @@ type Snapshot struct {
 	Text       string   `json:"snapshot"` // the text form of pkg/screen
 	More       int      `json:"more"`     // elements that were left out
 	Events     []string `json:"events,omitempty"`
+	Messages   []string `json:"messages,omitempty"`   // see [StepReport]
 	Screenshot []byte   `json:"screenshot,omitempty"` // PNG
 	Withheld   string   `json:"withheld,omitempty"`   // why there is no screenshot although one was asked for
 }
@@ -44,11 +46,11 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 		return Snapshot{}, err
 	}
 	defer release()
-	view, err := s.inner.View(ctx, device.ViewOptions{Within: o.Within, Screenshot: o.Screenshot})
+	view, err := s.look(ctx, device.ViewOptions{Within: o.Within, Screenshot: o.Screenshot})
 	if err != nil {
 		return Snapshot{}, err
 	}
-	shot := Snapshot{URL: s.text(view.URL), Title: s.text(view.Title), Events: s.texts(view.Events)}
+	shot := Snapshot{URL: s.text(view.URL), Title: s.text(view.Title), Events: s.texts(view.Events), Messages: s.messages(view)}
 	s.show(view)
 	if o.Find != "" {
 		found := screen.Find(view.Part, o.Find, view.Ref, cmp.Or(o.MaxBytes, findBytes))
@@ -60,11 +62,12 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 		shot.Text, shot.More = s.text(text.String()), text.Left
 	}
 	if o.Screenshot {
-		after, err := s.inner.View(ctx, device.ViewOptions{}) // the picture was taken after view was read
+		after, err := s.look(ctx, device.ViewOptions{}) // the picture was taken after view was read
 		if err != nil {
 			return Snapshot{}, err
 		}
 		shot.Events = append(shot.Events, s.texts(after.Events)...)
+		shot.Messages = append(shot.Messages, s.messages(after)...)
 		switch {
 		case view.Withheld != "":
 			shot.Withheld = s.text(view.Withheld)
@@ -83,10 +86,31 @@ func (s *Session) showsSecret(view device.View) bool {
 	return s.text(text) != text
 }
 
-// show remembers a view as what the caller knows of the screen.
+// look returns what is on the screen.
+func (s *Session) look(ctx context.Context, o device.ViewOptions) (device.View, error) {
+	s.looked = time.Now()
+	return s.inner.View(ctx, o)
+}
+
+// show remembers the last view as what the caller knows of the screen.
 func (s *Session) show(view device.View) {
 	view.Screenshot = nil
-	s.shown = &view
+	s.shown, s.shownAt = &view, s.looked
+}
+
+// maxMessages is how many texts that are gone a report has: the last ones.
+const maxMessages = 5
+
+// messages returns in words what came on the screen and was gone again before a view, and what the caller has not seen
+// therefore.
+func (s *Session) messages(view device.View) []string {
+	var texts []string
+	for _, m := range view.Messages {
+		if !m.Began.Before(s.shownAt) {
+			texts = append(texts, fmt.Sprintf("shown for %.1fs since the last call: %s %q", m.For.Seconds(), m.Role, s.text(m.Text)))
+		}
+	}
+	return texts[max(0, len(texts)-maxMessages):]
 }
 
 // reportScreen adds to a report what changed on the screen since the caller saw it. Nothing is added when no call
@@ -103,7 +127,7 @@ func (s *Session) reportScreen(ctx context.Context, report *StepReport) (blocked
 	if s.shown == nil || s.shown.URL != view.URL {
 		report.URL = s.text(view.URL)
 	}
-	report.Events = s.texts(view.Events)
+	report.Events, report.Messages = s.texts(view.Events), s.messages(view)
 	report.Changes = s.text(s.changes(view))
 	s.show(view)
 	return view.Blocked, nil
@@ -127,7 +151,7 @@ func (s *Session) settledView(ctx context.Context) (device.View, error) {
 	interval := cmp.Or(s.opts.Settle.Interval, 100*time.Millisecond)
 	limit := time.NewTimer(cmp.Or(s.opts.Settle.Limit, time.Second))
 	defer limit.Stop()
-	view, err := s.inner.View(ctx, device.ViewOptions{})
+	view, err := s.look(ctx, device.ViewOptions{})
 	for last, same := "", 0; err == nil; {
 		text := view.URL + "\n" + view.Tree.Text(screen.TextOptions{}).String()
 		if same++; text != last {
@@ -144,9 +168,10 @@ func (s *Session) settledView(ctx context.Context) (device.View, error) {
 		case <-time.After(interval):
 		}
 		var next device.View
-		if next, err = s.inner.View(ctx, device.ViewOptions{}); err == nil {
+		if next, err = s.look(ctx, device.ViewOptions{}); err == nil {
 			next.Events = append(view.Events, next.Events...)
 			next.Blocked = append(view.Blocked, next.Blocked...)
+			next.Messages = append(view.Messages, next.Messages...)
 			view = next
 		}
 	}

@@ -40,7 +40,12 @@ func (f *fakeSession) Snapshot(context.Context, live.SnapshotOptions) (live.Snap
 	return f.snapshot, errors.Join(f.snapshotErr, f.Err())
 }
 
-func (f *fakeSession) Allowed(name string) bool { return name != f.restricted }
+func (f *fakeSession) Limits(name string) string {
+	if name == f.restricted {
+		return "not allowed"
+	}
+	return ""
+}
 
 func (f *fakeSession) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
 	if f.step != nil {

@@ -29,7 +29,7 @@ type Session interface {
 	Save(ctx context.Context, r live.SaveRequest) (live.SaveReport, error)
 	RunTrail(ctx context.Context, r live.TrailRequest) (live.TrailReport, error)
 	Tools() *discover.Registry
-	Allowed(tool string) bool
+	Limits(tool string) string
 	Err() error
 	Close(ctx context.Context)
 }

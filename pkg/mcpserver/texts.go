@@ -17,6 +17,7 @@ const (
 	maxResults  = 400 // with a failed call a part of it
 	minResult   = 10
 	maxEvents   = 130
+	maxMessages = 350
 	maxWarnings = 260
 )
 
@@ -47,8 +48,14 @@ func stepText(r live.StepReport, request live.StepRequest) string {
 	if len(failed) > 0 {
 		b.WriteString("; correct the failed call and send it in a step with the same text")
 	}
+	if len(r.Messages) > 0 {
+		b.WriteString("\n" + messageAdvice)
+	}
 	return b.String() + below(reportPage(r, maxStep-maxMarks-b.Len()))
 }
+
+// messageAdvice says how an agent can check a message that does not stay.
+const messageAdvice = "to check a message that vanishes, put the check behind the action, into the calls of the same step"
 
 func list(title string, names []string) string {
 	if len(names) == 0 {
@@ -78,6 +85,7 @@ func reportPage(r live.StepReport, limit int) string {
 		}
 	}
 	some(&p, "event: ", r.Events, maxEvents)
+	some(&p, "message: ", r.Messages, maxMessages)
 	some(&p, "warning: ", r.Warnings, maxWarnings)
 	p.lines(r.Changes)
 	return page{text: cutLines(p.text, limit, "see snapshot")}.String()
@@ -199,7 +207,7 @@ func trailText(r live.TrailReport, keep bool) string {
 		p.line("still to come in this step: " + cut(call.Tool+" "+string(args), 200))
 	}
 	text += below(p.String())
-	text += below(reportPage(live.StepReport{URL: r.URL, Changes: r.Changes, Events: r.Events}, maxStep))
+	text += below(reportPage(live.StepReport{URL: r.URL, Changes: r.Changes, Events: r.Events, Messages: r.Messages}, maxStep))
 	switch {
 	case r.Passed():
 	case keep:

@@ -39,12 +39,12 @@ func (s *server) toolboxTool(ctx context.Context, args json.RawMessage) (answer,
 	return answer{text: toolNames(open)}, nil
 }
 
-// marker returns what follows the name of a tool: that its calls are refused, or nothing.
+// marker returns what follows the name of a tool: which of its calls are refused, or nothing.
 func marker(s Session, t *discover.Tool) string {
-	if s.Allowed(t.Name) {
-		return ""
+	if limits := s.Limits(t.Name); limits != "" {
+		return " (" + limits + ")"
 	}
-	return " (not allowed)"
+	return ""
 }
 
 // toolNames returns the names of the offered tools by source.

@@ -224,6 +224,7 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 	for _, e := range shot.Events {
 		p.line("event: " + cut(e, 200))
 	}
+	some(&p, "message: ", shot.Messages, maxMessages)
 	if p.text == "" {
 		p.line("the screen shows nothing")
 	}
@@ -233,6 +234,9 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 	}
 	if in.Within == "" && strings.Contains(shot.Text, `…"`) {
 		a.text += "\ntexts that end in … are cut; within shows those of an element whole"
+	}
+	if len(shot.Messages) > 0 {
+		a.text += "\n" + messageAdvice
 	}
 	if shot.Withheld != "" {
 		a.text += "\nno screenshot: " + shot.Withheld

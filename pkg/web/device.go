@@ -37,6 +37,7 @@ type webDevice struct {
 	downloads *downloads
 	dialogs   *dialogs
 	clock     *clock
+	messages  messages
 	trace     *tracer // nil unless the session is traced
 
 	mu            sync.Mutex

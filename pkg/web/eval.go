@@ -9,6 +9,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
 )
 
 // errGone says that a document or an element does not exist any more. It has to be resolved again.
@@ -23,6 +24,9 @@ type world struct {
 	unique string          // id that is valid in every session and is never used again
 	ctx    context.Context //nolint:containedctx // ends with the document
 	cancel context.CancelCauseFunc
+
+	shown    map[string]device.Message // in live regions, by their text
+	messages *messages                 // receives those that are gone
 }
 
 // bind returns a context that ends with ctx and, with the cause errGone, when the document is replaced. done must be
@@ -79,7 +83,7 @@ func (f *frame) ensureWorld(ctx context.Context) (*cdp.Session, *world, error) {
 		return nil, nil, errGone
 	}
 	err = s.Call(ctx, "Runtime.evaluate", map[string]any{
-		"expression":      f.page.device.backend.script,
+		"expression":      f.page.device.script(),
 		"uniqueContextId": w.unique,
 	}, nil)
 	return s, w, asGone(err)

@@ -234,6 +234,7 @@ func (f *frame) removeChildren() {
 // caller holds page.mu.
 func (f *frame) endWorld() {
 	if f.world != nil {
+		f.world.endMessages()
 		f.world.cancel(errGone)
 		f.world = nil
 	}
@@ -271,7 +272,7 @@ func (p *page) onContextEvent(s *cdp.Session, e cdp.Event) {
 		if e.Method == "Runtime.executionContextCreated" {
 			if f := p.framesByID[params.Context.AuxData.FrameID]; f != nil {
 				f.endWorld()
-				w := &world{id: params.Context.ID, unique: params.Context.UniqueID}
+				w := &world{id: params.Context.ID, unique: params.Context.UniqueID, messages: &p.device.messages}
 				w.ctx, w.cancel = context.WithCancelCause(context.Background()) //nolint:forbidigo // outlives calls
 				f.session.to.Store(s)
 				f.world = w

@@ -268,7 +268,12 @@ func TestPageWithASubresourceThatNeverEnds(t *testing.T) {
 	if got := u.mustCall("web_navigate", "url", at+"/image", "waitUntil", "domcontentloaded"); got != "opened "+at+"/image" {
 		t.Error(got)
 	}
-	u.mustFail("web_navigate", []any{"url", at + "/half", "timeoutMs", 500}, "did not finish loading within 500ms")
+	half := u.mustFail("web_navigate", []any{"url", at + "/half", "timeoutMs", 500}, "did not finish loading within 500ms")
+	for _, remedy := range []string{"waitUntil: domcontentloaded", "web_route with abort: true"} {
+		if !strings.Contains(half.Hint, remedy) {
+			t.Errorf("the hint does not name %s: %s", remedy, half.Hint)
+		}
+	}
 	if got := u.mustCall("web_navigate", "url", at+"/500"); got != "opened "+at+"/500 (500 Internal Server Error)" {
 		t.Error(got)
 	}

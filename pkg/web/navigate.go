@@ -292,7 +292,8 @@ func (p *page) loadTimeout(ctx context.Context, address, before string, err erro
 			"%s did not respond within %s", address, limit)
 	}
 	return fault.New(fault.CallTimeout,
-		"something that the page loads, such as an image, is not complete; a timeout: of the call allows more time",
+		"something that the page loads does not end: waitUntil: domcontentloaded does not wait for it, and web_route with "+
+			"abort: true for its URL keeps it from being loaded; a timeout: of the call allows more time",
 		"%s responded, but did not finish loading within %s", address, limit)
 }
 

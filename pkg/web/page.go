@@ -93,7 +93,10 @@ func (p *page) sendAll(s *cdp.Session, pairs ...any) []waitFunc {
 // document.
 func (p *page) initSession(s *cdp.Session) []waitFunc {
 	p.device.network.pauseRequests(s)
-	script := map[string]any{"source": p.device.backend.script, "worldName": worldName, "runImmediately": true}
+	script := map[string]any{"source": p.device.script(), "worldName": worldName, "runImmediately": true}
+	if p.device.session.Live {
+		s.Send("Runtime.addBinding", map[string]any{"name": messageBinding, "executionContextName": worldName})
+	}
 	calls := p.sendAll(s,
 		"Inspector.enable", nil,
 		"Page.enable", nil,
@@ -191,6 +194,8 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 		p.onWindowOpen(e)
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		p.notes.console(e)
+	case "Runtime.bindingCalled":
+		p.onBinding(s, e)
 	case "Fetch.requestPaused":
 		p.onRequest(s, e)
 	default:

@@ -305,7 +305,7 @@ func (p *page) viewWith(ctx context.Context, o device.ViewOptions) (v device.Vie
 		return v, p.closeError()
 	}
 	if err == nil {
-		v.Events, v.Blocked = p.notes.takeEvents(), p.takeBlocked()
+		v.Events, v.Blocked, v.Messages = p.notes.takeEvents(), p.takeBlocked(), p.device.messages.take()
 	}
 	return v, err
 }

@@ -26,7 +26,8 @@ import (
 func Kind() device.Kind {
 	return device.Kind{
 		Name: "web", Drivers: []string{"playwright-native"}, Check: "browser", Commands: sync.OnceValue(advertised), New: newBackend,
-		Restricted: []string{"evaluateJs", "web_evaluate", "web_uploadFile", "web_route", "web_applyStorageState"},
+		Restricted:  []string{"evaluateJs", "web_evaluate", "web_uploadFile", "web_route", "web_applyStorageState"},
+		AllowedWith: map[string]string{"web_route": "abort"},
 		Checks: append(device.CoreChecks(), "waitForSelector", "web_waitForUrl", "web_verifyTextVisible",
 			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible", "web_verifyTextNotVisible",
 			"web_verifyElementNotVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl", "web_verifyTitle",

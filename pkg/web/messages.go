@@ -1,0 +1,119 @@
+package web
+
+import (
+	_ "embed"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
+)
+
+//go:embed messages.js
+var messagesJS string
+
+const (
+	// messageBinding is the function of the isolated world that messages.js calls.
+	messageBinding = "trailblazeMessage"
+	// maxMessages is how many texts that are gone are kept for the next view: the last ones.
+	maxMessages = 20
+	// maxMessageLength bounds such a text, in characters.
+	maxMessageLength = 160
+)
+
+// messages are texts that the pages of a live session showed and that are gone, since the last view. They may be used
+// from any goroutine.
+type messages struct {
+	mu   sync.Mutex
+	gone []device.Message
+}
+
+// script returns what is evaluated in the isolated world of each document.
+func (d *webDevice) script() string {
+	if d.session.Live {
+		return d.backend.script + "\n" + messagesJS
+	}
+	return d.backend.script
+}
+
+// onBinding keeps a text that has come or is gone.
+func (p *page) onBinding(s *cdp.Session, e cdp.Event) {
+	var call struct {
+		Name, Payload      string
+		ExecutionContextID int
+	}
+	var told struct {
+		Role, Text string
+		ShownMs    int64
+		Gone       bool
+	}
+	if e.Decode(&call) != nil || call.Name != messageBinding || json.Unmarshal([]byte(call.Payload), &told) != nil {
+		return
+	}
+	text := []rune(eventLine(p.redact(told.Text)))
+	if len(text) > maxMessageLength {
+		text = append(text[:maxMessageLength-1], '…')
+	}
+	m := device.Message{Role: told.Role, Text: string(text), For: time.Duration(told.ShownMs) * time.Millisecond}
+	m.Began = time.Now().Add(-m.For)
+	if m.Text == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, f := range p.framesByID {
+		if f.world != nil && f.world.id == call.ExecutionContextID && f.session.to.Load() == s {
+			f.world.onMessage(m, told.Gone)
+		}
+	}
+}
+
+// redact removes the secrets of the pages and of the session from a text, before it is cut.
+func (p *page) redact(text string) string {
+	text = p.notes.redact(text)
+	if redact := p.device.session.Redact; redact != nil {
+		text = redact(text)
+	}
+	return text
+}
+
+// onMessage keeps a text that has come into a document or is gone. The caller holds page.mu.
+func (w *world) onMessage(m device.Message, gone bool) {
+	if gone {
+		delete(w.shown, m.Text)
+		w.messages.add(m)
+		return
+	}
+	if w.shown == nil {
+		w.shown = map[string]device.Message{}
+	}
+	if len(w.shown) < maxMessages {
+		w.shown[m.Text] = m
+	}
+}
+
+// endMessages says that the texts of a document are gone with it. The caller holds page.mu.
+func (w *world) endMessages() {
+	for _, m := range w.shown {
+		m.For = time.Since(m.Began)
+		w.messages.add(m)
+	}
+}
+
+func (m *messages) add(gone device.Message) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.gone = append(m.gone, gone); len(m.gone) > maxMessages {
+		m.gone = m.gone[1:]
+	}
+}
+
+// take returns the texts since the last call.
+func (m *messages) take() []device.Message {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	gone := m.gone
+	m.gone = nil
+	return gone
+}

@@ -339,7 +339,8 @@ func TestInterruptedNavigation(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	at := serve(t, map[string]http.HandlerFunc{
-		"/old": htmlPage(`<script>addEventListener("message", () => location = "/other")</script>`),
+		"/old":       htmlPage(`<script>fetch("/requested").then(() => location = "/other")</script>`),
+		"/requested": func(http.ResponseWriter, *http.Request) { <-release },
 		"/slow": func(_ http.ResponseWriter, r *http.Request) {
 			close(release)
 			<-r.Context().Done()
@@ -348,8 +349,6 @@ func TestInterruptedNavigation(t *testing.T) {
 	})
 	u := openSession(t)
 	u.mustCall("web_navigate", "url", at+"/old")
-	u.mustEval("fetch('/old').then(() => setTimeout(() => postMessage(1), 300)); 1")
 	u.mustFail("web_navigate", []any{"url", at + "/slow"}, at+"/slow did not open: the page before it opened "+at+"/other meanwhile")
-	<-release
 	u.mustCall("web_waitForUrl", "pattern", "/other")
 }

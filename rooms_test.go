@@ -44,7 +44,7 @@ func mayImport() map[string][]string {
 		android, ios, appium           = "pkg/android", "pkg/ios", "pkg/appium"
 		adb, webdriver                 = "pkg/adb", "pkg/webdriver"
 		typings, sdk                   = "pkg/typings", "sdks/typescript"
-		lazyregexp, picture            = "pkg/lazyregexp", "pkg/picture"
+		lazyregexp, picture, budget    = "pkg/lazyregexp", "pkg/picture", "pkg/budget"
 	)
 	return map[string][]string{
 		main: {cmd},
@@ -57,7 +57,7 @@ func mayImport() map[string][]string {
 		run:        {session, picture, discover, config, scope, trail, event, tool, fault, files, lazyregexp},
 		background: {live, discover, trail, tool, redact, fault, files, lazyregexp},
 		live:       {session, device, screen, discover, scope, trail, event, tool, fault, files},
-		session:    {callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
+		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},
 		device:     {picture, screen, tool, fault},
 		picture:    {tool, fault, files, lazyregexp},
@@ -75,7 +75,7 @@ func mayImport() map[string][]string {
 		aria:       {screen, fault},
 		screen:     {fault, lazyregexp},
 		cdp:        {fault},
-		callback:   {tool, fault},
+		callback:   {budget, tool, fault},
 		remote:     {stdio, spawn, redact, fault},
 		watch:      {fault},
 		server:     {event, tool, redact, fault},
@@ -87,7 +87,7 @@ func mayImport() map[string][]string {
 		discover:   {scope, tool, fault, lazyregexp},
 		config:     {scope, yamldoc, tool, fault, files, lazyregexp},
 		scope:      {fault},
-		trail:      {scope, yamldoc, tool, fault, files, lazyregexp},
+		trail:      {budget, scope, yamldoc, tool, fault, files, lazyregexp},
 		yamldoc:    {fault, lazyregexp},
 		event:      {tool, fault},
 		tool:       {fault},
@@ -95,6 +95,7 @@ func mayImport() map[string][]string {
 		fault:      {},
 		files:      {},
 		lazyregexp: {},
+		budget:     {},
 		typings:    {lazyregexp},
 		sdk:        {},
 	}

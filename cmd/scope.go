@@ -137,7 +137,7 @@ func (a *app) newSetup(project *config.Project, f scopeFlags, redactor *redact.R
 		Setup: session.Setup{
 			Project: project, Cwd: a.Dir, Version: a.Build.Version, Env: a.Env, Builtins: []discover.Source{builtin.Source()},
 			DeviceCommands: a.commandNames(),
-			Redactor:       redactor, Now: a.Now, Launch: a.launcher(redactor, pool),
+			Redactor:       redactor, Now: a.Now, Budgets: session.NewBudgets(), Launch: a.launcher(redactor, pool),
 			Sandboxes: func(s config.Server) bool {
 				return a.runtimes.Sandboxes(jsruntime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: true})
 			},

@@ -23,12 +23,17 @@ type Request struct {
 
 // Response is the outcome of a requested call.
 type Response struct {
-	OK              bool
-	Text            string
-	Error           string          // why the call failed; empty when OK
-	Structured      json.RawMessage // may be nil
-	MemoryDelta     map[string]any  // how the session's memory changed during the call; may be nil
-	MemoryDeletions []string
+	OK         bool
+	Text       string
+	Error      string          // why the call failed; empty when OK
+	Structured json.RawMessage // may be nil
+	// Changes returns how the session's memory has changed since the call was requested, and ChangeSize about how many
+	// bytes that takes. Both are called when there is room for the response. Both may be nil.
+	Changes    func() (delta map[string]any, deletions []string)
+	ChangeSize func() int
+
+	delta     map[string]any // what Changes returned
+	deletions []string
 }
 
 // Invocation is a pending tool call whose tool may call other tools.

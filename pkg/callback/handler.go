@@ -2,14 +2,18 @@ package callback
 
 import (
 	"bytes"
+	"context"
 	"crypto/subtle"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/budget"
 )
 
 // maxBody is the largest request body in bytes (specification, section 12).
@@ -23,18 +27,22 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	e := endpointOf(r)
-	m, rejected := s.receive(w, r, e)
+	request, answer := s.memory.Share(), s.memory.Share()
+	defer answer.Release()
+	m, rejected := s.receive(w, r, e, request)
 	if rejected != nil {
+		request.Release()
 		s.rejections.add(rejected.reason)
 		rejected.send(w, r, c, s.limits)
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})
 	response, problem := s.call(r, c, m)
+	request.Release()
 	if problem != "" {
 		s.rejections.add(problem)
 	}
-	body := e.encode(response, problem)
+	body := e.encode(s.admit(r.Context(), answer, response), problem)
 	_ = c.SetWriteDeadline(time.Now().Add(s.limits.write))
 	h.Set("Content-Type", "application/json")
 	if !c.listener.keepAlive() {
@@ -43,20 +51,62 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// receive checks a request and returns its message.
-func (s *Server) receive(w http.ResponseWriter, r *http.Request, e *endpoint) (message, *rejection) {
+// receive checks a request and returns its message. It takes the memory for it as a share.
+func (s *Server) receive(w http.ResponseWriter, r *http.Request, e *endpoint, share *budget.Share) (message, *rejection) {
 	if rejected := s.check(r, e); rejected != nil {
 		return message{}, rejected
+	}
+	size := int(r.ContentLength)
+	if size < 0 {
+		size = maxBody
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.limits.body)
+	defer cancel()
+	if !share.Wait(ctx, size) {
+		return message{}, s.noMemory()
 	}
 	body, rejected := s.readBody(w, r)
 	if rejected != nil {
 		return message{}, rejected
+	}
+	if !share.Wait(ctx, budget.Decoded(body)) {
+		return message{}, s.noMemory()
 	}
 	m, err := e.decode(body)
 	if err != nil {
 		return message{}, &rejection{http.StatusBadRequest, err.Error()}
 	}
 	return m, nil
+}
+
+func (s *Server) noMemory() *rejection {
+	return &rejection{http.StatusServiceUnavailable, s.memoryProblem("the request does")}
+}
+
+// memoryProblem says why something does not fit into memory.
+func (s *Server) memoryProblem(what string) string {
+	return fmt.Sprintf("%s not fit: the callbacks that run may have %d MiB in all; wait for their responses, or send less",
+		what, s.memory.Limit()>>20)
+}
+
+// admit takes the memory for a response as a share, and adds the changes of memory to it. A response that does not fit
+// becomes an error.
+func (s *Server) admit(ctx context.Context, share *budget.Share, r Response) Response {
+	size := len(r.Text) + len(r.Structured)
+	if !share.Resize(size) {
+		return Response{Error: s.memoryProblem("the result of the call does")}
+	}
+	if r.Changes == nil {
+		return r
+	}
+	const copies = 3 // of the changes while they are encoded
+	ctx, cancel := context.WithTimeout(ctx, s.limits.write)
+	defer cancel()
+	if !share.Wait(ctx, min(size+copies*r.ChangeSize(), s.memory.Limit())) {
+		return Response{Error: s.memoryProblem("the changes of memory do")}
+	}
+	r.delta, r.deletions = r.Changes()
+	return r
 }
 
 // call makes the call that a message asks for; problem says why it was not made. A message without an invocation id

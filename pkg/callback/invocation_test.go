@@ -112,7 +112,8 @@ func TestRequestAndResponse(t *testing.T) {
 		requests <- r
 		return Response{
 			OK: true, Text: "<ü> & 𝄞", Structured: json.RawMessage(`{"a":"<b>"}`),
-			MemoryDelta: map[string]any{"k": "<v>"}, MemoryDeletions: []string{"d"},
+			Changes:    func() (map[string]any, []string) { return map[string]any{"k": "<v>"}, []string{"d"} },
+			ChangeSize: func() int { return 100 },
 		}
 	})
 	got := mustPost(t, s, fmt.Sprintf(`{"unknown":[{}],"version":1,"session_id":%q,"invocation_id":%q,"Version":"x",
@@ -357,7 +358,10 @@ func TestResponseThatCannotBeEncoded(t *testing.T) {
 	s := startServer(t)
 	for _, a := range []Response{
 		{OK: true, Structured: json.RawMessage(`{"a"`)},
-		{OK: true, MemoryDelta: map[string]any{"x": math.NaN()}},
+		{
+			OK: true, ChangeSize: func() int { return 100 },
+			Changes: func() (map[string]any, []string) { return map[string]any{"x": math.NaN()}, nil },
+		},
 	} {
 		got := mustPost(t, s, body(register(t, s, func(context.Context, Request) Response { return a }), "greet", 1))
 		if got.Result.Success || !strings.Contains(got.Result.Error, "internal error: the response cannot be encoded") {
@@ -416,7 +420,7 @@ func TestNestedCallbacks(t *testing.T) {
 
 func TestCloseEndsCallsAndConnections(t *testing.T) {
 	t.Parallel()
-	s, err := Listen(session)
+	s, err := Listen(session, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -493,7 +497,7 @@ func TestCloseWaitsForCallOfEndingInvocation(t *testing.T) {
 func TestCloseDuringRequests(t *testing.T) {
 	t.Parallel()
 	for range 20 {
-		s, err := Listen(session)
+		s, err := Listen(session, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func startServer(tb testing.TB) *Server {
 
 func startServerWith(tb testing.TB, limits limits) *Server {
 	tb.Helper()
-	s, err := listen(session, limits)
+	s, err := listen(session, nil, limits)
 	if err != nil {
 		tb.Fatal(err)
 	}

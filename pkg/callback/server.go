@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/budget"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -31,8 +32,8 @@ const maxCalls = 1024
 // limits are the times that clients and dispatched calls may take.
 type limits struct {
 	header          time.Duration // to send the headers of a request
-	body            time.Duration // to send the body (specification, section 12)
-	write           time.Duration // to receive a response
+	body            time.Duration // to send the body (specification, section 12), and for a request to wait for memory
+	write           time.Duration // to receive a response, and for a response to wait for memory
 	drain           time.Duration // to send the rest of a request that was rejected already
 	idle            time.Duration // between requests; longer than in clients, so that no connection is closed as it is reused
 	unauthenticated time.Duration // to send a request while there are more unauthenticated connections than allowed
@@ -56,6 +57,7 @@ type Server struct {
 	port       int
 	hosts      []string // accepted values of the Host header
 	limits     limits
+	memory     *budget.Budget // of requests and responses
 	listener   *listener
 	http       *http.Server
 	stopped    chan struct{} // closed when no connection is accepted any more
@@ -70,15 +72,18 @@ type Server struct {
 
 // Listen starts a callback server on 127.0.0.1, at a port that the system chooses. id is that of its session, or the id
 // that a process shared by several sessions receives. It fails when no port is free.
-func Listen(id string) (*Server, error) { return listen(id, defaultLimits()) }
+// Requests and responses take from memory, which may be nil.
+func Listen(id string, memory *budget.Budget) (*Server, error) {
+	return listen(id, memory, defaultLimits())
+}
 
-func listen(id string, limits limits) (*Server, error) {
+func listen(id string, memory *budget.Budget, limits limits) (*Server, error) {
 	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "tools call back over the loopback interface; is it up?", "start the callback server")
 	}
 	s := &Server{
-		id: id, token: tool.NewCapability(), limits: limits,
+		id: id, token: tool.NewCapability(), limits: limits, memory: memory,
 		port:     l.Addr().(*net.TCPAddr).Port, //nolint:errcheck // a TCP listener has no other address
 		listener: newListener(l, limits.unauthenticated), stopped: make(chan struct{}),
 		invocations: map[[sha256.Size]byte]*invocation{},

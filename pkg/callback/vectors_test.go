@@ -65,7 +65,10 @@ func TestProtocolExamples(t *testing.T) {
 			a := c.Answer
 			p := startVectorServer(t, v, func(_ context.Context, r Request) Response {
 				compareRequest(t, c.Request.Body, r)
-				return Response{a.OK, a.Text, a.Error, a.Structured, a.MemoryDelta, a.MemoryDeletions}
+				return Response{
+					OK: a.OK, Text: a.Text, Error: a.Error, Structured: a.Structured, ChangeSize: func() int { return 100 },
+					Changes: func() (map[string]any, []string) { return a.MemoryDelta, a.MemoryDeletions },
+				}
 			})
 			p.compare(t, c.Request.Path, c.Request.Body, c.Request.Headers, c.Response)
 		})

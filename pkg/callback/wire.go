@@ -211,7 +211,7 @@ func encodeResult(r Response, problem string) []byte {
 		out, _ := encode(response{callbackError{"error", problem}}) // encoding strings cannot fail
 		return out
 	}
-	result := toolResult{"call_tool_result", r.OK, r.Text, r.Error, r.Structured, r.MemoryDelta, r.MemoryDeletions}
+	result := toolResult{"call_tool_result", r.OK, r.Text, r.Error, r.Structured, r.delta, r.deletions}
 	out, err := encode(response{result})
 	if err != nil {
 		out, _ = encode(response{toolResult{Type: "call_tool_result", Error: "internal error: the response cannot be encoded: " + err.Error()}})

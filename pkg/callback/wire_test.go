@@ -103,7 +103,7 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("arguments differ after encoding and decoding: %v %s", err, diff)
 			}
 			for _, out := range [][]byte{
-				endpoint.encode(Response{OK: true, Text: q.Tool, Structured: args, MemoryDelta: q.Args}, ""), endpoint.encode(Response{}, q.Tool),
+				endpoint.encode(Response{OK: true, Text: q.Tool, Structured: args, delta: q.Args}, ""), endpoint.encode(Response{}, q.Tool),
 			} {
 				if !json.Valid(out) || bytes.Contains(out, []byte("internal error")) && !bytes.Contains(body, []byte("internal error")) {
 					t.Errorf("response: %s", out)

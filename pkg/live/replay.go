@@ -187,7 +187,9 @@ func (s *Session) load(path string, args map[string]string) error {
 	values.SetArgs(resolved)
 	for name, value := range file.Config.Memory {
 		if _, given := s.opts.Memory[name]; !given {
-			values.Set(name, value)
+			if err := values.Set(name, value); err != nil {
+				return err
+			}
 		}
 	}
 	s.steps = s.stepsOf(file)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,7 +159,10 @@ func (s *Session) callAt(ctx context.Context, l *level, call trail.Call, checked
 	case done.OK():
 		s.recordCalls(end.calls)
 		if call.SaveAs != "" {
-			s.opts.Values.SetResult(call.SaveAs, end.result.Text, end.result.Structured)
+			if err := s.opts.Values.SetResult(call.SaveAs, end.result.Text, end.result.Structured); err != nil {
+				done.Result = Failed(err)
+				return done
+			}
 			s.recordSaved(call.SaveAs)
 		}
 	case call.Optional && done.Outcome == event.Failed:
@@ -239,8 +243,11 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 	end := s.send(ctx, l, t, args, call.Timeout)
 	s.keepAttachments(l.id, end.result.Attachments)
 	if end.ok() {
-		s.opts.Values.Apply(end.result.MemoryDelta, end.result.MemoryDeletions)
-		end = s.followDelegates(ctx, l, t, call, end, changes)
+		if err := s.opts.Values.Apply(end.result.MemoryDelta, end.result.MemoryDeletions); err != nil {
+			end = notMade(err)
+		} else {
+			end = s.followDelegates(ctx, l, t, call, end, changes)
+		}
 	}
 	r := s.resultOf(end)
 	done := event.CallFinished{
@@ -285,7 +292,7 @@ func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map
 }
 
 // toolMemory is the memory as tools receive it. It is the same map until memory changes, so that servers encode it
-// once.
+// once. Values that have not changed are the same in the next map.
 type toolMemory struct {
 	mu      sync.Mutex
 	values  map[string]any // nil before the first call
@@ -297,11 +304,19 @@ func (m *toolMemory) current(values *trail.Values, redactor *redact.Redactor) ma
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	version := values.Version() // before the values, which may change meanwhile
-	if m.values == nil || m.version != version {
-		m.values, _ = redactor.Value(values.Snapshot()).(map[string]any)
-		m.version = version
+	if m.values != nil && m.version == version {
+		return m.values
 	}
-	return m.values
+	set, deleted := values.ChangedSince(m.version)
+	next := make(map[string]any, len(m.values)+len(set))
+	maps.Copy(next, m.values)
+	for _, name := range deleted {
+		delete(next, redactor.Text(name))
+	}
+	changed, _ := redactor.Value(set).(map[string]any)
+	maps.Copy(next, changed)
+	m.values, m.version = next, version
+	return next
 }
 
 // toolContext returns the context that a server receives with each call.

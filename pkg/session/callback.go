@@ -33,15 +33,15 @@ func (s *Session) dispatch(ctx context.Context, caller *level, r callback.Reques
 		delta[name] = value
 	}
 	values := s.opts.Values
-	values.Apply(delta, r.MemoryDeletions)
+	if err := values.Apply(delta, r.MemoryDeletions); err != nil {
+		return callback.Response{Error: joinHint(err.Error(), Hint(err))}
+	}
 	changes := values.Version()
 	done := s.callFromTool(ctx, caller, r)
-	set, deleted := values.ChangedSince(changes)
 	answer := callback.Response{
-		OK: done.ok(), Text: done.result.Text, Structured: done.result.Structured, MemoryDeletions: deleted,
-	}
-	if set != nil {
-		answer.MemoryDelta, _ = s.opts.Redactor.Value(set).(map[string]any)
+		OK: done.ok(), Text: done.result.Text, Structured: done.result.Structured,
+		ChangeSize: func() int { return values.ChangeSize(changes) },
+		Changes:    func() (map[string]any, []string) { return s.changesFor(changes) },
 	}
 	switch {
 	case done.err != nil:
@@ -50,6 +50,22 @@ func (s *Session) dispatch(ctx context.Context, caller *level, r callback.Reques
 		answer.Error, answer.Text = joinHint(done.result.Text, done.result.Hint), ""
 	}
 	return answer
+}
+
+// changesFor returns how memory has changed since a version, as tools receive it.
+func (s *Session) changesFor(version int) (delta map[string]any, deletions []string) {
+	set, deletions := s.opts.Values.ChangedSince(version)
+	redacted := s.memory.current(s.opts.Values, s.opts.Redactor)
+	for name := range set {
+		name = s.opts.Redactor.Text(name)
+		if value, ok := redacted[name]; ok { // it may have been deleted meanwhile
+			if delta == nil {
+				delta = map[string]any{}
+			}
+			delta[name] = value
+		}
+	}
+	return delta, deletions
 }
 
 func joinHint(text, hint string) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/budget"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -13,6 +14,9 @@ import (
 
 // delegatesKey is the member of a result that lists the calls to make in place of the call (specification, section 13).
 const delegatesKey = "_trailblaze_delegates"
+
+// maxDelegates is how many bytes a result with delegates may take when it is decoded.
+const maxDelegates = 128 << 20
 
 // followDelegates adds to the end of a successful call what is recorded of it: the call itself, or, when it delegates,
 // what it changed in memory and its delegates, which are made here. A tool that is flagged as delegating and returns no
@@ -95,6 +99,10 @@ func delegatesOf(result tool.Result) (calls []trail.Call, delegating bool, err e
 	for _, text := range []string{string(result.Structured), result.Text} {
 		if !strings.Contains(text, delegatesKey) {
 			continue
+		}
+		if budget.Decoded(text) > maxDelegates {
+			return nil, false, fault.New(fault.ProtocolError, "return fewer delegates, or smaller ones",
+				"%s in the result takes more than %d MiB of memory", delegatesKey, maxDelegates>>20)
 		}
 		value, err := trail.DecodeJSON([]byte(text))
 		object, isObject := value.(map[string]any)

@@ -3,8 +3,11 @@ package session
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"sync"
 
+	"github.com/trailblaze/trailblaze/pkg/budget"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -40,7 +43,40 @@ func (s *Session) recordable(t *discover.Tool, call trail.Call, located *tool.Lo
 		}
 	}
 	call.Args, _ = s.opts.Redactor.Value(call.Args).(map[string]any)
+	if !s.recordedSize.add(call.Args) {
+		s.omit("the call of %q is left out, because its arguments do not fit: recordings have %s", t.Name, s.recordedSize.limit())
+		return nil
+	}
 	return []trail.Call{call}
+}
+
+// recordedSize is the memory that the arguments of recorded calls take, as a share of that for values.
+type recordedSize struct {
+	mu    sync.Mutex
+	share *budget.Share
+	bytes int
+}
+
+// add counts arguments, and reports whether there was room for them.
+func (r *recordedSize) add(args map[string]any) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	total := r.bytes + budget.Value(args, math.MaxInt)
+	if !r.share.Resize(total) {
+		return false
+	}
+	r.bytes = total
+	return true
+}
+
+func (r *recordedSize) release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.share.Release()
+}
+
+func (r *recordedSize) limit() string {
+	return fmt.Sprintf("%d MiB together with the memory of sessions", r.share.Limit()>>20)
 }
 
 // omit notes what of the running step is not in the recording.
@@ -71,14 +107,20 @@ func (s *Session) recordMemory(l *level, call trail.Call, changes int) []trail.C
 			s.omit("the value %q is left out, because it is not a name that a trail can use", name)
 			continue
 		}
-		calls = append(calls, s.rememberCall(name, set[name]))
+		calls = append(calls, s.rememberCall(name, set[name])...)
 	}
 	return calls
 }
 
-func (s *Session) rememberCall(name string, value any) trail.Call {
+// rememberCall returns the call that sets a value, or none if it does not fit into the recording.
+func (s *Session) rememberCall(name string, value any) []trail.Call {
 	safe := s.opts.Redactor.Value(trail.Escape(value))
-	return trail.Call{Tool: rememberValue, Args: map[string]any{"name": name, "value": safe}}
+	call := trail.Call{Tool: rememberValue, Args: map[string]any{"name": name, "value": safe}}
+	if !s.recordedSize.add(call.Args) {
+		s.omit("the value %q is left out, because it does not fit: recordings have %s", name, s.recordedSize.limit())
+		return nil
+	}
+	return []trail.Call{call}
 }
 
 // recordSaved records the value that saveAs stored under name. It does nothing if the last recorded call has the same
@@ -93,7 +135,7 @@ func (s *Session) recordSaved(name string) {
 		return
 	}
 	if value, ok := s.opts.Values.Get(name); ok {
-		step.Calls = append(step.Calls, s.rememberCall(name, value))
+		step.Calls = append(step.Calls, s.rememberCall(name, value)...)
 	}
 }
 

@@ -75,6 +75,7 @@ type Setup struct {
 	Redactor  *redact.Redactor
 	Stream    *event.Stream
 	Now       func() time.Time
+	Budgets   Budgets
 }
 
 // Device is the device that a session is for.
@@ -139,6 +140,8 @@ type Session struct {
 	graph    server.CallGraph      // of the calls to its servers
 	recorded []trail.StepRecording // of the steps that were started
 
+	recordedSize recordedSize
+
 	unrecorded bool     // the running step is left out of recorded
 	omitted    []string // what had to be left out of the recording, for people
 
@@ -183,7 +186,9 @@ func newSession(ctx context.Context, o Options) *Session {
 	if o.Values == nil {
 		o.Values = trail.NewValues(trail.Sources{})
 	}
+	o.Values.Share(o.Budgets.Values)
 	s := &Session{opts: o, entries: o.Project.ServersFor(o.Scope.Target.ID), calls: level{depth: -1}, stopped: make(chan struct{})}
+	s.recordedSize.share = o.Budgets.Values.Share()
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	return s
 }
@@ -193,7 +198,7 @@ func (s *Session) callsBackHere(e config.Server) bool { return !s.shares(e) && !
 
 // listenForCallbacks starts the callback server. Without one the session works, but its tools cannot call others.
 func (s *Session) listenForCallbacks() {
-	callbacks, err := callback.Listen(s.opts.ID)
+	callbacks, err := callback.Listen(s.opts.ID, s.opts.Budgets.Callbacks)
 	if err != nil {
 		s.opts.Emit.Log("warn", "callback", "tools cannot call other tools: "+err.Error(), "")
 		return
@@ -249,6 +254,8 @@ func (s *Session) Close(ctx context.Context) {
 	if s.callbacks != nil {
 		warn("callback", "closed", s.callbacks.Close())
 	}
+	s.opts.Values.Release()
+	s.recordedSize.release()
 }
 
 var errClosed = errors.New("session closed")

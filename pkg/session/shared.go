@@ -83,7 +83,7 @@ func (s *Servers) callbackServer() *callback.Server {
 		warn := func(message string) {
 			s.setup.Stream.Emit(event.Log{Level: "warn", Source: "callback", Message: message})
 		}
-		callbacks, err := callback.Listen(s.id)
+		callbacks, err := callback.Listen(s.id, s.setup.Budgets.Callbacks)
 		if err != nil {
 			warn("tools of shared servers cannot call other tools: " + err.Error())
 			return

@@ -2,6 +2,7 @@ package trail
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,11 +27,12 @@ func NewValueChecker(values *Values) *ValueChecker {
 	defer values.mu.RUnlock()
 	return &ValueChecker{values: &Values{
 		args: values.args, secrets: values.secrets, memory: maps.Clone(values.memory), changed: map[string]int{},
+		limit: math.MaxInt,
 	}}
 }
 
 // Define records that the calls checked so far define a name.
-func (c *ValueChecker) Define(name string) { c.values.Set(name, Undetermined{}) }
+func (c *ValueChecker) Define(name string) { _ = c.values.Set(name, Undetermined{}) }
 
 // DefineAny records that the calls checked so far may define any name, as the tools of servers can.
 func (c *ValueChecker) DefineAny() { c.any = true }

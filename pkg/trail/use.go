@@ -239,7 +239,9 @@ func (v *Values) Enter(u *Use) (leave func(), err error) {
 	}
 	for name, value := range u.File.Config.Memory {
 		if _, known := v.Get(name); !known {
-			v.Set(name, value)
+			if err := v.Set(name, value); err != nil {
+				return nil, err
+			}
 		}
 	}
 	v.mu.RLock()

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/trailblaze/trailblaze/pkg/budget"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
@@ -26,13 +27,20 @@ type Values struct {
 	memory  map[string]memoryEntry
 	version int            // the number of changes of memory
 	changed map[string]int // the version at which a name was last set or deleted
+	size    int            // bytes that memory takes at most, see Set
+	limit   int            // of size
+	share   *budget.Share  // of what all sessions may keep; nil for no limit
 }
+
+// maxMemory is how many bytes the memory of a session may take, see Set.
+const maxMemory = 64 << 20
 
 // memoryEntry is a value in memory. For the result of a call, text and fields may differ from value.
 type memoryEntry struct {
 	value  any    // replaces {{name}} when it is the whole string
 	fields any    // contains the field of {{name.field}}
 	text   string // replaces {{name}} inside a longer string; empty: value as text
+	size   int    // bytes that it takes at most
 }
 
 // Sources holds the initial values of a session. Later fields override earlier ones.
@@ -47,50 +55,113 @@ type Sources struct {
 func NewValues(from Sources) *Values {
 	v := &Values{
 		args: maps.Clone(from.Args), secrets: maps.Clone(from.Secrets), memory: map[string]memoryEntry{},
-		changed: map[string]int{},
+		changed: map[string]int{}, limit: maxMemory,
 	}
 	for name, value := range from.Trail {
-		v.Set(name, value)
+		_ = v.Set(name, value) // files and command lines are smaller than what memory may take
 	}
 	for name, value := range from.Memory {
-		v.Set(name, value)
+		_ = v.Set(name, value)
 	}
 	return v
 }
 
-// Set sets a value in memory. Text that is a JSON object or list stays text, but has the fields of that JSON.
-func (v *Values) Set(name string, value any) {
-	e := memoryEntry{value: value, fields: value}
-	if text, ok := value.(string); ok {
+// Share makes the memory a part of what all sessions may keep, until Release.
+func (v *Values) Share(b *budget.Budget) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.share = b.Share()
+	_ = v.share.Resize(v.size) // without room, the next value is refused
+}
+
+// Release gives back what the memory had of [Values.Share].
+func (v *Values) Release() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.share.Release()
+	v.share = nil
+}
+
+// Set sets a value in memory. Text that is a JSON object or list stays text, but has the fields of that JSON. It is an
+// error when all values then take more than 64 MiB, in memory or when they are sent to a server, whichever is more. No
+// memory is allocated then.
+func (v *Values) Set(name string, value any) error {
+	text, isText := value.(string)
+	if !isText {
+		return v.put(name, budget.Value(value, v.limit), func() memoryEntry { return memoryEntry{value: value, fields: value} })
+	}
+	return v.put(name, sizeOfText(text), func() memoryEntry {
+		e := memoryEntry{value: value, fields: value}
 		if fields, ok := decodeCollection([]byte(text)); ok {
 			e.fields = fields
 		}
+		return e
+	})
+}
+
+// sizeOfText returns how many bytes a text takes at most, with its fields.
+func sizeOfText(text string) int {
+	if !mayBeCollection([]byte(text)) {
+		return budget.Encoded(text)
 	}
-	v.put(name, e)
+	return budget.Encoded(text) + budget.Decoded(text)
 }
 
 // SetResult sets a value in memory to the result of a call. Text that is a JSON object or list is that value. Other
 // text stays text, also when it looks like a number; fields are then those of the structured result, if there is one.
-// A result without text is its structured result.
-func (v *Values) SetResult(name, text string, structured json.RawMessage) {
+// A result without text is its structured result. It is an error in the same case as for Set.
+func (v *Values) SetResult(name, text string, structured json.RawMessage) error {
 	if strings.TrimSpace(text) == "" && len(structured) > 0 {
-		text = string(structured)
+		text, structured = string(structured), nil
 	}
-	e := memoryEntry{value: text, fields: text}
-	if value, ok := decodeCollection([]byte(text)); ok {
-		e = memoryEntry{value: value, fields: value, text: strings.TrimSpace(text)}
-	} else if value, ok := decodeCollection(structured); ok {
-		e.fields = value
+	size := sizeOfText(text)
+	if !mayBeCollection([]byte(text)) {
+		size += budget.Decoded(structured)
 	}
-	v.put(name, e)
+	return v.put(name, size, func() memoryEntry {
+		if value, ok := decodeCollection([]byte(text)); ok {
+			return memoryEntry{value: value, fields: value, text: strings.TrimSpace(text)}
+		}
+		e := memoryEntry{value: text, fields: text}
+		if value, ok := decodeCollection(structured); ok {
+			e.fields = value
+		}
+		return e
+	})
 }
 
-func (v *Values) put(name string, e memoryEntry) {
+// put sets a value of a size, which make returns, if there is room for it.
+func (v *Values) put(name string, size int, make func() memoryEntry) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	total := v.size - v.memory[name].size + size
+	if _, known := v.changed[name]; !known {
+		total += bytesOfName + len(name)
+	}
+	switch {
+	case total > v.limit:
+		return tooMuch(name, size, "the memory of a session", v.size, v.limit)
+	case !v.share.Resize(total):
+		return tooMuch(name, size, "the memory of all sessions that run", v.share.Used(), v.share.Limit())
+	}
+	v.size = total
+	e := make()
+	e.size = size
 	v.memory[name] = e
 	v.touch(name)
+	return nil
 }
+
+// bytesOfName is about what a name takes in the maps of a Values, besides its text, also after it was deleted.
+const bytesOfName = 200
+
+func tooMuch(name string, size int, whose string, used, limit int) error {
+	return fault.New(fault.ToolFailed, "keep a part of it, or set values that are not needed any more to an empty text",
+		"the value %q does not fit: it takes up to %s, and %s has %s of %s left",
+		name, mebibytes(size), whose, mebibytes(max(0, limit-used)), mebibytes(limit))
+}
+
+func mebibytes(n int) string { return fmt.Sprintf("%.3g MiB", float64(n)/(1<<20)) }
 
 // touch increments the version. The caller holds v.mu.
 func (v *Values) touch(name string) {
@@ -102,18 +173,27 @@ func (v *Values) touch(name string) {
 func (v *Values) Delete(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if _, known := v.changed[name]; !known {
+		return
+	}
+	v.size -= v.memory[name].size
+	_ = v.share.Resize(v.size) // it shrinks
 	delete(v.memory, name)
 	v.touch(name)
 }
 
-// Apply applies the changes of memory in a call's result: it sets values, then deletes others.
-func (v *Values) Apply(delta map[string]any, deletions []string) {
-	for name, value := range delta {
-		v.Set(name, value)
+// Apply applies the changes of memory in a call's result: it sets values, then deletes others. It ends at the first
+// value that does not fit.
+func (v *Values) Apply(delta map[string]any, deletions []string) error {
+	for _, name := range sortedKeys(delta) {
+		if err := v.Set(name, delta[name]); err != nil {
+			return err
+		}
 	}
 	for _, name := range deletions {
 		v.Delete(name)
 	}
+	return nil
 }
 
 // Version returns the number of changes of memory so far, for ChangedSince.
@@ -121,6 +201,22 @@ func (v *Values) Version() int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return v.version
+}
+
+// ChangeSize returns about how many bytes the values of ChangedSince take.
+func (v *Values) ChangeSize(version int) int {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	size := 0
+	if version == v.version {
+		return size
+	}
+	for name, change := range v.changed {
+		if change > version {
+			size += bytesOfName + len(name) + v.memory[name].size
+		}
+	}
+	return size
 }
 
 // ChangedSince returns the current values of the names that were set after a version, and the names that were deleted,
@@ -263,9 +359,15 @@ func describe(value any) string {
 	}
 }
 
+// mayBeCollection reports whether data begins like a JSON object or list.
+func mayBeCollection(data []byte) bool {
+	first := bytes.TrimLeft(data, " \t\r\n")
+	return len(first) > 0 && (first[0] == '{' || first[0] == '[')
+}
+
 // decodeCollection decodes a JSON object or list.
 func decodeCollection(data []byte) (any, bool) {
-	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) == 0 || first[0] != '{' && first[0] != '[' {
+	if !mayBeCollection(data) {
 		return nil, false
 	}
 	value, err := DecodeJSON(data)

@@ -3,6 +3,7 @@ package trail_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -220,24 +221,33 @@ func TestFieldsOfJSONText(t *testing.T) {
 
 func TestArgumentsAreBounded(t *testing.T) {
 	t.Parallel()
-	for name, args := range map[string]map[string]any{
-		"by reference": {"v": []any{"{{a}}", map[string]any{"{{a}}": "{{a}}"}}},
-		"as text":      {"v": "{{a}}{{a}}"},
+	tooLarge := []string{"{{a}} in v", "makes the arguments larger than 8 MiB"}
+	for name, tt := range map[string]struct {
+		v    any
+		want []string // the begin and the end of the message
+	}{
+		"lists and maps": {
+			[]any{"{{a}}", map[string]any{"{{a}}": "{{a}}"}},
+			[]string{`the value "a" does not fit: it takes up to 64 MiB`, " MiB of 64 MiB left"},
+		},
+		"parts of texts": {"{{a}}{{a}}", tooLarge},
+		"whole texts":    {slices.Repeat([]any{"{{a}}"}, 9), tooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := trail.NewValues(trail.Sources{Trail: map[string]any{"a": "xxxxxxxx"}})
 			var err error
-			for range 40 { // each doubles the value
+			for range 40 { // each multiplies the value
 				var got map[string]any
-				if got, err = trail.Interpolate(args, v); err != nil {
+				if got, err = trail.Interpolate(map[string]any{"v": tt.v}, v); err != nil {
 					break
 				}
-				v.Set("a", got["v"])
+				if err = v.Set("a", got["v"]); err != nil {
+					break
+				}
 			}
 			f := fault.As(err)
-			if f == nil || f.Kind != fault.InvalidArguments || !strings.HasPrefix(f.Message, "{{a}} in v") ||
-				!strings.HasSuffix(f.Message, "makes the arguments larger than 8 MiB") {
+			if f == nil || !strings.HasPrefix(f.Message, tt.want[0]) || !strings.HasSuffix(f.Message, tt.want[1]) {
 				t.Errorf("error %v", err)
 			}
 		})

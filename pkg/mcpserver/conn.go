@@ -48,6 +48,10 @@ func (s *server) receiveBatch(data []byte) {
 		s.refuse(nil, jsonrpc.CodeInvalidRequest, "the batch is empty")
 		return
 	}
+	if len(items) > s.opts.MaxPending {
+		s.refuse(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("the batch has more than %d messages", s.opts.MaxPending))
+		return
+	}
 	if v := s.conn.protocol(); v == "" || v >= "2025-06-18" {
 		s.refuse(nil, jsonrpc.CodeInvalidRequest, "this version of the protocol has no batches; send one message a line")
 		return
@@ -196,9 +200,11 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// deliver passes a message to Read.
+// deliver passes a message to Read. It waits while too many requests are not answered, so that a client that does not
+// read its answers cannot make more of them.
 func (c *conn) deliver(msg jsonrpc.Message, b *batch) {
 	c.used = true
+	c.waitPending(c.server.opts.MaxPending-1, c.server.ctx.Done())
 	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() && req.Method != "subscriptions/listen" {
 		c.mu.Lock()
 		c.pending[req.ID] = b
@@ -222,7 +228,7 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 		return c.server.send(data, c.server.ended)
 	}
 	if data = c.answered(resp, data); data != nil {
-		err = c.server.send(data, c.server.ended)
+		err = c.server.sendAnswer(resp.ID, data)
 	}
 	c.mu.Lock()
 	delete(c.pending, resp.ID)
@@ -232,6 +238,18 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	default:
 	}
 	return err
+}
+
+// sendAnswer sends an answer, or an error in its place if the client has too much to read already.
+func (s *server) sendAnswer(id jsonrpc.ID, data []byte) error {
+	n := int64(len(data))
+	defer s.unread.Add(-n)
+	if s.unread.Add(n) > int64(s.opts.MaxUnread) {
+		raw, _ := json.Marshal(id.Raw())
+		data = errorMessage(raw, jsonrpc.CodeInternalError,
+			fmt.Sprintf("the answer is left out, because more than %d bytes of answers are not read", s.opts.MaxUnread))
+	}
+	return s.send(data, s.ended)
 }
 
 // answered notes an answer. It returns what to send for it: nil while its batch has other requests that are not
@@ -265,18 +283,23 @@ func (c *conn) protocol() string {
 
 // drain waits until every request is answered, at most for a limit.
 func (c *conn) drain(limit time.Duration) {
-	timeout := time.NewTimer(limit)
-	defer timeout.Stop()
+	stop := make(chan struct{})
+	defer time.AfterFunc(limit, func() { close(stop) }).Stop()
+	c.waitPending(0, stop)
+}
+
+// waitPending waits until at most n requests are not answered, or until stop is closed.
+func (c *conn) waitPending(n int, stop <-chan struct{}) {
 	for {
 		c.mu.Lock()
-		n := len(c.pending)
+		pending := len(c.pending)
 		c.mu.Unlock()
-		if n == 0 {
+		if pending <= n {
 			return
 		}
 		select {
 		case <-c.changed:
-		case <-timeout.C:
+		case <-stop:
 			return
 		case <-c.closed:
 			return

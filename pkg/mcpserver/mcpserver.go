@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -60,6 +61,8 @@ type Options struct {
 	Parent func() int
 
 	MaxLine        int           // the largest message in bytes
+	MaxPending     int           // requests that are not answered; with more, the input is not read on
+	MaxUnread      int           // bytes of answers that the client has not read; with more, an answer is an error
 	RunWait        time.Duration // after which a request for a replay is answered before the replay has ended
 	Progress       time.Duration // between progress notifications
 	Drain          time.Duration // for the answers to pending requests when the input ends
@@ -69,6 +72,8 @@ type Options struct {
 // The defaults of [Options].
 const (
 	maxLine        = 8 << 20
+	maxPending     = 1024
+	maxUnread      = 64 << 20
 	runWait        = 45 * time.Second
 	progressEvery  = 5 * time.Second
 	drainTime      = 2 * time.Second
@@ -77,6 +82,8 @@ const (
 
 func (o Options) withDefaults() Options {
 	o.MaxLine = cmp.Or(o.MaxLine, maxLine)
+	o.MaxPending = cmp.Or(o.MaxPending, maxPending)
+	o.MaxUnread = cmp.Or(o.MaxUnread, maxUnread)
 	o.RunWait = cmp.Or(o.RunWait, runWait)
 	o.Progress = cmp.Or(o.Progress, progressEvery)
 	o.Drain = cmp.Or(o.Drain, drainTime)
@@ -90,6 +97,7 @@ type server struct {
 	mcp      *mcp.Server
 	out      io.Writer
 	lines    chan written
+	unread   atomic.Int64  // bytes of answers that are to be written
 	ended    chan struct{} // closed when pending requests had the time to be answered
 	sessions sessions
 	replays  replays

@@ -60,9 +60,11 @@ func (d *phoneDesk) useServer(version string) {
 }
 
 // android starts a simulated phone and connects it.
-func (d *phoneDesk) android() *simulated.Android {
+func (d *phoneDesk) android() *simulated.Android { return d.androidWith(simulated.AndroidOptions{}) }
+
+func (d *phoneDesk) androidWith(o simulated.AndroidOptions) *simulated.Android {
 	d.t.Helper()
-	p, err := simulated.StartAndroid(context.WithoutCancel(d.t.Context()), simulated.AndroidOptions{})
+	p, err := simulated.StartAndroid(context.WithoutCancel(d.t.Context()), o)
 	if err == nil {
 		d.t.Cleanup(p.Close)
 		err = d.adb.Connect(d.t.Context(), p.Addr())
@@ -122,6 +124,28 @@ func TestTrailOnManyPhonesAtOnce(t *testing.T) {
 	if wrong := iPhone.App.WrongTouches(); wrong > 0 {
 		t.Errorf("%d touches hit nothing on the iPhone", wrong)
 	}
+}
+
+// Phones of one image are two, although their serial number and android_id are the same. Two serials of one phone are
+// one, which is then busy.
+func TestWhichPhonesAreOne(t *testing.T) {
+	t.Parallel()
+	d := newPhoneDesk(t)
+	one, two := d.androidWith(simulated.AndroidOptions{Image: "same"}), d.androidWith(simulated.AndroidOptions{Image: "same"})
+	const devices = "target: corner-shop\ndevices:\n  one: { platform: android, id: %q }\n  two: { platform: android, id: %q }\n"
+	d.write("trailblaze.yaml", fmt.Sprintf(devices, one.Addr(), two.Addr()))
+	d.run("run", "--all-devices").want(t, 0, "2 passed")
+	byNetwork, err := one.AlsoListen(t.Context(), "127.0.0.1:0")
+	if err == nil {
+		err = d.adb.Connect(t.Context(), byNetwork)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.write("trailblaze.yaml", fmt.Sprintf(devices, one.Addr(), byNetwork))
+	d.run("run", "--all-devices", "--workers", "2").want(t, 2, "is the same device as the Android device", "1 error, 1 passed")
+	d.putBack(one)
+	d.putBack(two)
 }
 
 // A selector for the whole of a device's job: what a phone shows, a call, evidence.

@@ -20,6 +20,7 @@ const changesFile = "/data/local/tmp/trailblaze-changes"
 type changes struct {
 	phone    adb.Device
 	original []setting // in the order of the changes
+	unsaved  bool      // no file can be written to the phone
 }
 
 // setting is one line of changesFile: a key that its method command supports, and a value.
@@ -144,6 +145,9 @@ func (c *changes) set(ctx context.Context, before, after setting) error {
 
 // save writes what has to be put back to the phone.
 func (c *changes) save(ctx context.Context) error {
+	if c.unsaved {
+		return nil
+	}
 	var text strings.Builder
 	for _, s := range c.original {
 		text.WriteString(s.key + " " + s.value + "\n")

@@ -1,7 +1,6 @@
 package android
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,12 +71,7 @@ func (p *phone) prepare(ctx context.Context, o options, root string) error {
 	if err != nil {
 		return err
 	}
-	id, err := p.identity(ctx)
-	if err != nil {
-		return err
-	}
-	p.lock, err = mobile.Lock(o.stateDir, id, "the Android device "+p.Serial(), "name another device with --serial")
-	if err != nil {
+	if err := p.acquire(ctx, o.stateDir); err != nil {
 		return err
 	}
 	if err := p.readInfo(ctx); err != nil {
@@ -122,24 +116,6 @@ func (p *phone) startServer(ctx context.Context, apks serverAPKs, earlier bool) 
 	return err
 }
 
-// identity returns what is the same for all connections of a phone, such as by cable and by network. Emulators have the
-// serial number of their image in common, so that only their adb serials differ.
-func (p *phone) identity(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.limits.info)
-	defer cancel()
-	const line = "getprop ro.kernel.qemu; getprop ro.boot.qemu; getprop ro.serialno; getprop ro.boot.serialno; settings get secure android_id"
-	output, err := p.Shell(ctx, line)
-	if err != nil {
-		return "", err
-	}
-	lines := linesOf(string(output.Stdout), 5)
-	emulator, number := lines[0] == "1" || lines[1] == "1", cmp.Or(lines[2], lines[3])
-	if emulator || number == "" || number == "unknown" {
-		return p.Serial(), nil
-	}
-	return number + " " + lines[4], nil // phones of some makers have one serial number in common, too
-}
-
 // readInfo reads what the phone is.
 func (p *phone) readInfo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.limits.info)
@@ -171,10 +147,7 @@ func (p *phone) close(ctx context.Context) error {
 	if p.server != nil {
 		errs = append(errs, p.server.stop(ctx))
 	}
-	errs = append(errs, p.changes.putBack(ctx))
-	if p.lock != nil {
-		_ = p.lock.Close()
-	}
+	errs = append(errs, p.changes.putBack(ctx), p.release(ctx))
 	if err := p.joinDistinct(errs...); err != nil {
 		return fault.Wrap(fault.Server, err, "the next session on this phone does it",
 			"putting back what was changed on "+p.Serial())

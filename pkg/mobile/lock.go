@@ -6,13 +6,26 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 // LockedDevice is a device that no other process of the user uses until it is closed.
-type LockedDevice = files.LockedFile
+type LockedDevice struct {
+	file *files.LockedFile
+	path string
+}
+
+// lockedHere has the names of the devices that this process has locked, by the paths of their locks.
+var lockedHere sync.Map //nolint:gochecknoglobals // locks are of the process
+
+// Close lets others use the device.
+func (d *LockedDevice) Close() error {
+	lockedHere.Delete(d.path)
+	return d.file.Close()
+}
 
 // Lock excludes other processes of the user, and other holders in this one, from a device. It does not wait. name is
 // that of the device in messages, such as "the Android device emulator-5554"; other says how to use another one.
@@ -29,14 +42,20 @@ func Lock(folder, id, name, other string) (*LockedDevice, error) {
 		return nil, failed(err)
 	}
 	sum := sha256.Sum256([]byte(id))
-	lock, err := files.Lock(filepath.Join(folder, hex.EncodeToString(sum[:8])+".lock"), false)
-	if errors.Is(err, files.ErrLocked) {
+	path := filepath.Join(folder, hex.EncodeToString(sum[:8])+".lock")
+	lock, err := files.Lock(path, false)
+	holder, _ := lockedHere.Load(path)
+	switch {
+	case err == nil:
+		lockedHere.Store(path, name)
+		return &LockedDevice{lock, path}, nil
+	case errors.Is(err, files.ErrLocked) && holder != nil && holder != name:
+		return nil, fault.New(fault.Server, "name each device once; the other names are other connections to it, such as by network",
+			"%s is the same device as %s, which is in use", name, holder)
+	case errors.Is(err, files.ErrLocked):
 		return nil, fault.New(fault.Server,
 			"wait until that has ended, end the session that uses it (`trailblaze session list`), or "+other,
 			"%s is used by another trailblaze", name)
 	}
-	if err != nil {
-		return nil, failed(err)
-	}
-	return lock, nil
+	return nil, failed(err)
 }

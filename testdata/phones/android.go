@@ -4,6 +4,7 @@
 package phones
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -26,6 +27,9 @@ type AndroidOptions struct {
 	Server string
 	// NoShellV2 leaves the feature shell_v2 out, as old phones do: no exit status, no stderr of its own.
 	NoShellV2 bool
+	// Image is the name of the image from which several phones were started; empty for a phone of its own. Phones of
+	// one image have the same serial number.
+	Image string
 	// Address is where adb is listened for; empty stands for a free port of 127.0.0.1.
 	Address string
 }
@@ -36,6 +40,7 @@ type Android struct {
 
 	options AndroidOptions
 	adbd    *adbd.Device
+	also    []*adbd.Device // at other addresses
 	files   *adbd.Files
 	ctx     context.Context //nolint:containedctx // of processes that outlive the connection that started them
 	cancel  context.CancelCauseFunc
@@ -54,7 +59,11 @@ type Android struct {
 	heldBy          string // the app that holds UiAutomation
 	portTaken       bool   // another app listens on the port of the UiAutomator2 server
 	hangOn          string // the beginning of commands that do not end
-	server          *uiServer
+	after           struct {
+		command string
+		do      func() // nil for nothing
+	}
+	server *uiServer
 }
 
 // StartAndroid starts a simulated phone. The caller must call Close. ctx ends what the phone runs.
@@ -78,7 +87,7 @@ func StartAndroid(ctx context.Context, o AndroidOptions) (*Android, error) {
 		p.packages[serverTestApp] = manifest{app: serverTestApp}
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	p.props["ro.serialno"] = "SIMULATED" + port
+	p.props["ro.serialno"] = "SIMULATED" + cmp.Or(o.Image, port)
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	p.adbd = adbd.Serve(p.ctx, l, p, o.Adbd)
 	return p, nil
@@ -87,6 +96,18 @@ func StartAndroid(ctx context.Context, o AndroidOptions) (*Android, error) {
 // Addr returns the address for `adb connect`, which is also the serial.
 func (p *Android) Addr() string { return p.adbd.Addr() }
 
+// AlsoListen makes the phone reachable at a second address, as by cable and by network. It returns the serial that it
+// has there.
+func (p *Android) AlsoListen(ctx context.Context, address string) (string, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return "", err
+	}
+	d := adbd.Serve(p.ctx, l, p, p.options.Adbd)
+	p.also = append(p.also, d)
+	return d.Addr(), nil
+}
+
 // Adbd returns the device side of adb, to disconnect it and the like.
 func (p *Android) Adbd() *adbd.Device { return p.adbd }
 
@@ -94,7 +115,9 @@ func (p *Android) Adbd() *adbd.Device { return p.adbd }
 func (p *Android) Close() {
 	p.cancel(errors.New("the phone is off"))
 	p.stopServer("")
-	p.adbd.Close()
+	for _, d := range append(p.also, p.adbd) {
+		d.Close()
+	}
 	p.stopServer("") // one that a command has just started
 	p.handlers.Wait()
 }
@@ -269,6 +292,13 @@ func (p *Android) HangOn(command string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hangOn = command
+}
+
+// After calls a function once, after the next command that begins with a text and before the client knows that it ended.
+func (p *Android) After(command string, do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.after.command, p.after.do = command, do
 }
 
 // ServerRunning reports whether the UiAutomator2 server runs.

@@ -190,13 +190,20 @@ func TestShell(t *testing.T) {
 	t.Parallel()
 	p := startAndroid(t, phones.AndroidOptions{})
 	for command, want := range map[string]string{
-		`echo "a  b" 'c"d' e\ f`:                       "a  b c\"d e f\n",
-		"(cat /missing\n) </dev/null 2>&1; echo end$?": "cat: /missing: No such file or directory\nend1\n",
-		"echo one > /sdcard/f && cat /sdcard/f":        "one\n",
-		"cat /sdcard/none 2>/dev/null || echo none":    "none\n",
-		"pm list packages | grep shop":                 "package:com.example.shop\n",
-		"[ -e '/data/local/tmp' ] && echo folder":      "folder\n",
-		"getprop ro.build.version.sdk":                 "34\n",
+		`echo "a  b" 'c"d' e\ f`:                                                              "a  b c\"d e f\n",
+		"(cat /missing\n) </dev/null 2>&1; echo end$?":                                        "cat: /missing: No such file or directory\nend1\n",
+		"echo one > /sdcard/f && cat /sdcard/f":                                               "one\n",
+		"cat /sdcard/none 2>/dev/null || echo none":                                           "none\n",
+		"pm list packages | grep shop":                                                        "package:com.example.shop\n",
+		"[ -e '/data/local/tmp' ] && echo folder":                                             "folder\n",
+		"getprop ro.build.version.sdk":                                                        "34\n",
+		"mkdir /sdcard/d && mkdir /sdcard/d 2>&1; echo $?; mkdir -p /sdcard/d; echo $?":       "mkdir: '/sdcard/d': File exists\n1\n0\n",
+		"mkdir /sdcard/x/y 2>&1; mkdir -p /sdcard/x/y && [ -d /sdcard/x/y ] && echo made":     "mkdir: '/sdcard/x/y': No such file or directory\nmade\n",
+		"echo a >/sdcard/g; echo b >>/sdcard/g; cat /sdcard/g":                                "a\nb\n",
+		"(echo a >/none/f) 2>&1; echo $?":                                                     "/system/bin/sh: can't create /none/f: No such file or directory\n1\n",
+		"(cat </none) 2>&1 || echo failed":                                                    "/system/bin/sh: can't open /none: No such file or directory\nfailed\n",
+		"echo a >/sdcard/h; cat /none 2>/dev/null >/sdcard/h; [ -s /sdcard/h ] || echo empty": "empty\n",
+		"cat /sdcard 2>&1":                                                                    "cat: read: Is a directory\n",
 	} {
 		if out, problems, _ := shell(t, p, command); out != want || problems != "" {
 			t.Errorf("%s: %q %q", command, out, problems)

@@ -1,12 +1,16 @@
 package phones
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/testdata/phones/adbd"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
@@ -321,7 +325,10 @@ func screencap(c *call) int {
 		return 1
 	}
 	if name := c.last(); len(c.args) > 1 && !strings.HasPrefix(name, "-") {
-		c.phone.files.Write(name, data, 0o660, fileTime)
+		if problem := c.phone.write(name, data, false); problem != "" {
+			c.errorf("Error opening file: %s (%s)\n", name, problem)
+			return 1
+		}
 		return 0
 	}
 	_, _ = c.stdout.Write(data)
@@ -344,12 +351,16 @@ func cat(c *call) int {
 	status := 0
 	for _, name := range c.args[1:] {
 		file, err := c.phone.files.Stat(name)
-		if err != nil {
+		switch {
+		case err != nil:
 			c.errorf("cat: %s: No such file or directory\n", name)
 			status = 1
-			continue
+		case file.Mode&adbd.ModeFolder != 0:
+			c.errorf("cat: read: Is a directory\n")
+			status = 1
+		default:
+			_, _ = c.stdout.Write(file.Data)
 		}
-		_, _ = c.stdout.Write(file.Data)
 	}
 	return status
 }
@@ -364,21 +375,70 @@ func rm(c *call) int {
 	return 0
 }
 
-// mkdir makes nothing: a folder is there as soon as a file is.
+// mkdir makes folders. With -p those above them, too, and one that exists is no error.
 func mkdir(c *call) int {
-	if _, err := c.phone.files.Stat(c.last()); err != nil {
-		marker := strings.TrimSuffix(c.last(), "/") + "/."
-		c.phone.files.Write(marker+"keep", nil, 0o660, fileTime)
-		c.phone.files.Remove(marker + "keep")
+	status := 0
+	for _, name := range c.args[1:] {
+		if strings.HasPrefix(name, "-") {
+			continue
+		}
+		err := c.phone.files.Mkdir(name, fileTime)
+		if c.has("-p") {
+			for folder := path.Dir(name); errors.Is(err, fs.ErrNotExist) && folder != "/"; folder = path.Dir(folder) {
+				_ = c.phone.files.Mkdir(folder, fileTime)
+				err = c.phone.files.Mkdir(name, fileTime)
+			}
+			if file, failed := c.phone.files.Stat(name); failed == nil && file.Mode&adbd.ModeFolder != 0 {
+				err = nil
+			}
+		}
+		if err != nil {
+			c.errorf("mkdir: '%s': %s\n", name, errorText(err))
+			status = 1
+		}
+	}
+	return status
+}
+
+func touch(c *call) int {
+	if _, err := c.phone.files.Stat(c.last()); err == nil {
+		return 0
+	}
+	if problem := c.phone.write(c.last(), nil, false); problem != "" {
+		c.errorf("touch: '%s': %s\n", c.last(), problem)
+		return 1
 	}
 	return 0
 }
 
-func touch(c *call) int {
-	if _, err := c.phone.files.Stat(c.last()); err != nil {
-		c.phone.files.Write(c.last(), nil, 0o660, fileTime)
+// write writes a file, or appends to it, as programs on the phone do: the folder has to exist. It returns the text of
+// an error, empty without one.
+func (p *Android) write(name string, data []byte, appended bool) string {
+	file, err := p.files.Stat(name)
+	if err == nil && file.Mode&adbd.ModeFolder != 0 {
+		return "Is a directory"
 	}
-	return 0
+	if above, missing := p.files.Stat(path.Dir(name)); missing != nil || above.Mode&adbd.ModeFolder == 0 {
+		return "No such file or directory"
+	}
+	if appended {
+		data = append(file.Data, data...)
+	}
+	if err := p.files.Write(name, data, 0o660, fileTime); err != nil {
+		return errorText(err)
+	}
+	return ""
+}
+
+// errorText is how programs on the phone say what went wrong.
+func errorText(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return "File exists"
+	case errors.Is(err, fs.ErrPermission):
+		return "Permission denied"
+	}
+	return "No such file or directory"
 }
 
 func ls(c *call) int {
@@ -398,9 +458,13 @@ func ls(c *call) int {
 	return 0
 }
 
-// testCommand knows -e, -f and -d only.
+// testCommand knows -e, -f, -d and -s.
 func testCommand(c *call) int {
-	if _, err := c.phone.files.Stat(c.arg(2)); err != nil {
+	file, err := c.phone.files.Stat(c.arg(2))
+	is := map[string]bool{
+		"-e": true, "-d": file.Mode&adbd.ModeFolder != 0, "-f": file.Mode&adbd.ModeFolder == 0, "-s": len(file.Data) > 0,
+	}
+	if err != nil || !is[c.arg(1)] {
 		return 1
 	}
 	return 0

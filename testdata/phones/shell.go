@@ -52,6 +52,10 @@ func (p *Android) Shell(ctx context.Context, command string, stdin io.Reader, st
 	p.mu.Lock()
 	p.commands = append(p.commands, command)
 	hangs := p.hangOn != "" && strings.HasPrefix(command, p.hangOn)
+	if after := p.after.do; after != nil && strings.HasPrefix(command, p.after.command) {
+		p.after.do = nil
+		defer after()
+	}
 	p.mu.Unlock()
 	if hangs {
 		<-ctx.Done()
@@ -128,8 +132,7 @@ func (p *Android) simple(
 	if end := operatorIndex(words, ")"); end > 0 && words[0].operator && words[0].text == "(" {
 		inner, words = words[1:end], words[end+1:]
 	}
-	var file *bytes.Buffer
-	var name string
+	var file *redirection
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch {
@@ -139,16 +142,15 @@ func (p *Android) simple(
 			c.stderr = c.stdout
 		case i+1 < len(words):
 			i++
+			problem := ""
 			if w.text == "<" {
-				data, _ := p.files.Stat(words[i].text) // nothing for /dev/null
-				c.stdin = bytes.NewReader(data.Data)
-				continue
-			}
-			file, name = &bytes.Buffer{}, words[i].text
-			if w.text == "2>" {
-				c.stderr = file
+				problem = c.readFrom(words[i].text)
 			} else {
-				c.stdout = file
+				file, problem = c.writeTo(w.text, words[i].text)
+			}
+			if problem != "" {
+				c.errorf("/system/bin/sh: can't %s\n", problem)
+				return 1
 			}
 		}
 	}
@@ -159,10 +161,44 @@ func (p *Android) simple(
 	case len(c.args) > 0:
 		status = c.run()
 	}
-	if file != nil && name != "/dev/null" {
-		p.files.Write(name, file.Bytes(), 0o660, fileTime)
+	if file != nil {
+		p.write(file.name, file.data.Bytes(), true)
 	}
 	return status
+}
+
+// redirection is a file that output of a command goes to.
+type redirection struct {
+	name string
+	data bytes.Buffer
+}
+
+// readFrom makes a file the input of the command. It returns what cannot be done and why, empty if it can.
+func (c *call) readFrom(name string) string {
+	file, err := c.phone.files.Stat(name)
+	if err != nil && name != "/dev/null" {
+		return "open " + name + ": " + errorText(err)
+	}
+	c.stdin = bytes.NewReader(file.Data)
+	return ""
+}
+
+// writeTo makes a file, which it creates or empties before the command runs, that of the operator. It returns nil for
+// /dev/null, and what cannot be done and why, empty if it can.
+func (c *call) writeTo(operator, name string) (*redirection, string) {
+	file := &redirection{name: name}
+	if strings.HasPrefix(operator, "2") {
+		c.stderr = &file.data
+	} else {
+		c.stdout = &file.data
+	}
+	if name == "/dev/null" {
+		return nil, ""
+	}
+	if problem := c.phone.write(name, nil, strings.HasSuffix(operator, ">>")); problem != "" {
+		return nil, "create " + name + ": " + problem
+	}
+	return file, ""
 }
 
 // fileTime is the time of files that commands write.
@@ -253,7 +289,7 @@ func splitWords(line string) ([]word, error) {
 
 // operatorAt returns the operator that a line begins with. 2> is one only at the begin of a word.
 func operatorAt(line string, inWord bool) string {
-	for _, operator := range []string{"2>&1", "2>", "&&", "||", "|", ";", ">", "<", "(", ")"} {
+	for _, operator := range []string{"2>&1", "2>>", "2>", "&&", "||", "|", ";", ">>", ">", "<", "(", ")"} {
 		if strings.HasPrefix(line, operator) && (operator[0] != '2' || !inWord) {
 			return operator
 		}

@@ -127,7 +127,7 @@ func uiautomator(c *call) int {
 	if file == "/dev/tty" {
 		c.printf("%s", dump)
 	} else {
-		p.files.Write(file, dump, 0o660, fileTime)
+		_ = p.files.Write(file, dump, 0o660, fileTime)
 	}
 	c.printf("UI hierchary dumped to: %s\n", file) // it is spelled like this
 	return 0

@@ -13,8 +13,9 @@ import (
 
 // Files are the files of a simulated phone, in memory. Its methods may be called from any goroutine.
 type Files struct {
-	mu    sync.Mutex
-	files map[string]File
+	mu       sync.Mutex
+	files    map[string]File
+	refusing string // the folder that refuses new files
 }
 
 // File is a file or a folder.
@@ -40,15 +41,43 @@ func NewFiles() *Files {
 	return f
 }
 
-// Write writes a file, and makes the folders above it.
-func (f *Files) Write(name string, data []byte, permissions uint32, modTime time.Time) {
+// Refuse makes a folder refuse new files and folders, with fs.ErrPermission.
+func (f *Files) Refuse(folder string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refusing = path.Clean("/" + folder)
+}
+
+// Write writes a file, and makes the folders above it. The error is fs.ErrPermission.
+func (f *Files) Write(name string, data []byte, permissions uint32, modTime time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	name = path.Clean("/" + name)
+	if path.Dir(name) == f.refusing {
+		return fs.ErrPermission
+	}
 	f.files[name] = File{name, bytes.Clone(data), ModeRegular | permissions&0o777, modTime}
 	for folder := path.Dir(name); f.files[folder].Mode == 0; folder = path.Dir(folder) {
 		f.files[folder] = File{Path: folder, Mode: ModeFolder | 0o771, ModTime: modTime}
 	}
+	return nil
+}
+
+// Mkdir makes a folder. The error is fs.ErrExist, fs.ErrNotExist for a folder above it, or fs.ErrPermission.
+func (f *Files) Mkdir(name string, modTime time.Time) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	name = path.Clean("/" + name)
+	switch {
+	case f.files[name].Mode != 0:
+		return fs.ErrExist
+	case f.files[path.Dir(name)].Mode&ModeFolder == 0:
+		return fs.ErrNotExist
+	case path.Dir(name) == f.refusing:
+		return fs.ErrPermission
+	}
+	f.files[name] = File{Path: name, Mode: ModeFolder | 0o771, ModTime: modTime}
+	return nil
 }
 
 // Stat returns a file or a folder. The error is fs.ErrNotExist.

@@ -156,7 +156,9 @@ func (s *stream) syncStore(name string, data []byte, mode uint32, modTime time.T
 	if file, err := s.files().Stat(name); err == nil && file.Mode&ModeFolder != 0 {
 		return s.syncFail("couldn't create file: Is a directory")
 	}
-	s.files().Write(name, data, mode, modTime)
+	if err := s.files().Write(name, data, mode, modTime); err != nil {
+		return s.syncFail("couldn't create file: Permission denied")
+	}
 	return s.syncAnswer("OKAY", uint32(0))
 }
 

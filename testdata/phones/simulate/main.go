@@ -16,41 +16,50 @@ import (
 	"github.com/trailblaze/trailblaze/testdata/phones"
 )
 
+// served says which phones are served, and how.
+type served struct {
+	android, also, twin, iphone string // addresses, empty for none
+	server                      string
+	connect                     bool
+}
+
 func main() {
-	android := flag.String("android", "", "serve an Android phone for adb at this address, such as 127.0.0.1:5599")
-	iphone := flag.String("iphone", "", "serve WebDriverAgent at this address, such as 127.0.0.1:8100")
-	server := flag.String("server", "", "version of the UiAutomator2 server that is installed, such as 10.6.6")
-	connect := flag.Bool("connect", false, "connect the Android phone to the adb server with the adb program")
+	var s served
+	flag.StringVar(&s.android, "android", "", "serve an Android phone for adb at this address, such as 127.0.0.1:5599")
+	flag.StringVar(&s.also, "also", "", "serve the Android phone at this address, too, as by cable and by network")
+	flag.StringVar(&s.twin, "twin", "", "serve a second Android phone of the same image at this address")
+	flag.StringVar(&s.iphone, "iphone", "", "serve WebDriverAgent at this address, such as 127.0.0.1:8100")
+	flag.StringVar(&s.server, "server", "", "version of the UiAutomator2 server that is installed, such as 10.6.6")
+	flag.BoolVar(&s.connect, "connect", false, "connect the Android phones to the adb server with the adb program")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := serve(ctx, os.Stdout, *android, *iphone, *server, *connect); err != nil {
+	if err := s.serve(ctx, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "simulate:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-// serve serves the phones that have an address, or both at free ones, until ctx ends.
-func serve(ctx context.Context, out io.Writer, android, iphone, server string, connect bool) error {
-	if android == "" && iphone == "" {
+// serve serves the phones that have an address, or an Android phone and an iPhone at free ones, until ctx ends.
+func (s served) serve(ctx context.Context, out io.Writer) error {
+	android, iphone := s.android, s.iphone
+	if android+iphone+s.also+s.twin == "" {
 		android, iphone = "127.0.0.1:0", "127.0.0.1:0"
 	}
 	if android != "" {
-		p, err := phones.StartAndroid(ctx, phones.AndroidOptions{Address: android, Server: server})
+		closePhone, err := s.startAndroid(ctx, out, android, s.also)
 		if err != nil {
 			return err
 		}
-		defer func() { report(out, append(p.UnknownCommands(), p.UnknownRoutes()...)) }()
-		defer p.Close()
-		fmt.Fprintf(out, "simulated Android phone: adb connect %s\n", p.Addr())
-		if connect {
-			_ = adb(ctx, io.Discard, "disconnect", p.Addr()) // a simulation that was killed leaves an offline device
-			if err := adb(ctx, out, "connect", p.Addr()); err != nil {
-				return err
-			}
-			defer func() { _ = adb(context.WithoutCancel(ctx), out, "disconnect", p.Addr()) }()
+		defer closePhone()
+	}
+	if s.twin != "" {
+		closePhone, err := s.startAndroid(ctx, out, s.twin, "")
+		if err != nil {
+			return err
 		}
+		defer closePhone()
 	}
 	if iphone != "" {
 		p, err := phones.StartIPhone(ctx, phones.IPhoneOptions{Address: iphone})
@@ -63,6 +72,44 @@ func serve(ctx context.Context, out io.Writer, android, iphone, server string, c
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// startAndroid serves an Android phone at an address, and at a second one if also is not empty.
+func (s served) startAndroid(ctx context.Context, out io.Writer, address, also string) (closePhone func(), err error) {
+	p, err := phones.StartAndroid(ctx, phones.AndroidOptions{Address: address, Server: s.server, Image: "IMAGE"})
+	if err != nil {
+		return nil, err
+	}
+	serials := []string{p.Addr()}
+	closePhone = func() {
+		if s.connect {
+			for _, serial := range serials {
+				_ = adb(context.WithoutCancel(ctx), out, "disconnect", serial)
+			}
+		}
+		p.Close()
+		report(out, append(p.UnknownCommands(), p.UnknownRoutes()...))
+	}
+	if also != "" {
+		serial, err := p.AlsoListen(ctx, also)
+		if err != nil {
+			closePhone()
+			return nil, err
+		}
+		serials = append(serials, serial)
+	}
+	for _, serial := range serials {
+		fmt.Fprintf(out, "simulated Android phone: adb connect %s\n", serial)
+		if !s.connect {
+			continue
+		}
+		_ = adb(ctx, io.Discard, "disconnect", serial) // a simulation that was killed leaves an offline device
+		if err := adb(ctx, out, "connect", serial); err != nil {
+			closePhone()
+			return nil, err
+		}
+	}
+	return closePhone, nil
 }
 
 // report prints what programs wanted and the simulation does not know.

@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -401,8 +402,9 @@ func TestDoctorChecksWithEveryResult(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(oddState, "state"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	oldNode := t.TempDir()
-	if err := os.WriteFile(filepath.Join(oldNode, "node"), []byte("#!/bin/sh\necho v16.20.2\n"), 0o755); err != nil {
+	oldNode, veryOldNode := t.TempDir(), t.TempDir()
+	err := os.WriteFile(filepath.Join(veryOldNode, "node"), []byte("#!/bin/sh\necho v12.22.12\n"), 0o755)
+	if err := errors.Join(err, os.WriteFile(filepath.Join(oldNode, "node"), []byte("#!/bin/sh\necho v16.20.2\n"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	runnable := bin(t, "sh")
@@ -433,6 +435,17 @@ func TestDoctorChecksWithEveryResult(t *testing.T) {
 			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "",
 			"tools/node_modules/@modelcontextprotocol/sdk/package.json": `{"version":"1.20.0","engines":{"node":">=18"}}`,
 		}, []string{"PATH=" + oldNode}, nil, map[string]string{"node": "warn", "server ts": "fail"}},
+		"a package that nothing lists": {map[string]string{
+			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "import pad from 'left-pad';\npad();\n", "package.json": "{}",
+			"node_modules/other/index.js": "",
+		}, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"server ts": "fail"}},
+		"a package that only happens to be there": {map[string]string{
+			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "import pad from 'left-pad';\npad();\n", "package.json": "{}",
+			"node_modules/left-pad/index.js": "export default () => {};\n",
+		}, []string{"PATH=" + bin(t, bunPath)}, nil, map[string]string{"server ts": "warn"}},
+		"very old node": {map[string]string{
+			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "",
+		}, []string{"PATH=" + veryOldNode}, nil, map[string]string{"node": "warn", "server ts": "fail"}},
 		"not executable":   {scripts, []string{"PATH=" + notRunnable}, nil, map[string]string{"browser": "fail"}},
 		"no cache":         {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium", "cache")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
 		"odd cache":        {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},

@@ -104,14 +104,10 @@ func found(name string, f jsruntime.Found, err error, instead string) Check {
 	return Check{name, Warn, err.Error(), "scripts would run on it: repair it, or remove it from PATH"}
 }
 
-// oldestNode is the oldest major version of node that the SDKs and bundles run on.
-const oldestNode = 18
-
 // recent returns the check of node, with a warning about a version that is too old.
 func recent(c Check, version string) Check {
-	var major int
-	if n, _ := fmt.Sscanf(version, "v%d.", &major); n == 1 && major < oldestNode && c.Status == OK {
-		c.Status, c.Detail = Warn, fmt.Sprintf("%s is older than node %d, which scripts need", c.Detail, oldestNode)
+	if jsruntime.IsOld(version) && c.Status == OK {
+		c.Status, c.Detail = Warn, fmt.Sprintf("%s is older than node %d, which scripts need", c.Detail, jsruntime.OldestNode)
 		c.Hint = "install a newer node (https://nodejs.org), or bun (https://bun.sh)"
 	}
 	return c
@@ -214,9 +210,8 @@ func (o Options) server(ctx context.Context, s config.Server) Check {
 	name := "server " + s.Name
 	c := ok(name, s.Command+s.PublicURL())
 	if s.Script != "" {
-		var err error
-		if c.Detail, err = o.script(ctx, s); err != nil {
-			return fromError(name, Fail, err)
+		if c = o.script(ctx, name, s); c.Status == Fail {
+			return c
 		}
 	}
 	if o.Probe == nil {
@@ -233,7 +228,8 @@ func (o Options) server(ctx context.Context, s config.Server) Check {
 	if probed.Tools == 1 {
 		tools = "tool"
 	}
-	c.Detail = fmt.Sprintf("%s: %d %s", c.Detail, probed.Tools, tools)
+	first, more, _ := strings.Cut(c.Detail, "\n")
+	c.Detail = strings.TrimSpace(fmt.Sprintf("%s: %d %s\n%s", first, probed.Tools, tools, more))
 	if len(probed.Warnings) > 0 {
 		c.Status, c.Detail = Warn, strings.Join(append([]string{c.Detail}, probed.Warnings...), "\n")
 	}
@@ -255,16 +251,28 @@ func (o Options) command(c Check, s config.Server) Check {
 }
 
 // script checks that a script can run and describes with what it would. It does not start the script.
-func (o Options) script(ctx context.Context, s config.Server) (string, error) {
+func (o Options) script(ctx context.Context, name string, s config.Server) Check {
 	if err := jsruntime.CheckScript(s.Script); err != nil {
-		return "", err
+		return fromError(name, Fail, err)
 	}
 	command, err := o.Runtimes.Command(ctx, jsruntime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: o.OnDevice})
 	if err != nil {
-		return "", err
+		return fromError(name, Fail, err)
 	}
 	defer command.Release()
-	return fmt.Sprintf("%s %s (%s)", command.Runtime, s.Script, command.Why), o.Runtimes.CheckPackages(ctx, s.Script, command)
+	if err := o.Runtimes.CheckPackages(ctx, s.Script, command); err != nil {
+		return fromError(name, Fail, err)
+	}
+	missing, unlisted := jsruntime.CheckImports(ctx, s.Script, command)
+	if missing != nil {
+		return fromError(name, Fail, missing)
+	}
+	c := ok(name, fmt.Sprintf("%s %s (%s)", command.Runtime, s.Script, command.Why))
+	if unlisted != nil {
+		w := fromError(name, Warn, unlisted)
+		c.Status, c.Detail, c.Hint = Warn, c.Detail+"\n"+w.Detail, w.Hint
+	}
+	return c
 }
 
 func (o Options) leftovers() Check {

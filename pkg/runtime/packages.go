@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,13 @@ type packageJSON struct {
 	Engines         map[string]string `json:"engines"`
 	Dependencies    map[string]string `json:"dependencies"`
 	DevDependencies map[string]string `json:"devDependencies"`
+	Optional        map[string]string `json:"optionalDependencies"`
+	Peers           map[string]string `json:"peerDependencies"`
+}
+
+// lists reports whether a package.json names a package.
+func (p packageJSON) lists(name string) bool {
+	return p.Name == name || p.Dependencies[name]+p.DevDependencies[name]+p.Optional[name]+p.Peers[name] != ""
 }
 
 // readPackage reads the package.json of a folder. ok is false when there is none that makes sense.
@@ -75,7 +83,65 @@ func (f *Finder) CheckPackages(ctx context.Context, script string, c Command) er
 				"node %s is too old for %s %s, which needs node %s", node.Version, name, pkg.Version, needs)
 		}
 	}
+	if IsOld(node.Version) {
+		return fault.New(fault.Runtime, "install a newer node (https://nodejs.org), or bun (https://bun.sh)",
+			"node %s is too old for scripts, which need node %d", node.Version, OldestNode)
+	}
 	return nil
+}
+
+// OldestNode is the oldest major version of node that the SDKs and bundles run on.
+const OldestNode = 18
+
+// IsOld reports whether a version of node is older than OldestNode.
+func IsOld(version string) bool {
+	var major int
+	n, _ := fmt.Sscanf(version, "v%d.", &major)
+	return n == 1 && major < OldestNode
+}
+
+// CheckImports returns two errors about the packages that a script imports: those that are missing, and those that are
+// installed but that no package.json lists, so that they are missing elsewhere.
+func CheckImports(ctx context.Context, script string, c Command) (missing, unlisted error) {
+	for _, i := range bundle.Imports(ctx, script) {
+		dir := filepath.Dir(i.File)
+		listed, root := isListed(dir, i.Package)
+		command := fmt.Sprintf("run %q in %s", bundle.InstallCommand(i.Package, root, "npm"), root)
+		switch at := relative(root, i.File); {
+		case i.Installed && !listed && root != "" && unlisted == nil:
+			unlisted = fault.New(fault.Server, command, "%s imports the package %s, which no package.json lists", at, i.Package)
+		case i.Installed || missing != nil || hasFile(dir, ".pnp.cjs"):
+		case c.Runtime == Bun && !hasFile(dir, "node_modules"): // bun downloads it
+		case listed:
+			missing = fault.New(fault.Server, command, "%s imports the package %s, which is not installed", at, i.Package)
+		default:
+			root = cmp.Or(root, dir)
+			missing = fault.New(fault.Server, fmt.Sprintf("run %q in %s", bundle.InstallCommand(i.Package, root, "npm"), root),
+				"%s imports the package %s, which is not installed and which no package.json lists", relative(root, i.File), i.Package)
+		}
+	}
+	return missing, unlisted
+}
+
+// isListed reports whether the package.json of a folder or one above it lists a package, and returns the folder of the
+// nearest one, empty if there is none.
+func isListed(dir, name string) (listed bool, root string) {
+	for at := range bundle.AncestorDirs(dir) {
+		if pkg, ok := readPackage(at); ok {
+			root = cmp.Or(root, at)
+			listed = listed || pkg.lists(name)
+		}
+	}
+	return listed, root
+}
+
+// relative returns a path as seen from a folder above it, else as it is.
+func relative(dir, path string) string {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil || dir == "" {
+		return path
+	}
+	return filepath.ToSlash(rel)
 }
 
 // checkInstalled returns a *fault.Error when packages are missing that the nearest package.json lists. Those for

@@ -41,7 +41,8 @@ func TestCheckPackages(t *testing.T) {
 		{"the SDK on bun", "bun", "v16.20.2", map[string]string{sdk: `{"version":"1.20.0","engines":{"node":">=18"}}`}, "", ""},
 		{"the SDK has a node that is new enough", "node", "v18.0.0", map[string]string{sdk: `{"version":"1.20.0","engines":{"node":">=18"}}`}, "", ""},
 		{"tsx needs a newer node", "node+tsx", "v16.0.0", map[string]string{"node_modules/tsx/package.json": `{"version":"4.0.0","engines":{"node":">=18.0.0"}}`}, "node v16.0.0 is too old for tsx 4.0.0, which needs node >=18.0.0", "install a newer node (https://nodejs.org), or bun (https://bun.sh)"},
-		{"tsx that is not used", "node", "v16.0.0", map[string]string{"node_modules/tsx/package.json": `{"engines":{"node":">=18.0.0"}}`}, "", ""},
+		{"tsx that is not used", "node", "v18.0.0", map[string]string{"node_modules/tsx/package.json": `{"engines":{"node":">=20.0.0"}}`}, "", ""},
+		{"a script without packages", "node", "v12.22.12", nil, "node v12.22.12 is too old for scripts, which need node 18", "install a newer node (https://nodejs.org), or bun (https://bun.sh)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -58,6 +59,71 @@ func TestCheckPackages(t *testing.T) {
 			}
 			if message != c.want || hint != c.hint {
 				t.Errorf("got  %v\nhint %s\nwant %s\nhint %s", err, hint, c.want, c.hint)
+			}
+		})
+	}
+}
+
+func TestCheckImports(t *testing.T) {
+	t.Parallel()
+	const script = "import fs from 'fs'; import 'node:os'; import 'left-pad/sub'; import './y.js'; await import('lazy')"
+	listed, other := `{"dependencies":{"left-pad":"1"}}`, `{"name":"shop"}`
+	const installed = "tools/node_modules/left-pad/index.js"
+	for name, c := range map[string]struct {
+		files                   map[string]string
+		runtime                 string
+		missing, unlisted, hint string
+	}{
+		"no package.json": {
+			nil, "node", "a.mjs imports the package left-pad, which is not installed and which no package.json lists", "",
+			`run "npm install left-pad" in <dir>/tools`,
+		},
+		"not listed": {
+			map[string]string{"package.json": other},
+			"node+tsx", "tools/a.mjs imports the package left-pad, which is not installed and which no package.json lists",
+			"", `run "npm install left-pad" in <dir>`,
+		},
+		"by a file that it imports": {
+			map[string]string{"tools/y.js": "import '@acme/x/y'", installed: "", "package.json": listed},
+			"node",
+			"tools/y.js imports the package @acme/x, which is not installed and which no package.json lists", "", `run "npm install @acme/x" in <dir>`,
+		},
+		"a lock file": {map[string]string{"package.json": other, "bun.lock": ""}, "node", "tools/a.mjs imports the package left-pad, which is not installed and " +
+			"which no package.json lists", "", `run "bun add left-pad" in <dir>`},
+		"listed":                     {map[string]string{"package.json": listed}, "node", "tools/a.mjs imports the package left-pad, which is not installed", "", `run "npm install" in <dir>`},
+		"installed":                  {map[string]string{"package.json": listed, installed: ""}, "node", "", "", ""},
+		"installed, no package.json": {map[string]string{installed: ""}, "node", "", "", ""},
+		"installed by chance": {
+			map[string]string{"package.json": other, installed: ""},
+			"node", "", "tools/a.mjs imports the package left-pad, which no package.json lists",
+			`run "npm install left-pad" in <dir>`,
+		},
+		"a name for own files": {map[string]string{"tools/tsconfig.json": `{"compilerOptions":{"paths":{"left-pad/sub":["./y.js"]}}}`}, "node", "", "", ""},
+		"yarn without folders": {map[string]string{".pnp.cjs": ""}, "node", "", "", ""},
+		"bun, which downloads": {nil, "bun", "", "", ""},
+		"bun, which does not": {
+			map[string]string{"node_modules/x/index.js": ""},
+			"bun", "a.mjs imports the package left-pad, which is not installed and which no package.json lists", "",
+			`run "npm install left-pad" in <dir>/tools`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "tools", "a.mjs"), script)
+			write(t, filepath.Join(dir, "tools", "y.js"), "")
+			for name, text := range c.files {
+				write(t, filepath.Join(dir, name), text)
+			}
+			missing, unlisted := CheckImports(t.Context(), filepath.Join(dir, "tools", "a.mjs"), Command{Runtime: c.runtime})
+			got := [3]string{}
+			for i, err := range []error{missing, unlisted} {
+				if e := fault.As(err); e != nil {
+					got[i], got[2] = strings.ReplaceAll(e.Message, dir, "<dir>"), strings.ReplaceAll(e.Hint, dir, "<dir>")
+				}
+			}
+			if want := [3]string{c.missing, c.unlisted, c.hint}; got != want {
+				t.Errorf("got  %q\nwant %q", got, want)
 			}
 		})
 	}

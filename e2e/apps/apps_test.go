@@ -15,7 +15,6 @@ import (
 	"testing"
 )
 
-//nolint:gochecknoglobals // the flags of the test
 var (
 	program = flag.String("program", "../../bin/trailblaze", "the trailblaze to run")
 	repeats = flag.Int("repeats", 20, "how often each trail is replayed")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -16,22 +18,25 @@ func TestLiveViewShowsWhatCanBeClickedWithoutRole(t *testing.T) {
 		<div><span class=c onclick="document.title = 'common'">common</span><span class=c onclick="document.title = 'inject'">inject</span></div>
 		<div onclick="document.title = 'None'">None</div><div tabindex=0>Focusable</div><p>Plain <b>text</b></p>
 		<svg width=100 height=50><g class=c onclick="document.title = 'port'"><rect width=100 height=50 /></g></svg>
-		<a href=#x><span>Link</span></a><label class=c><input type=checkbox>Box</label><ul><li class=c>Item</li></ul>`)})
+		<a href=#x><span>Link</span></a><label class=c><input type=checkbox>Box</label><ul><li class=c>Item</li></ul>
+		<div><div><div class=c onclick="document.title = 'Czech'"><p>Czech</p><img src=x></div></div></div>
+		<div><div><div class=c onclick="document.title = 'German'"><span>German</span><svg width=9 height=9></svg></div></div></div>`)})
 	u, replay := openLive(t, device.Session{}), openSession(t)
 	u.mustCall("navigate", "url", url+"/page")
 	shown := u.shown()
 	for _, line := range []string{
 		`- generic "common" [ref=e1] [clickable]`, `- generic "inject" [ref=e2] [clickable]`, `- generic "None" [ref=e3] [clickable]`,
 		`- generic "Focusable" [ref=e4] [clickable]`, `generic [ref=e6] [clickable]`, `- listitem [ref=e9] [clickable]: "Item"`,
+		`- generic "German" [ref=e12] [clickable]`,
 	} {
 		if !strings.Contains(shown, line) {
 			t.Errorf("%s is missing in:\n%s", line, shown)
 		}
 	}
-	if n := strings.Count(shown, "[clickable]"); n != 6 {
+	if n := strings.Count(shown, "[clickable]"); n != 8 {
 		t.Errorf("%d are clickable:\n%s", n, shown)
 	}
-	for ref, want := range map[string]string{"e1": "common", "e2": "inject", "e3": "None", "e6": "port"} {
+	for ref, want := range map[string]string{"e1": "common", "e2": "inject", "e3": "None", "e6": "port", "e12": "German"} {
 		result, err := u.call("web_click", "ref", ref)
 		if title := u.mustEval("document.title"); err != nil || !result.OK || title != want {
 			t.Fatalf("%s: %+v, %v; clicked %q", want, result, err, title)
@@ -41,6 +46,11 @@ func TestLiveViewShowsWhatCanBeClickedWithoutRole(t *testing.T) {
 		if title := replay.mustEval("document.title"); err != nil || !again.OK || title != want {
 			t.Errorf("%v: %+v, %v; clicked %q", result.Located.Args, again, err, title)
 		}
+	}
+	result, err := u.call("web_click", "ref", "e12")
+	want := map[string]any{"nodeSelector": inWeb(map[string]any{"ariaRole": "generic", "ariaNameRegex": "German"})}
+	if diff := cmp.Diff(want, result.Located.Args); err != nil || diff != "" {
+		t.Errorf("%v: recorded (-want +got):\n%s", err, diff)
 	}
 	if strings.Contains(replay.mustCall("web_snapshot"), "clickable") {
 		t.Error("the snapshot of a trail shows what has no role")

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -239,16 +240,17 @@ func (n roleAndName) warnings() []string {
 // digits are what changes in a name such as Total 12.50.
 var digits = lazyregexp.New(`\pN+([.,]\pN+)*`)
 
-// constant returns what names the element whatever the digits in its name are.
+// constant returns what names the element whatever the digits in its name are. A pattern without letters would match
+// every number.
 func (n roleAndName) constant() string {
 	var parts []string
 	for _, part := range digits().Split(n.name, -1) {
 		parts = append(parts, regexp.QuoteMeta(part))
 	}
-	if len(parts) == 1 {
+	pattern := strings.Join(parts, `[\d.,]+`)
+	if len(parts) == 1 || !strings.ContainsFunc(strings.Join(parts, ""), unicode.IsLetter) {
 		return "a test id"
 	}
-	pattern := strings.Join(parts, `[\d.,]+`)
 	return "a test id, or nodeSelector " + string(marshal(inWeb(map[string]any{"ariaRole": n.role, "ariaNameRegex": pattern})))
 }
 

@@ -67,6 +67,7 @@ func (b *builder) visit(e *entry, n *node) {
 	e.children = append(e.children, own)
 	b.fill(own, n)
 	own.addProperties(n)
+	own.dropImages()
 	own.merge()
 	if own.Role == "generic" && own.Name == "" && len(own.children) == 0 && own.Text == "" && len(own.Attributes) == 0 {
 		e.children = e.children[:len(e.children)-1]
@@ -206,6 +207,29 @@ func (e *entry) addProperties(n *node) {
 		e.Properties = append(e.Properties, Property{"url", url})
 	case e.Role == "textbox" && n.has("placeholder") && n.attr("placeholder") != e.Name:
 		e.Properties = append(e.Properties, Property{"placeholder", n.attr("placeholder")})
+	}
+}
+
+// dropImages removes images without a name from what people can click although it has no role, if nothing but texts is
+// left: such an element is known by its text.
+func (e *entry) dropImages() {
+	if e.Role != "generic" || !slices.Contains(e.Attributes, "clickable") {
+		return
+	}
+	var texts []*entry
+	for _, h := range e.children {
+		isImage := h.Role == "img" && h.Name == "" && h.Text == "" && len(h.children) == 0
+		switch {
+		case isImage:
+			texts = append(texts, &entry{Line: Line{Role: "text", Text: " "}})
+		case h.node != nil:
+			return
+		default:
+			texts = append(texts, h)
+		}
+	}
+	if slices.ContainsFunc(texts, func(h *entry) bool { return normalize(h.Text) != "" }) {
+		e.children = texts
 	}
 }
 

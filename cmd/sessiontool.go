@@ -12,6 +12,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/background"
 	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -166,20 +167,23 @@ func (a *app) snapshotInSession(ctx context.Context, f snapshotFlags, args []str
 		return fault.New(fault.Misuse, "open it with `trailblaze tool web_navigate url="+args[0]+" --step TEXT`, or add --session '' "+
 			"to open it outside of the session", "snapshot takes no URL in a session")
 	}
-	if err := f.session.checkSessionFlags("find", "within", "max-bytes", "screenshot"); err != nil {
+	if err := f.session.checkSessionFlags("find", "within", "max-bytes", "screenshot", "console", "requests"); err != nil {
 		return err
 	}
 	client, err := a.connect(a.session(f.session))
 	if err != nil {
 		return err
 	}
-	o := live.SnapshotOptions{Find: f.find, Within: f.within, Screenshot: f.screenshot != ""}
+	o := live.SnapshotOptions{Find: f.find, Within: f.within, Screenshot: f.screenshot != "", Show: f.show()}
 	if f.command.Flags().Changed("max-bytes") {
 		o.MaxBytes = f.maxBytes
 	}
 	shot, err := client.Snapshot(ctx, o)
 	if err != nil {
 		return asMisuse(err)
+	}
+	if shot.Log != nil {
+		return a.printPageLog(o.Show, *shot.Log)
 	}
 	withheld, err := a.writeScreenshot(f.screenshot, shot)
 	if err != nil {
@@ -189,6 +193,35 @@ func (a *app) snapshotInSession(ctx context.Context, f snapshotFlags, args []str
 		return err
 	}
 	return exitCode(fault.ExitFailed)
+}
+
+// show returns what the flags ask for instead of the screen.
+func (f snapshotFlags) show() device.Show {
+	switch {
+	case f.console:
+		return device.ShowConsole
+	case f.requests:
+		return device.ShowRequests
+	}
+	return device.ShowScreen
+}
+
+// printPageLog prints the console or the requests of a page.
+func (a *app) printPageLog(show device.Show, log live.PageLog) error {
+	if a.json {
+		return a.writeJSON(map[string]any{string(show): log})
+	}
+	if log.More > 0 {
+		fmt.Fprintf(a.Stdout, "… %s before these; narrow with --find TEXT, or raise --max-bytes\n", count(log.More, "line"))
+	}
+	for _, line := range log.Earlier {
+		fmt.Fprintln(a.Stdout, report.Clean(line))
+	}
+	fmt.Fprintln(a.Stdout, "--- since the last action:")
+	for _, line := range log.Since {
+		fmt.Fprintln(a.Stdout, report.Clean(line))
+	}
+	return nil
 }
 
 // writeScreenshot writes the screenshot into a file, unless path is empty. withheld is why there is none.

@@ -31,6 +31,7 @@ type snapshotFlags struct {
 	driver, platform         string
 	within, find, screenshot string
 	maxBytes                 int
+	console, requests        bool
 }
 
 func (a *app) newSnapshot() *cobra.Command {
@@ -64,6 +65,9 @@ runs, and its commands take it: trailblaze tool web_click ref=e4 --session s1.`,
 	c.Flags().StringVar(&f.find, "find", "", "list only lines with this `TEXT`, in any case; only in a session")
 	c.Flags().StringVar(&f.screenshot, "screenshot", "", "also write a screenshot to `FILE`, a PNG; only in a session")
 	c.Flags().IntVar(&f.maxBytes, "max-bytes", 6000, "limit the list to `BYTES`")
+	c.Flags().BoolVar(&f.console, "console", false, "show what the page wrote to the console instead; only in a session")
+	c.Flags().BoolVar(&f.requests, "requests", false, "show what the page requested instead; only in a session")
+	c.MarkFlagsMutuallyExclusive("console", "requests")
 	a.bindDevices(c)
 	return c
 }
@@ -75,9 +79,9 @@ func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) erro
 	if a.session(f.session) != "" {
 		return a.snapshotInSession(ctx, f, args)
 	}
-	if f.find+f.screenshot != "" {
+	if f.find+f.screenshot != "" || f.console || f.requests {
 		return fault.New(fault.Misuse, "add --session NAME; `trailblaze session start` starts one",
-			"--find and --screenshot can be used only in a session")
+			"--find, --screenshot, --console and --requests can be used only in a session")
 	}
 	driver, err := f.chosenDriver()
 	if err != nil {

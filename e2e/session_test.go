@@ -112,7 +112,7 @@ func TestSessionKeepsServersAndMemory(t *testing.T) {
 
 	machine := tool("echo", "text={{who}}", "--step", "Say it", "--json")
 	got := machine.object(t)
-	hasKeys(t, "tool", got, "tool ok text error kind durationMs session step recorded url changes events warnings")
+	hasKeys(t, "tool", got, "tool ok text error kind durationMs session step recorded url changes events messages warnings")
 	if got["text"] != "Ann" || got["session"] != "s1" || got["step"] != 4.0 || got["recorded"] != 1.0 {
 		t.Errorf("%v", got)
 	}

@@ -20,7 +20,9 @@ func pageProject(t *testing.T) *project {
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": "target: app\nplatform: web\n",
 		"index.html": `<title>Page</title><main><h1>Hello</h1><button onclick="this.nextSibling.textContent='pressed'">Press</button><p></p>
-<label>Name <input></label></main>`,
+<label>Name <input></label></main><p role=status></p><script>console.log("ready")
+const toast = () => { const status = document.querySelector("[role=status]"); console.warn("exporting"); status.append("42 rows");
+	setTimeout(() => status.replaceChildren(), 150) }</script><a href="javascript:toast()">Export</a>`,
 	})
 	p.endSessions(t)
 	p.start(t, "--secret", "PASSWORD=swordfish")
@@ -33,7 +35,7 @@ func TestScreenOfSession(t *testing.T) {
 	t.Parallel()
 	p := pageProject(t)
 	r := p.run("snapshot", "--json")
-	hasKeys(t, "snapshot", r.object(t), "url title snapshot more events")
+	hasKeys(t, "snapshot", r.object(t), "url title snapshot more events messages")
 	ref := regexp.MustCompile(`button "Press" \[ref=(e\d+)\]`).FindStringSubmatch(p.run("snapshot").stdout)[1]
 	r = p.run("tool", "web_click", "ref="+ref, "--step", "Press", "--json")
 	r.want(t, 0, `"pressed"`)
@@ -54,6 +56,16 @@ func TestScreenOfSession(t *testing.T) {
 	if _, err := os.Stat(p.path("secret.png")); err == nil || strings.Contains(secret.stdout, "swordfish") {
 		t.Errorf("the secret is shown: %v\n%s", err, secret.stdout)
 	}
+	toast := p.run("tool", "web_click", `ref=link "Export"`)
+	toast.want(t, 0, `message: shown for 0.`, `since the last call: status "42 rows"`)
+	toast.wantErr(t, 0, "to check a message that vanishes")
+	p.run("snapshot", "--console").want(t, 0, "log: ready\n--- since the last action:\nwarning: exporting\n")
+	r = p.run("snapshot", "--requests", "--json")
+	r.want(t, 0, `index.html 200 document`)
+	requests, _ := r.object(t)["requests"].(map[string]any)
+	hasKeys(t, "requests", requests, "earlier sinceLastAction more")
+	p.run("snapshot", "--requests", "--console").wantErr(t, 3, "cannot be used together")
+	p.run("snapshot", "--session", "", "--console").wantErr(t, 3, "can be used only in a session")
 	p.run("session", "save", "trails/page.trail.yaml").want(t, 0, "saved trails/page.trail.yaml")
 	if saved := p.read(t, "trails/page.trail.yaml"); strings.Contains(saved, "swordfish") || !strings.Contains(saved, "{{PASSWORD}}") || strings.Contains(saved, "ref:") {
 		t.Errorf("saved:\n%s", saved)

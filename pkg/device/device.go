@@ -166,6 +166,24 @@ type Viewer interface {
 type ViewOptions struct {
 	Within     string // reference or CSS selector of the element whose content is shown; empty for everything
 	Screenshot bool
+	Show       Show // instead of the screen
+}
+
+// Show is what a view is of.
+type Show string
+
+// What a view may be of. Devices without a console show the screen instead.
+const (
+	ShowScreen   Show = ""
+	ShowConsole  Show = "console"
+	ShowRequests Show = "requests"
+)
+
+// Log is what a page wrote to the console, or requested, one line each, the newest last. The lines are bounded, and
+// without secrets.
+type Log struct {
+	Earlier []string // before the last action
+	Since   []string // since it began
 }
 
 // View is what is on a screen. Secrets in it are not redacted.
@@ -183,6 +201,7 @@ type View struct {
 	Events []string
 	// Messages are the texts that came on the screen and are gone again, since the last view.
 	Messages []Message
+	Log      *Log // with ViewOptions.Show; nil for a device without one
 	// Blocked are the URLs that the last call led to, and that the device did not open because their origins are not
 	// allowed. A call that fails for that reason does not count.
 	Blocked []string

@@ -20,6 +20,7 @@ type app struct {
 	tapped  []string
 	loading []string         // what each view shows in place of buttons, until the last
 	gone    []device.Message // in the next view
+	log     *device.Log      // of the console
 	blocked []string         // URLs that the next view says were blocked
 	refs    *screen.References
 	// released counts how often the device was released for other sessions.
@@ -66,9 +67,12 @@ func (a *app) Release(context.Context) error {
 	return nil
 }
 
-func (a *app) View(context.Context, device.ViewOptions) (device.View, error) {
+func (a *app) View(_ context.Context, o device.ViewOptions) (device.View, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if o.Show == device.ShowConsole {
+		return device.View{Log: a.log}, nil
+	}
 	if len(a.loading) > 0 {
 		a.buttons, a.loading = a.loading[:1], a.loading[1:]
 	}

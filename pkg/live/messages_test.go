@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
 
@@ -39,5 +40,38 @@ func TestTellsMessagesThatTheCallerHasNotSeen(t *testing.T) {
 	report, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/a.trail.yaml", Keep: true})
 	if err != nil || len(report.Messages) != 1 {
 		t.Errorf("replay: %q, %v", report.Messages, err)
+	}
+}
+
+func TestShowsTheLastLinesOfThePageLog(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	if _, err := f.Snapshot(t.Context(), live.SnapshotOptions{Show: device.ShowConsole}); err == nil || !strings.Contains(err.Error(), "no console") {
+		t.Errorf("a device without a console: %v", err)
+	}
+	f.app.log = &device.Log{Earlier: []string{"log: one 98761234"}}
+	for i := range 200 {
+		f.app.log.Since = append(f.app.log.Since, fmt.Sprintf("log: line %d %s", i, strings.Repeat("x", 50)))
+	}
+	show := func(o live.SnapshotOptions) live.PageLog {
+		t.Helper()
+		o.Show = device.ShowConsole
+		shot, err := f.Snapshot(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return *shot.Log
+	}
+	log := show(live.SnapshotOptions{})
+	if n := len(log.Since); n < 50 || n > 80 || log.More != 201-n || len(log.Earlier) > 0 || !strings.HasPrefix(log.Since[n-1], "log: line 199 ") {
+		t.Errorf("%d lines, %d before, %d more, last %q", n, len(log.Earlier), log.More, log.Since[n-1])
+	}
+	if log = show(live.SnapshotOptions{Find: "ONE"}); len(log.Earlier) != 1 || log.Earlier[0] != "log: one {{PIN}}" || len(log.Since)+log.More > 0 {
+		t.Errorf("found %+v", log)
+	}
+	for _, o := range []live.SnapshotOptions{{Show: "screen"}, {Show: device.ShowConsole, Within: "e1"}, {Show: device.ShowConsole, Screenshot: true}} {
+		if _, err := f.Snapshot(t.Context(), o); fault.KindOf(err) != fault.InvalidArguments {
+			t.Errorf("%+v: %v", o, err)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -18,6 +20,8 @@ type SnapshotOptions struct {
 	Within     string `json:"within,omitempty"`   // a reference or a CSS selector; empty for the whole screen
 	MaxBytes   int    `json:"maxBytes,omitempty"` // of the text; 0 for the default
 	Screenshot bool   `json:"screenshot,omitempty"`
+	// Show asks for the console or the requests of the page instead of the screen. Only Find and MaxBytes are used then.
+	Show device.Show `json:"show,omitempty"`
 }
 
 // The default sizes of texts about the screen, in bytes.
@@ -25,6 +29,7 @@ const (
 	snapshotBytes = 6000
 	findBytes     = 1000
 	changesBytes  = 1200
+	logBytes      = 4000
 )
 
 // Snapshot is what the device shows.
@@ -37,6 +42,14 @@ type Snapshot struct {
 	Messages   []string `json:"messages,omitempty"`   // see [StepReport]
 	Screenshot []byte   `json:"screenshot,omitempty"` // PNG
 	Withheld   string   `json:"withheld,omitempty"`   // why there is no screenshot although one was asked for
+	Log        *PageLog `json:"log,omitempty"`        // instead of the screen
+}
+
+// PageLog is what a page wrote to the console, or requested, one line each, the newest last.
+type PageLog struct {
+	Earlier []string `json:"earlier"`         // before the last action
+	Since   []string `json:"sinceLastAction"` // since it began
+	More    int      `json:"more"`            // lines before these, which were left out
 }
 
 // Snapshot returns what the device shows. References in it stay valid in the session.
@@ -46,6 +59,9 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 		return Snapshot{}, err
 	}
 	defer release()
+	if o.Show != device.ShowScreen {
+		return s.pageLog(ctx, o)
+	}
 	view, err := s.look(ctx, device.ViewOptions{Within: o.Within, Screenshot: o.Screenshot})
 	if err != nil {
 		return Snapshot{}, err
@@ -78,6 +94,44 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 		}
 	}
 	return shot, nil
+}
+
+// pageLog returns the last lines of the console or of the requests.
+func (s *Session) pageLog(ctx context.Context, o SnapshotOptions) (Snapshot, error) {
+	if o.Show != device.ShowConsole && o.Show != device.ShowRequests {
+		return Snapshot{}, fault.New(fault.InvalidArguments, "use console or requests", "show: %q is not known", o.Show)
+	}
+	if o.Within != "" || o.Screenshot {
+		return Snapshot{}, fault.New(fault.InvalidArguments, "leave it out, or show the screen", "within and screenshot cannot be used with show")
+	}
+	view, err := s.inner.View(ctx, device.ViewOptions{Show: o.Show})
+	if err != nil {
+		return Snapshot{}, err
+	}
+	if view.Log == nil {
+		return Snapshot{}, fault.New(fault.ToolFailed, "only web pages have them", "the device has no %s that can be shown", o.Show)
+	}
+	left, log := cmp.Or(o.MaxBytes, logBytes), &PageLog{}
+	lines := func(all []string) []string {
+		kept := []string{}
+		for _, line := range slices.Backward(all) {
+			line = s.text(line)
+			switch {
+			case o.Find != "" && !strings.Contains(strings.ToLower(line), strings.ToLower(o.Find)):
+			case len(line) > left:
+				left = 0
+				log.More++
+			default:
+				left -= len(line) + 1
+				kept = append(kept, line)
+			}
+		}
+		slices.Reverse(kept)
+		return kept
+	}
+	log.Since = lines(view.Log.Since)
+	log.Earlier = lines(view.Log.Earlier)
+	return Snapshot{Log: log}, nil
 }
 
 // showsSecret reports whether a secret can be read in a view.

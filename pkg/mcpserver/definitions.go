@@ -30,7 +30,8 @@ func definitions() []definition {
 			(*server).sessionTool, "action"),
 		define("snapshot", "What the screen shows: elements with refs.",
 			`"find":{"type":"string","description":"only lines with this text"},"within":{"type":"string","description":"ref or CSS"},`+
-				`"maxBytes":{"type":"integer","default":6000},"screenshot":{"type":"boolean","description":"image, too"}`,
+				`"maxBytes":{"type":"integer","default":6000},"screenshot":{"type":"boolean","description":"image, too"},`+
+				`"show":{"enum":["console","requests"],"description":"instead"}`,
 			(*server).snapshotTool),
 		define("step", "Make calls, in order up to the first failure, and record those that succeed. Calls with the same step text belong to one step.",
 			`"step":{"type":"string","description":"what a user does, or what must hold"},`+

@@ -123,6 +123,31 @@ func resultText(c live.CallReport) string {
 	return string(data)
 }
 
+// logText returns the console or the requests of a page.
+func logText(log live.PageLog, o live.SnapshotOptions) string {
+	var p page
+	for _, line := range log.Earlier {
+		p.line(line)
+	}
+	if len(log.Earlier) > 0 {
+		p.line("--- since the last action:")
+	}
+	for _, line := range log.Since {
+		p.line(line)
+	}
+	if len(log.Earlier)+len(log.Since) == 0 {
+		return fmt.Sprintf("%s: nothing", o.Show)
+	}
+	text := p.String()
+	if len(log.Since) == 0 {
+		text += "\nnothing since the last action"
+	}
+	if log.More > 0 {
+		text += fmt.Sprintf("\n%s before these not shown; use find or maxBytes", count(log.More, "line"))
+	}
+	return text
+}
+
 // saveText returns what became of a recording.
 func saveText(r live.SaveReport) string {
 	var b strings.Builder

@@ -201,7 +201,7 @@ func (s *server) orEnded(ctx context.Context, err error) error {
 
 func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer, error) {
 	var in live.SnapshotOptions
-	if err := decode(args, &in, "find", "within", "maxBytes", "screenshot"); err != nil {
+	if err := decode(args, &in, "find", "within", "maxBytes", "screenshot", "show"); err != nil {
 		return answer{}, err
 	}
 	if in.MaxBytes < 0 || in.MaxBytes > 40000 {
@@ -214,6 +214,9 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 	shot, err := open.Snapshot(ctx, in)
 	if err != nil {
 		return s.failedSnapshot(ctx, open, err)
+	}
+	if shot.Log != nil {
+		return answer{text: logText(*shot.Log, in), limit: in.MaxBytes + maxAnswer}, nil
 	}
 	var p page
 	p.place(cut(shot.URL, 500), cut(shot.Title, 200))

@@ -38,6 +38,7 @@ type webDevice struct {
 	dialogs   *dialogs
 	clock     *clock
 	messages  messages
+	journal   journal
 	trace     *tracer // nil unless the session is traced
 
 	mu            sync.Mutex
@@ -205,6 +206,7 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 	}
 	if isAction(call.Tool) {
 		d.network.startWindow()
+		d.journal.startAction()
 		d.dialogs.startAction()
 	}
 	return d.run(ctx, named, p, call, command)

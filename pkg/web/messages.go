@@ -51,11 +51,7 @@ func (p *page) onBinding(s *cdp.Session, e cdp.Event) {
 	if e.Decode(&call) != nil || call.Name != messageBinding || json.Unmarshal([]byte(call.Payload), &told) != nil {
 		return
 	}
-	text := []rune(eventLine(p.redact(told.Text)))
-	if len(text) > maxMessageLength {
-		text = append(text[:maxMessageLength-1], '…')
-	}
-	m := device.Message{Role: told.Role, Text: string(text), For: time.Duration(told.ShownMs) * time.Millisecond}
+	m := device.Message{Role: told.Role, Text: oneLine(p.device.redact(told.Text), maxMessageLength), For: time.Duration(told.ShownMs) * time.Millisecond}
 	m.Began = time.Now().Add(-m.For)
 	if m.Text == "" {
 		return
@@ -67,15 +63,6 @@ func (p *page) onBinding(s *cdp.Session, e cdp.Event) {
 			f.world.onMessage(m, told.Gone)
 		}
 	}
-}
-
-// redact removes the secrets of the pages and of the session from a text, before it is cut.
-func (p *page) redact(text string) string {
-	text = p.notes.redact(text)
-	if redact := p.device.session.Redact; redact != nil {
-		text = redact(text)
-	}
-	return text
 }
 
 // onMessage keeps a text that has come into a document or is gone. The caller holds page.mu.

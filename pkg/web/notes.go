@@ -268,8 +268,11 @@ func (n *notes) takeEvents() []string {
 	return events
 }
 
-// eventLine returns a text as one line, without characters that change how other text looks.
-func eventLine(text string) string {
+// eventLine returns a text as one line of bounded length.
+func eventLine(text string) string { return oneLine(text, maxEventLength) }
+
+// oneLine returns a text as one line of at most limit characters, without those that change how other text looks.
+func oneLine(text string, limit int) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -280,8 +283,8 @@ func eventLine(text string) string {
 		return r
 	}, text)
 	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > maxEventLength {
-		return string(runes[:maxEventLength-1]) + "…"
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
 	}
 	return text
 }

@@ -187,6 +187,7 @@ func (p *page) update(change func()) {
 // onPageEvent handles the events of a session of the page that are not about frames.
 func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 	p.traceEvent(s, e)
+	p.noteInJournal(e)
 	switch e.Method {
 	case "Page.javascriptDialogOpening":
 		p.onDialog(s, e)

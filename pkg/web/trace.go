@@ -134,27 +134,63 @@ func (t *tracer) onFrame(p *page, s *cdp.Session, e cdp.Event) {
 }
 
 func (t *tracer) onConsole(e cdp.Event) {
+	if line, ok := consoleLine(e); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.console = t.addLine(t.console, line)
+	}
+}
+
+// consoleLine returns a line of the console. It is false for other events.
+func consoleLine(e cdp.Event) (line string, ok bool) {
 	var params struct {
 		Type             string
 		Args             []remoteObject
 		ExceptionDetails exception
 		Entry            struct{ Level, Text, URL string }
 	}
-	if e.Decode(&params) != nil {
-		return
+	switch e.Method {
+	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
+	default:
+		return "", false
 	}
-	var line string
+	if e.Decode(&params) != nil {
+		return "", false
+	}
 	switch e.Method {
 	case "Runtime.consoleAPICalled":
-		line = params.Type + ": " + strings.Join(texts(params.Args), " ")
+		return params.Type + ": " + strings.Join(texts(params.Args), " "), true
 	case "Runtime.exceptionThrown":
-		line = params.ExceptionDetails.String()
-	default:
-		line = params.Entry.Level + ": " + params.Entry.Text + " " + params.Entry.URL
+		return params.ExceptionDetails.String(), true
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.console = t.addLine(t.console, line)
+	return params.Entry.Level + ": " + params.Entry.Text + " " + params.Entry.URL, true
+}
+
+// requestEvent is an event about a request.
+type requestEvent struct {
+	RequestID, Type, ErrorText string
+	Timestamp                  float64
+	Request                    struct{ URL, Method string }
+	Response, RedirectResponse *struct {
+		Status        int
+		FromDiskCache bool
+	}
+	EncodedDataLength float64
+}
+
+// readRequestEvent reads an event about a request. It is false for others.
+func readRequestEvent(e cdp.Event) (r requestEvent, ok bool) {
+	switch e.Method {
+	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
+	default:
+		return r, false
+	}
+	return r, e.Decode(&r) == nil && !strings.HasPrefix(r.Request.URL, "data:")
+}
+
+// traced returns the request that begins with an event.
+func (r requestEvent) traced() *tracedRequest {
+	return &tracedRequest{method: r.Request.Method, url: r.Request.URL, kind: strings.ToLower(r.Type), sent: r.Timestamp}
 }
 
 // addLine appends a line to a list, unless the list is full. The caller holds t.mu.
@@ -172,22 +208,8 @@ func (t *tracer) addLine(list []string, line string) []string {
 
 // onRequest notes the requests of a page when they end. A redirect ends one request and begins another.
 func (t *tracer) onRequest(e cdp.Event) {
-	var params struct {
-		RequestID, Type, ErrorText string
-		Timestamp                  float64
-		Request                    struct{ URL, Method string }
-		Response, RedirectResponse *struct {
-			Status        int
-			FromDiskCache bool
-		}
-		EncodedDataLength float64
-	}
-	switch e.Method {
-	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
-	default:
-		return
-	}
-	if e.Decode(&params) != nil || strings.HasPrefix(params.Request.URL, "data:") {
+	params, ok := readRequestEvent(e)
+	if !ok {
 		return
 	}
 	t.mu.Lock()
@@ -203,9 +225,7 @@ func (t *tracer) onRequest(e cdp.Event) {
 			t.omitted++
 			return
 		}
-		t.pending[params.RequestID] = &tracedRequest{
-			method: params.Request.Method, url: params.Request.URL, kind: strings.ToLower(params.Type), sent: params.Timestamp,
-		}
+		t.pending[params.RequestID] = params.traced()
 	case r == nil:
 	case params.Response != nil:
 		r.status, r.cached = params.Response.Status, params.Response.FromDiskCache
@@ -214,11 +234,7 @@ func (t *tracer) onRequest(e cdp.Event) {
 		t.requests = t.addLine(t.requests, r.line(params.Timestamp, params.ErrorText))
 	default:
 		delete(t.pending, params.RequestID)
-		end := fmt.Sprintf("%.0f bytes", params.EncodedDataLength)
-		if r.cached {
-			end = "from the cache"
-		}
-		t.requests = t.addLine(t.requests, r.line(params.Timestamp, end))
+		t.requests = t.addLine(t.requests, r.line(params.Timestamp, r.size(params.EncodedDataLength)))
 	}
 }
 
@@ -235,6 +251,14 @@ func (r *tracedRequest) line(now float64, end string) string {
 		words = append(words, fmt.Sprintf("%.0f ms", max(0, (now-r.sent)*1000)))
 	}
 	return strings.Join(append(words, end), " ")
+}
+
+// size says how much of the response came over the network.
+func (r *tracedRequest) size(bytes float64) string {
+	if r.cached {
+		return "from the cache"
+	}
+	return fmt.Sprintf("%.0f bytes", bytes)
 }
 
 // Moment implements device.Tracer.

@@ -265,6 +265,9 @@ func (c *pageCapture) part(e element) (*screen.Tree, bool) {
 
 // View implements device.Viewer.
 func (d *webDevice) View(ctx context.Context, o device.ViewOptions) (device.View, error) {
+	if o.Show != device.ShowScreen {
+		return device.View{Log: d.logOf(o.Show)}, nil
+	}
 	v, err := d.view(ctx, o)
 	switch {
 	case err == nil:

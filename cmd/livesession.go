@@ -100,6 +100,10 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 		Setup: setup.Setup, Devices: []run.Device{device}, Memory: memory, Secrets: f.secretValues,
 		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
 	})
+	if project.Reset.Command != "" {
+		redactor := a.redactor // that of this session
+		o.Reset = func(ctx context.Context) error { return a.resetApp(ctx, project, redactor) }
+	}
 	return live.Open(ctx, o)
 }
 

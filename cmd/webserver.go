@@ -92,6 +92,15 @@ func (w *webServers) stop(ctx context.Context) {
 	w.running, w.project = nil, nil
 }
 
+// resetApp runs the command of a project that resets the app.
+func (a *app) resetApp(ctx context.Context, project *config.Project, redactor *redact.Redactor) error {
+	return webserver.RunCommand(ctx, a.supervisor, webserver.Spec{
+		Name: "reset", Command: project.Reset.Command, Dir: project.Root, Env: a.Env, Timeout: project.Reset.Timeout,
+		LogPath: filepath.Join(project.LogsDir, "reset.log"), Redact: redactor.Writer,
+		Log: func(string, string, string) {},
+	})
+}
+
 // noticeWebServers says which web servers a session needs and does not start.
 func (a *app) noticeWebServers(ctx context.Context, project *config.Project) {
 	for _, server := range project.WebServers {

@@ -632,3 +632,34 @@ func TestLongPathOfCache(t *testing.T) {
 		t.Errorf("%s is left", filepath.Dir(socket))
 	}
 }
+
+func TestSessionResetsTheAppBeforeEachReplayOfASave(t *testing.T) {
+	t.Parallel()
+	reset := func(command string) string { return fakeConfig(`""`) + "\nreset: " + command + "\n" }
+	p := newProject(t, map[string]string{"trailblaze.yaml": reset("echo again >> resets.txt")})
+	p.endSessions(t)
+	p.start(t)
+	p.run("tool", "echo", "text=hi", "--session", "s1", "--step", "Greet").want(t, 0)
+	p.run("session", "save", "trails/a.trail.yaml", "--no-replay").want(t, 0)
+	if _, err := os.Stat(p.path("resets.txt")); err == nil {
+		t.Error("the app was reset without a replay")
+	}
+	p.run("session", "save", "trails/a.trail.yaml", "--replays", "3").want(t, 0, "3 replays passed")
+	same(t, "resets", "again\nagain\nagain\n", p.read(t, "resets.txt"))
+	p.run("run").want(t, 0, "1 passed")
+	same(t, "resets after run", "again\nagain\nagain\n", p.read(t, "resets.txt"))
+
+	for command, want := range map[string][]string{
+		"echo out {{swordfish}}; echo details >&2; cat; exit 3": {"exited with code 3", "details", "out {{PIN}}"},
+		"{command: 'echo waiting; sleep 600', timeout: 300ms}":  {"did not end within 300ms", "waiting", "raise timeout under reset"},
+	} {
+		p.write("trailblaze.yaml", reset(strings.Replace(command, "{{swordfish}}", "swordfish", 1)))
+		name := p.start(t, "--secret", "PIN=swordfish")["session"].(string)
+		p.run("tool", "echo", "text=hi", "--session", name, "--step", "Greet").want(t, 0)
+		r := p.run("session", "save", "trails/b.trail.yaml", "--session", name)
+		r.wantErr(t, 2, append(want, "the app could not be reset for the replay, so nothing was written: reset: the command")...)
+		if _, err := os.Stat(p.path("trails/b.trail.yaml")); err == nil || strings.Contains(r.stderr, "swordfish") {
+			t.Errorf("written, or the secret is shown:\n%s", r.stderr)
+		}
+	}
+}

@@ -30,6 +30,7 @@ type Project struct {
 	KeepProcesses      []string // names of programs that go on running after the server that started them
 	Run                RunDefaults
 	WebServers         []WebServer
+	Reset              Reset
 	Servers            []Server          // of the project file, in its order
 	Device             []Setting         // of the project file, in its order
 	Devices            []Device          // of the project file, in its order

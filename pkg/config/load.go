@@ -195,6 +195,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		"keepProcesses":                func(n yamldoc.Node) { p.KeepProcesses = texts(n) },
 		"run":                          l.runDefaults,
 		"webServer":                    l.webServers,
+		"reset":                        func(n yamldoc.Node) { p.Reset = readReset(n) },
 		"secrets":                      l.secretNames,
 		"allow":                        func(n yamldoc.Node) { p.Allow = texts(n) },
 		"device":                       l.deviceSettings,

@@ -120,6 +120,7 @@ func TestSchemasRejectMistakes(t *testing.T) {
 			"run: [a]", "run: {workers: 0}", "run: {retries: -1}", "run: {timeout: soon}", "run: {maxFailures: many}",
 			"run: {trace: always}", "run: {failOnFlaky: 3}", "run: {reporters: [junit]}", "run: {reporters: {junit: ' '}}", "run: {worker: 2}",
 			"secrets: TOKEN", "secrets: [a b]", "secrets: [TOKEN=hunter2]",
+			"reset: [npm]", "reset: {}", "reset: {command: a, url: 'http://x'}", "reset: {command: a, timeout: soon}", "reset: ''",
 			"webServer: npm start", "webServer: {command: npm start}", "webServer: [{url: 'http://x'}]",
 			"webServer: {command: a, url: 'http://x', port: 3}", "webServer: {command: a, url: 'http://x', reuseExisting: 1}",
 		},
@@ -209,7 +210,7 @@ func TestSchemasAndLoaderHaveSameKeys(t *testing.T) {
 		"project": {
 			"trailblaze.yaml": odd + "\nmcpServers: []", "trailblaze.config.yaml": "mcpServers: [{" + odd + "}]",
 			"a/trailblaze.yaml": "run: {" + odd + "}", "b/trailblaze.yaml": "run: {reporters: {" + odd + "}}",
-			"c/trailblaze.yaml": "webServer: {" + odd + "}",
+			"c/trailblaze.yaml": "webServer: {" + odd + "}", "d/trailblaze.yaml": "reset: {" + odd + "}",
 		},
 		"target": {
 			"trailblaze-config/targets/a.yaml": odd, "trailblaze-config/targets/b.yaml": "mcpServers: [{" + odd + "}]",

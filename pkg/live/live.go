@@ -55,6 +55,9 @@ type Options struct {
 	// Replay replays a trail in a session of its own. contents take the place of what files have on the disk, by their
 	// absolute paths.
 	Replay func(ctx context.Context, path string, contents map[string][]byte, args map[string]string) (Replayed, error)
+	// Reset brings the app into the state in which recordings begin. It is called before each replay of a save. Nil if
+	// nobody has said how.
+	Reset func(ctx context.Context) error
 	// OpenLog opens the log of the session's events. May be nil.
 	OpenLog func(path string, onError func(error)) Log
 	// Settle says how long to wait for the screen after calls. Zero for the default.

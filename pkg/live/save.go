@@ -112,6 +112,9 @@ func (s *Session) replays(
 	ctx context.Context, path string, contents map[string][]byte, r SaveRequest, report *SaveReport,
 ) (passed bool, err error) {
 	for n := 1; n <= max(1, r.Replays); n++ {
+		if err := s.reset(ctx); err != nil {
+			return false, err
+		}
 		replayed, note, err := s.replay(ctx, path, contents, s.args())
 		if err != nil {
 			return false, err
@@ -119,14 +122,29 @@ func (s *Session) replays(
 		report.Replayed, report.Replays = &replayed, n
 		if !replayed.Passed() {
 			if n > 1 {
-				note = append(note, fmt.Sprintf("%s passed before, and replay %d did not: the trail does not pass each time, "+
-					"or a replay changes the app", count(n-1, "replay"), n))
+				why := fmt.Sprintf("%s passed before, and replay %d did not: the trail does not pass each time", count(n-1, "replay"), n)
+				if s.opts.Reset == nil {
+					why += ", or a replay changes the app; `reset:` in trailblaze.yaml names a command that resets it before each"
+				}
+				note = append(note, why)
 			}
 			report.Warnings = append(report.Warnings, note...)
 			return false, nil
 		}
 	}
 	return true, nil
+}
+
+// reset brings the app into the state in which recordings begin, if the project says how.
+func (s *Session) reset(ctx context.Context) error {
+	if s.opts.Reset == nil {
+		return nil
+	}
+	err := s.opts.Reset(ctx)
+	if e := fault.As(err); e != nil {
+		return fault.New(e.Kind, e.Hint, "the app could not be reset for the replay, so nothing was written: %s", s.text(e.Message))
+	}
+	return err
 }
 
 // savePath returns the absolute path of a file that a recording may be written to: below trailsDir, named *.trail.yaml,

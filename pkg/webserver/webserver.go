@@ -1,5 +1,5 @@
-// Package webserver starts the servers of the app under test, waits until they respond, and stops them. It does not
-// know projects and trails.
+// Package webserver starts the servers of the app under test, waits until they respond, and stops them, and runs the
+// command that resets the app. It does not know projects and trails.
 package webserver
 
 import (
@@ -65,16 +65,8 @@ func Start(ctx context.Context, supervisor *spawn.Supervisor, spec Spec) (*Serve
 	}
 	spec.Log("info", "starting: "+spec.Command, "")
 	_ = os.Remove(spec.LogPath) // one that cannot be removed is appended to
-	shell, args := spawn.Shell(spec.Command)
 	var err error
-	s.link, err = stdio.Start(ctx, supervisor, stdio.Spec{
-		Spec: spawn.Spec{
-			Name: spec.Name, Command: shell, Args: args, Dir: spec.Dir, Env: spec.Env,
-			Redact: spec.Redact, Log: spec.Log, Terminate: true,
-		},
-		LogPath: spec.LogPath, LogStdout: true,
-	})
-	if err != nil {
+	if s.link, err = startCommand(ctx, supervisor, spec); err != nil {
 		return nil, err
 	}
 	if err := s.awaitReady(ctx, s.link.Done()); err != nil {

@@ -28,6 +28,7 @@ type Project struct {
 	TrailsDir, LogsDir string   // absolute; they need not exist
 	StartAhead         bool     // sessions of the next trails may be opened while one runs
 	KeepProcesses      []string // names of programs that go on running after the server that started them
+	FailOn             []string // kinds of tool.Incident for which trails fail
 	Run                RunDefaults
 	WebServers         []WebServer
 	Reset              Reset

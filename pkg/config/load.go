@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
@@ -193,6 +194,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		"logsDir":                      func(n yamldoc.Node) { p.LogsDir = l.path(text(n)) },
 		"startAhead":                   func(n yamldoc.Node) { p.StartAhead = n.Bool() },
 		"keepProcesses":                func(n yamldoc.Node) { p.KeepProcesses = texts(n) },
+		"failOn":                       func(n yamldoc.Node) { p.FailOn = n.Words(tool.IncidentKinds()) },
 		"run":                          l.runDefaults,
 		"webServer":                    l.webServers,
 		"reset":                        func(n yamldoc.Node) { p.Reset = readReset(n) },

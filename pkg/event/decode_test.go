@@ -16,6 +16,9 @@ func TestDecodeRecords(t *testing.T) {
 	events := append(everyEvent(),
 		event.TrailFinished{File: "a.trail.yaml", Outcome: event.Error, Reason: "a.trail.yaml:3:5: unknown key", Line: 3, Artifacts: []string{}},
 		event.TrailFinished{Outcome: event.Failed, Reason: "no\nhint: of the tool's own", Artifacts: []string{}},
+		event.TrailFinished{Outcome: event.Failed, Artifacts: []string{}, Failures: []event.Failure{
+			{Kind: "soft", Reason: "no", Step: "3.2", StepText: "Pay", Tool: "check", File: "a.trail.yaml", Line: 7},
+		}},
 		event.CallStarted{Call: "1", Args: map[string]any{"n": json.Number("12345678901234567890"), "deep": []any{nil, true, map[string]any{}}}},
 		event.Log{Level: "warn", Source: "run", Message: "a\nb"},
 	)

@@ -113,6 +113,7 @@ type CallFinished struct {
 	Kind       fault.Kind `json:"kind"`
 	DurationMs int64      `json:"durationMs"`
 	Optional   bool       `json:"optional,omitempty"` // its failure does not fail the step
+	Soft       bool       `json:"soft,omitempty"`     // its failure fails the trail only at its end
 	// Details are what programs may read of a failure, such as the number of tries to find an element.
 	Details map[string]any `json:"details,omitempty"`
 	// Notes say why the call may not have done or checked what was meant, although it succeeded: see tool.Result.
@@ -169,6 +170,8 @@ type TrailFinished struct {
 	Product string `json:"product,omitempty"`
 	// Earlier are the attempts before the last one.
 	Earlier []Attempt `json:"earlier,omitempty"`
+	// Failures are what did not end the trail, but fails it at its end. Reason has them in words.
+	Failures []Failure `json:"failures,omitempty"`
 	// Interrupted reports that a signal ended the trail, which the log says.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
@@ -194,6 +197,17 @@ type Attempt struct {
 	Reason     string  `json:"reason"`
 	Session    string  `json:"session,omitempty"`
 	DurationMs int64   `json:"durationMs"`
+}
+
+// Failure is something for which a trail fails at its end, after its other calls were made.
+type Failure struct {
+	Kind     string `json:"kind"` // soft for a call, else one of tool.IncidentKinds
+	Reason   string `json:"reason"`
+	Step     string `json:"step,omitempty"` // the number of the step, such as 3.2; empty outside of steps
+	StepText string `json:"stepText,omitempty"`
+	Tool     string `json:"tool,omitempty"` // the call that failed, or during or after which it happened
+	File     string `json:"file,omitempty"` // of the call
+	Line     int    `json:"line,omitempty"`
 }
 
 // MarshalJSON encodes the fields of the specification, section 10.3, with position and hint in the reason.

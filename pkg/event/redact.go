@@ -81,6 +81,12 @@ func (e TrailFinished) redacted(r Redactor) Event {
 	if e.Used != nil {
 		e.Used = &Position{r.Text(e.Used.File), e.Used.Line}
 	}
+	e.Failures = slices.Clone(e.Failures)
+	for i, f := range e.Failures {
+		f.Kind, f.Reason, f.Step = r.Text(f.Kind), limited(r.Text(f.Reason)), r.Text(f.Step)
+		f.StepText, f.Tool, f.File = r.Text(f.StepText), r.Text(f.Tool), r.Text(f.File)
+		e.Failures[i] = f
+	}
 	e.Earlier = slices.Clone(e.Earlier)
 	for i, a := range e.Earlier {
 		e.Earlier[i].Reason, e.Earlier[i].Session = limited(r.Text(a.Reason)), r.Text(a.Session)

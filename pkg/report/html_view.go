@@ -186,6 +186,9 @@ func (c *pageCall) State() event.Outcome {
 // Optional reports whether a failure of the call does not fail its step.
 func (c *pageCall) Optional() bool { return c.Done != nil && c.Done.Optional }
 
+// Soft reports whether a failure of the call fails the trail only at its end.
+func (c *pageCall) Soft() bool { return c.Done != nil && c.Done.Soft }
+
 // Name returns the tool's name.
 func (c *pageCall) Name() string { return lineText(c.Tool) }
 

@@ -148,11 +148,11 @@ func (r *runner) replay(ctx context.Context, s *session.Session, a attempt) trai
 	if problems, _ := checkCalls(s.Registry(), a.plan, false); len(problems) > 0 {
 		return r.collectFailure(ctx, s, r.invalidCalls(problems).asFinal())
 	}
-	p := &replaying{runner: r, session: s, plan: a.plan, used: map[*trail.Use]bool{}}
-	res := r.collectFailure(ctx, s, p.steps(ctx))
+	p := &replaying{runner: r, session: s, plan: a.plan, used: map[*trail.Use]bool{}, leaves: map[string]*step{}}
+	res := r.collectFailure(ctx, s, p.atEnd(ctx, p.steps(ctx)))
 	if len(a.teardown) > 0 {
 		before := res.bad()
-		if res = p.teardown(ctx, res); !before {
+		if res = p.atEndOfTeardown(ctx, p.teardown(ctx, res)); !before {
 			res = r.collectFailure(ctx, s, res)
 		}
 	}

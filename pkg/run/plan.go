@@ -187,8 +187,16 @@ func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) se
 		Title: p.title, TrailDir: filepath.Dir(r.resolve(p.path)), Baselines: r.baselines(p), Emit: emit, Values: r.values(p), Tools: p.tools(),
 		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
 		Trace: r.Trace == config.TraceOn || r.Trace == config.TraceOnFailure, TraceWhole: r.Trace == config.TraceOn,
-		RestrictOrigins: r.RestrictOrigins, AllowedOrigins: r.AllowedOrigins,
+		RestrictOrigins: r.RestrictOrigins, AllowedOrigins: r.AllowedOrigins, Incidents: len(r.failOn(p)) > 0,
 	}
+}
+
+// failOn returns the kinds of incident for which the plan's trail fails: those of the trail, else those of the project.
+func (r *runner) failOn(p *plan) []string {
+	if kinds := p.file.Config.FailOn; kinds != nil {
+		return kinds
+	}
+	return r.Project.FailOn
 }
 
 // baselines returns the pictures of the plan's trail: in the folder checkout.screens beside checkout.trail.yaml, by the
@@ -245,7 +253,7 @@ func (p *plan) finishedEvent(r trailResult) event.TrailFinished {
 		File:        p.path, Title: p.title, Device: p.device.Name, Outcome: r.Outcome, Flaky: r.flaky(),
 		Reason: r.Reason, Hint: r.Hint, Step: r.step, StepText: r.stepText, Tool: r.tool, Line: r.line,
 		DurationMs: r.duration.Milliseconds(), Attempts: r.attempts, Artifacts: []string{},
-		Used: r.used, Product: r.product, Earlier: r.earlier,
+		Used: r.used, Product: r.product, Earlier: r.earlier, Failures: r.failures,
 	}
 }
 

@@ -22,6 +22,9 @@ type replaying struct {
 	session *session.Session
 	plan    *plan
 	used    map[*trail.Use]bool // the uses of trails that were started
+	leaves  map[string]*step    // those that were started and have calls of their own, by their numbers
+	soft    []endFailure        // the calls with soft that failed and that no result has yet
+	kept    int                 // how often evidence of such a call was kept
 }
 
 // ended is how a step ended, and which step, itself or one within it, decided that.
@@ -69,6 +72,8 @@ func (p *replaying) step(ctx context.Context, st *step, as session.Step) ended {
 	if st.Use != nil {
 		return p.use(ctx, st, as)
 	}
+	p.leaves[as.Number()] = st
+	as.SoftFailed = func(call *trail.Call, why session.Result) { p.softFailed(ctx, as, st, call, why) }
 	done := ended{p.session.Replay(ctx, as), st}
 	if cause := session.Interruption(ctx); cause != nil && !done.ok() {
 		done.Result = session.Errored(cause)
@@ -79,7 +84,7 @@ func (p *replaying) step(ctx context.Context, st *step, as session.Step) ended {
 // use runs the steps of the trail that a step uses.
 func (p *replaying) use(ctx context.Context, st *step, as session.Step) (done ended) {
 	p.session.StartStep(as)
-	defer func() { p.session.FinishStep(as, done.Outcome) }()
+	defer func() { p.session.Finish(as, done.StepResult) }()
 	if st.skip != "" {
 		return ended{session.StepResult{Result: session.Skipped(st.skip)}, st}
 	}
@@ -89,17 +94,18 @@ func (p *replaying) use(ctx context.Context, st *step, as session.Step) (done en
 	}
 	defer leave()
 	p.used[st.Use] = true
-	number := event.StepStarted{Index: as.Index, Within: as.Within}.Number()
+	all := ended{session.StepResult{Result: session.Passed()}, st}
 	for _, inner := range st.inner {
 		done := p.step(ctx, inner, session.Step{
 			Index: inner.index, Of: len(st.inner), Text: inner.Text, Kind: inner.Kind, Calls: inner.calls,
-			NeedsAgent: inner.needsAgent, Within: number, Unrecorded: true,
+			NeedsAgent: inner.needsAgent, Within: as.Number(), Unrecorded: true,
 		})
 		if !done.ok() {
 			return done
 		}
+		all.Soft = all.Soft || done.Soft
 	}
-	return ended{session.StepResult{Result: session.Passed()}, st}
+	return all
 }
 
 // teardown runs every step of the teardown, whatever became of those before it, and returns res with what failed. After

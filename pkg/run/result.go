@@ -28,6 +28,7 @@ type trailResult struct {
 	earlier  []event.Attempt
 	final    bool // another attempt cannot end differently
 	teardown bool // the teardown did not pass, and Reason says so
+	failures []event.Failure
 }
 
 func passed() trailResult               { return trailResult{Result: session.Passed()} }

@@ -120,6 +120,8 @@ type CallResult struct {
 	Result
 	Answer   tool.Result  // the result of the tool; zero when the call was not made
 	Recorded []trail.Call // the calls to record; nil for none
+	// SoftFailed says that the call was made and failed, and has soft: the trail may go on.
+	SoftFailed bool
 	// Located is how the recording names the element that the call, or the last of its delegates, named by a reference
 	// of a live session; nil without one.
 	Located *tool.Located
@@ -128,7 +130,7 @@ type CallResult struct {
 // Call replaces the tokens in a call's arguments, validates them, makes the call and saves its result in memory under
 // the name in saveAs. It adds the call to the recording of the running step.
 func (s *Session) Call(ctx context.Context, call trail.Call) CallResult {
-	return s.call(ctx, call, false)
+	return s.callAt(ctx, s.calls.next(false), call, false)
 }
 
 // CallFromTrail is Call for a call of a trail file in a live session: references in it are positions.
@@ -138,11 +140,7 @@ func (s *Session) CallFromTrail(ctx context.Context, call trail.Call) CallResult
 	return s.callAt(ctx, l, call, false)
 }
 
-// call implements Call. checked is true if the arguments were validated with [ArgumentProblems].
-func (s *Session) call(ctx context.Context, call trail.Call, checked bool) CallResult {
-	return s.callAt(ctx, s.calls.next(false), call, checked)
-}
-
+// callAt implements Call. checked is true if the arguments were validated with [ArgumentProblems].
 func (s *Session) callAt(ctx context.Context, l *level, call trail.Call, checked bool) CallResult {
 	if err := s.Err(); err != nil {
 		return CallResult{Result: Errored(err)}
@@ -169,6 +167,9 @@ func (s *Session) callAt(ctx context.Context, l *level, call trail.Call, checked
 		s.opts.Emit.Log("info", t.Source.Name, "optional call of "+t.Name+" failed: "+done.Reason, "")
 		done.Result, done.Recorded = Passed(), s.recordable(t, call, nil)
 		s.recordCalls(done.Recorded)
+	case call.Soft && done.Outcome == event.Failed:
+		s.opts.Emit.Log("info", t.Source.Name, "soft call of "+t.Name+" failed, the trail fails at its end: "+done.Reason, "")
+		done.SoftFailed, done.Recorded = true, s.recordable(t, call, nil)
 	}
 	return done
 }
@@ -251,7 +252,8 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 	}
 	r := s.resultOf(end)
 	done := event.CallFinished{
-		Call: l.id, Tool: t.Name, OK: r.OK(), Optional: call.Optional, DurationMs: s.opts.Now().Sub(started).Milliseconds(),
+		Call: l.id, Tool: t.Name, OK: r.OK(), Optional: call.Optional, Soft: call.Soft,
+		DurationMs: s.opts.Now().Sub(started).Milliseconds(),
 	}
 	if done.OK {
 		done.Text, done.Notes = end.result.Text, end.result.Notes

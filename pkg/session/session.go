@@ -111,6 +111,8 @@ type Options struct {
 	WithoutTrail bool // calls are made by hand, so advice about trails is left out
 	// SuggestRetries adds --retries to the hint for a server that failed.
 	SuggestRetries bool
+	// Incidents says that [Session.Incidents] will be called.
+	Incidents bool
 	// Trace makes the device record its calls for [Session.KeepTrace]. With TraceWhole it takes a picture and the
 	// elements of the screen after every call, which makes calls slower; without it, only after calls that fail.
 	Trace, TraceWhole bool
@@ -142,8 +144,9 @@ type Session struct {
 
 	recordedSize recordedSize
 
-	unrecorded bool     // the running step is left out of recorded
-	omitted    []string // what had to be left out of the recording, for people
+	made       map[string]Place // where recorded calls are, by their ids; nil when nobody asks
+	unrecorded bool             // the running step is left out of recorded
+	omitted    []string         // what had to be left out of the recording, for people
 
 	ctx    context.Context //nolint:containedctx // the session's lifetime: cancelled with the cause when a server breaks
 	cancel context.CancelCauseFunc

@@ -21,12 +21,18 @@ type Step struct {
 	Unrecorded bool
 	// NeedsAgent is true if the step has no recording for the device; it is skipped.
 	NeedsAgent bool
+	// SoftFailed is called after each call with soft that failed. It may be nil if no call has that.
+	SoftFailed func(call *trail.Call, why Result)
 }
+
+// Number returns the number of the step, see [event.StepStarted].
+func (st Step) Number() string { return event.StepStarted{Index: st.Index, Within: st.Within}.Number() }
 
 // StepResult is how a step ended. Call is the call that did not pass, nil if there is none.
 type StepResult struct {
 	Result
 	Call *trail.Call
+	Soft bool // a call with soft failed, which does not end the step
 }
 
 // Replay makes the recorded calls of a step in order, up to the first that does not pass. Their arguments were
@@ -34,7 +40,7 @@ type StepResult struct {
 func (s *Session) Replay(ctx context.Context, st Step) StepResult {
 	s.StartStep(st)
 	done := s.replay(ctx, st)
-	s.FinishStep(st, done.Outcome)
+	s.Finish(st, done)
 	return done
 }
 
@@ -42,15 +48,25 @@ func (s *Session) replay(ctx context.Context, st Step) StepResult {
 	if st.NeedsAgent {
 		return StepResult{Result: Skipped("it needs an agent")}
 	}
-	for i, call := range st.Calls {
-		if done := s.call(ctx, call, true); !done.OK() {
-			return StepResult{done.Result, &st.Calls[i]}
+	soft := false
+	for i := range st.Calls {
+		call := &st.Calls[i]
+		l := s.calls.next(false)
+		s.noteCall(l.id, st, call)
+		done := s.callAt(ctx, l, *call, true)
+		switch {
+		case done.SoftFailed:
+			soft = true
+			s.recordCalls(done.Recorded)
+			st.SoftFailed(call, done.Result)
+		case !done.OK():
+			return StepResult{done.Result, call, soft}
 		}
 	}
 	if len(st.Calls) == 0 {
 		s.recordCalls([]trail.Call{})
 	}
-	return StepResult{Result: Passed()}
+	return StepResult{Result: Passed(), Soft: soft}
 }
 
 // StartStep begins a step: calls from now on belong to it.
@@ -62,6 +78,16 @@ func (s *Session) StartStep(st Step) {
 	if st.Within == "" {
 		s.step.Store(int32(st.Index)) //nolint:gosec // no trail has so many
 	}
+}
+
+// Finish ends the step that was started last. One in which a call with soft failed has failed, but all its calls were
+// made, so it is recorded.
+func (s *Session) Finish(st Step, done StepResult) {
+	if done.Soft && done.OK() {
+		s.opts.Emit.Emit(event.StepFinished{Index: st.Index, Outcome: event.Failed, Within: st.Within})
+		return
+	}
+	s.FinishStep(st, done.Outcome)
 }
 
 // FinishStep ends the step that was started last. The calls of one that did not pass are not recorded, because the

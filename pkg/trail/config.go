@@ -8,6 +8,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
@@ -30,6 +31,7 @@ func (r *reader) config(n yamldoc.Node) {
 		"memory":      func(v yamldoc.Node) { c.Memory = memory(v) },
 		"args":        func(v yamldoc.Node) { c.Args = args(v) },
 		"skip":        func(v yamldoc.Node) { c.Skip = skip(v) },
+		"failOn":      func(v yamldoc.Node) { c.FailOn = v.Words(tool.IncidentKinds()) },
 		"teardown":    func(v yamldoc.Node) { c.Teardown = r.teardown(v) },
 		"driver": func(v yamldoc.Node) {
 			v.Errorf("write devices: { android: … }", "driver is allowed here only in the list shape")

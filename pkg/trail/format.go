@@ -102,6 +102,7 @@ func formatConfig(c Config) yamldoc.Map {
 	}
 	m = add(m, "args", args, len(args) > 0)
 	m = add(m, "skip", formatSkip(c.Skip), len(c.Skip) > 0)
+	m = add(m, "failOn", each(c.FailOn, func(kind string) any { return kind }), c.FailOn != nil)
 	m = add(m, "teardown", each(c.Teardown, func(s Step) any { return formatStep(s) }), len(c.Teardown) > 0)
 	m = add(m, "metadata", c.Metadata, len(c.Metadata) > 0)
 	return add(m, "source", c.Source, c.Source != nil)
@@ -150,7 +151,8 @@ func formatCall(c Call) any {
 	m := yamldoc.Map{{Key: c.Tool, Value: c.Args}}
 	m = add(m, "saveAs", c.SaveAs, c.SaveAs != "")
 	m = add(m, "timeout", c.Timeout.String(), c.Timeout != 0)
-	return add(m, "optional", true, c.Optional)
+	m = add(m, "optional", true, c.Optional)
+	return add(m, "soft", true, c.Soft)
 }
 
 // add appends a key if it is wanted. Parse uses the default for a key that is left out.

@@ -287,6 +287,7 @@ func (r *reader) call(n yamldoc.Node) (Call, bool) {
 	}
 	c := Call{Line: n.Line(), Column: n.Column(), Args: map[string]any{}}
 	var tool yamldoc.Entry
+	var marks []yamldoc.Entry // optional and soft
 	for _, e := range n.Entries() {
 		switch {
 		case e.Key == "saveAs":
@@ -295,6 +296,10 @@ func (r *reader) call(n yamldoc.Node) (Call, bool) {
 			c.Timeout = e.Value.Duration()
 		case e.Key == "optional":
 			c.Optional = e.Value.Bool()
+			marks = append(marks, e)
+		case e.Key == "soft":
+			c.Soft = e.Value.Bool()
+			marks = append(marks, e)
 		case tool.Key != "":
 			secondTool(tool, e)
 			return c, false
@@ -311,14 +316,18 @@ func (r *reader) call(n yamldoc.Node) (Call, bool) {
 		}
 		return c, false
 	}
+	if len(marks) > 1 {
+		marks[1].At.Errorf("keep soft for a check whose failure fails the trail at its end, or optional for what may fail",
+			"a call is optional or soft, not both")
+	}
 	c.Tool, c.Line, c.Column = tool.Key, tool.At.Line(), tool.At.Column()
 	r.args(&c, tool)
 	return c, true
 }
 
-// secondTool reports a key of a call that is neither its tool nor saveAs, timeout or optional.
+// secondTool reports a key of a call that is neither its tool nor saveAs, timeout, optional or soft.
 func secondTool(tool, second yamldoc.Entry) {
-	if near := fault.Nearest(second.Key, []string{"saveAs", "timeout", "optional"}); len(near) > 0 {
+	if near := fault.Nearest(second.Key, []string{"saveAs", "timeout", "optional", "soft"}); len(near) > 0 {
 		second.At.Errorf(fault.DidYouMean(second.Key, near), "unknown key %q beside the tool %s", second.Key, tool.Key)
 		return
 	}

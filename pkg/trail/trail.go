@@ -54,6 +54,7 @@ type Config struct {
 	Memory      map[string]any // initial session memory, YAML types kept
 	Args        map[string]Arg
 	Skip        Skip
+	FailOn      []string       // kinds of tool.Incident; nil when the file does not set it
 	Teardown    []Step         // run after the steps, whatever their outcome
 	Metadata    map[string]any // not interpreted
 }
@@ -120,6 +121,7 @@ type Call struct {
 	SaveAs       string        // the name under which the result is saved in memory; empty for none
 	Timeout      time.Duration // 0 for none
 	Optional     bool          // its failure does not fail the step
+	Soft         bool          // its failure fails the trail at its end, and the step goes on
 	Line, Column int
 	Positions    yamldoc.Positions // of the arguments; empty for a call that does not come from a file
 }

@@ -91,7 +91,8 @@ func matchCalls(calls, old []Call) []int {
 }
 
 func sameCall(a, b Call) bool {
-	return a.Tool == b.Tool && a.SaveAs == b.SaveAs && a.Timeout == b.Timeout && a.Optional == b.Optional && sameValue(a.Args, b.Args)
+	return a.Tool == b.Tool && a.SaveAs == b.SaveAs && a.Timeout == b.Timeout && a.Optional == b.Optional && a.Soft == b.Soft &&
+		sameValue(a.Args, b.Args)
 }
 
 // sameValue reports whether values are the same in a file.
@@ -112,6 +113,9 @@ func fields(c Call) map[string]any {
 	}
 	if c.Optional {
 		out["optional"] = true
+	}
+	if c.Soft {
+		out["soft"] = true
 	}
 	return out
 }

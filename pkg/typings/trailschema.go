@@ -13,7 +13,7 @@ import (
 )
 
 // callKeys are the keys of a recorded call beside its tool.
-func callKeys() []string { return []string{"saveAs", "timeout", "optional"} }
+func callKeys() []string { return []string{"saveAs", "timeout", "optional", "soft"} }
 
 // TrailSchema returns the JSON Schema of trails, with the tools in place of any tool.
 func TrailSchema(base []byte, tools []Tool) ([]byte, error) {
@@ -36,7 +36,7 @@ func TrailSchema(base []byte, tools []Tool) ([]byte, error) {
 	}
 	definitions["token"] = map[string]any{"type": "string", "pattern": `\{\{|\$\{`}
 	call["additionalProperties"] = false
-	call["description"] = "A tool of the project with its arguments, and at most saveAs, timeout and optional."
+	call["description"] = "A tool of the project with its arguments, and at most saveAs, timeout, and optional or soft."
 	data, err := json.MarshalIndent(schema, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write the schema of trails: %w", err)

@@ -36,6 +36,7 @@ type webDevice struct {
 	network   *network
 	downloads *downloads
 	dialogs   *dialogs
+	incidents incidents
 	clock     *clock
 	messages  messages
 	journal   journal
@@ -204,6 +205,7 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 			return d.notes.redactResult(result), err
 		}
 	}
+	d.incidents.startCall(call.ID)
 	if isAction(call.Tool) {
 		d.network.startWindow()
 		d.journal.startAction()

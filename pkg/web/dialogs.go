@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,16 +20,30 @@ type dialogs struct {
 	unverified []dialog
 	// dismissed are those that were dismissed since the last action, at most maxNotes.
 	dismissed []dialog
+	opened    int // number of dialogs
+	// unanswered are those for which no web_handleDialog was called before and which no web_verifyDialog has found, at
+	// most maxNotes. Dialogs of the kind beforeunload are not among them.
+	unanswered []unanswered
+}
+
+// unanswered is a dialog as an incident.
+type unanswered struct {
+	number int
+	tool.Incident
 }
 
 // dialogPolicy is how dialogs are answered.
 type dialogPolicy struct {
+	given  bool // by web_handleDialog
 	accept bool
 	text   string // for a prompt
 }
 
 // dialog is one that a page opened.
-type dialog struct{ kind, message string }
+type dialog struct {
+	kind, message string
+	number        int // in the session, from 1
+}
 
 func (d dialog) String() string { return fmt.Sprintf("%s %q", d.kind, d.message) }
 
@@ -58,7 +73,7 @@ func webHandleDialog(_ context.Context, p *page, args map[string]any) (tool.Resu
 	d := p.device.dialogs
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.policy = dialogPolicy{accept: action == "ACCEPT", text: arguments(args).text("text")}
+	d.policy = dialogPolicy{given: true, accept: action == "ACCEPT", text: arguments(args).text("text")}
 	if d.policy.accept {
 		return success("dialogs are accepted from now on"), nil
 	}
@@ -93,6 +108,7 @@ func (ds *dialogs) take(a arguments) (dialog, bool) {
 	for i, d := range ds.unverified {
 		if (!a.has("message") || d.message == a.text("message")) && (!a.has("type") || strings.EqualFold(d.kind, a.text("type"))) {
 			ds.unverified = ds.unverified[i+1:]
+			ds.unanswered = slices.DeleteFunc(ds.unanswered, func(u unanswered) bool { return u.number == d.number })
 			return d, true
 		}
 	}
@@ -163,16 +179,8 @@ func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 	if e.Decode(&opened) != nil {
 		return
 	}
-	ds := p.device.dialogs
-	ds.mu.Lock()
-	policy := ds.policy
-	if ds.unverified = append(ds.unverified, dialog{opened.Type, opened.Message}); len(ds.unverified) > maxNotes {
-		ds.unverified = ds.unverified[1:]
-	}
-	ds.mu.Unlock()
-	if opened.Type == "beforeunload" {
-		policy = dialogPolicy{accept: true}
-	}
+	ds, at, call := p.device.dialogs, p.url(), p.device.incidents.during()
+	d, policy := ds.open(opened.Type, opened.Message)
 	params, did := map[string]any{"accept": policy.accept}, "dismissed"
 	if policy.accept {
 		did = "accepted"
@@ -180,12 +188,53 @@ func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 	if opened.Type == "prompt" && policy.accept {
 		params["promptText"] = policy.text
 	}
-	ds.mu.Lock()
-	if !policy.accept && len(ds.dismissed) < maxNotes {
-		ds.dismissed = append(ds.dismissed, dialog{opened.Type, opened.Message})
+	if !policy.accept {
+		ds.dismiss(d, policy, at, call)
 	}
-	ds.mu.Unlock()
 	s.Send("Page.handleJavaScriptDialog", params)
 	p.notes.add(noteDialog, "%s %q, %s", opened.Type, opened.Message, did)
 	p.device.changes.notify()
+}
+
+// open notes a dialog, and returns how it is answered.
+func (ds *dialogs) open(kind, message string) (dialog, dialogPolicy) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	ds.opened++
+	d := dialog{kind, message, ds.opened}
+	if ds.unverified = append(ds.unverified, d); len(ds.unverified) > maxNotes {
+		ds.unverified = ds.unverified[1:]
+	}
+	if kind == "beforeunload" {
+		return d, dialogPolicy{accept: true}
+	}
+	return d, ds.policy
+}
+
+// dismiss notes that a dialog on the page at a URL is dismissed.
+func (ds *dialogs) dismiss(d dialog, policy dialogPolicy, at, call string) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if len(ds.dismissed) < maxNotes {
+		ds.dismissed = append(ds.dismissed, d)
+	}
+	if policy.given || len(ds.unanswered) == maxNotes {
+		return
+	}
+	ds.unanswered = append(ds.unanswered, unanswered{d.number, tool.Incident{
+		Kind: tool.UnhandledDialog, Call: call, Text: fmt.Sprintf("%s was dismissed, on %s", d, shorten(at)),
+		Hint: "answer it with web_handleDialog before it opens, or check it with web_verifyDialog afterwards",
+	}})
+}
+
+// takeUnanswered returns the dialogs that the trail has not answered, each once.
+func (ds *dialogs) takeUnanswered() []tool.Incident {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	var out []tool.Incident
+	for _, u := range ds.unanswered {
+		out = append(out, u.Incident)
+	}
+	ds.unanswered = nil
+	return out
 }

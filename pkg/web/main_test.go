@@ -226,7 +226,7 @@ func (u *testSession) call(name string, args ...any) (tool.Result, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
 	defer cancel()
-	return u.device.Call(ctx, tool.Call{Tool: name, Args: given})
+	return u.device.Call(ctx, tool.Call{ID: name, Tool: name, Args: given})
 }
 
 // longLimits are limits for commands that must succeed, on a machine that is busy.

@@ -37,12 +37,14 @@ type network struct {
 	mu        sync.Mutex
 	closed    bool
 	routes    []*route
-	exchanges []*exchange // in the order of their requests
-	events    int         // how many events were counted
-	window    int         // the count when the last action began
-	acted     int         // the count when it ended; 0 while it runs
-	opened    bool        // it was a command that opens a page
-	earlier   []*exchange // that had ended when it began
+	unused    []tool.Incident // the routes that were removed before a request used them
+	answered  map[string]bool // ids of requests that a route answers with a status of 500 and more
+	exchanges []*exchange     // in the order of their requests
+	events    int             // how many events were counted
+	window    int             // the count when the last action began
+	acted     int             // the count when it ended; 0 while it runs
+	opened    bool            // it was a command that opens a page
+	earlier   []*exchange     // that had ended when it began
 }
 
 // exchange is a request and its response. The numbers are counts of events; 0 for an event that did not come yet.
@@ -126,8 +128,9 @@ func (n *network) startWindow() {
 	})
 }
 
-// onEvent notes requests and responses.
-func (n *network) onEvent(s *cdp.Session, e cdp.Event) {
+// onEvent notes requests and responses. It returns a copy of an exchange whose response has just come, with a status of
+// 500 and more and not from a route.
+func (n *network) onEvent(s *cdp.Session, e cdp.Event) (failed *exchange) {
 	var p struct {
 		RequestID, ErrorText, Type string
 		Request                    struct {
@@ -142,10 +145,10 @@ func (n *network) onEvent(s *cdp.Session, e cdp.Event) {
 	switch e.Method {
 	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
 	default:
-		return
+		return nil
 	}
 	if e.Decode(&p) != nil || strings.HasPrefix(p.Request.URL, "data:") {
-		return
+		return nil
 	}
 	n.mu.Lock()
 	n.events++
@@ -168,11 +171,16 @@ func (n *network) onEvent(s *cdp.Session, e cdp.Event) {
 	case x == nil:
 	case p.Response != nil:
 		x.session, x.status, x.answer, x.responded = s, p.Response.Status, p.Response.Headers, n.events
+		if x.status >= http.StatusInternalServerError && !n.answered[x.id] {
+			failed = new(*x)
+		}
+		delete(n.answered, x.id)
 	default:
 		x.failure, x.ended = p.ErrorText, n.events
 	}
 	n.mu.Unlock()
 	n.device.changes.notify()
+	return failed
 }
 
 // add appends an exchange. The caller holds n.mu.
@@ -520,6 +528,7 @@ func (c *browserContext) sessions() []*cdp.Session {
 type pausedRequest struct {
 	session                          *cdp.Session
 	RequestID, FrameID, ResourceType string
+	NetworkID                        string // the id of the exchange
 	Request                          struct {
 		URL, Method string
 		Headers     map[string]any
@@ -597,6 +606,9 @@ func (n *network) answer(r pausedRequest) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	i := slices.IndexFunc(n.routes, func(known *route) bool { return known.pattern.matches(r.Request.URL, method) })
+	if i >= 0 {
+		n.use(n.routes[i], r)
+	}
 	switch {
 	case i < 0 || n.closed || preflight && !n.routes[i].answers:
 		r.proceed()
@@ -616,4 +628,31 @@ func (n *network) answer(r pausedRequest) {
 			}
 		})
 	}
+}
+
+// use notes that a route answers a request. The caller holds n.mu.
+func (n *network) use(found *route, r pausedRequest) {
+	found.used = true
+	if !found.answers || found.status < http.StatusInternalServerError || r.NetworkID == "" {
+		return
+	}
+	if n.answered == nil {
+		n.answered = map[string]bool{}
+	}
+	n.answered[r.NetworkID] = true
+}
+
+// takeUnused returns the routes that no request has used, each once.
+func (n *network) takeUnused() []tool.Incident {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	unused := n.unused
+	for _, r := range slices.Backward(n.routes) {
+		if !r.used {
+			unused = append(unused, r.unusedIncident())
+			r.used = true
+		}
+	}
+	n.unused = nil
+	return unused
 }

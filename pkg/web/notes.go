@@ -112,8 +112,8 @@ func (n *notes) close() {
 }
 
 // console notes errors and warnings of the console, uncaught errors of scripts, and errors that the browser reports,
-// such as failed requests.
-func (n *notes) console(e cdp.Event) {
+// such as failed requests. It returns an error of the console or of a script, and "" for anything else.
+func (n *notes) console(e cdp.Event) (consoleError string) {
 	var p struct {
 		Type             string
 		Args             []remoteObject
@@ -121,25 +121,29 @@ func (n *notes) console(e cdp.Event) {
 		Entry            struct{ Source, Level, Text, URL string }
 	}
 	if e.Decode(&p) != nil {
-		return
+		return ""
 	}
 	switch {
 	case e.Method == "Runtime.consoleAPICalled":
 		text := fmt.Sprintf("console.%s: %s", p.Type, strings.Join(texts(p.Args), " "))
 		switch p.Type {
 		case "error", "assert":
-			n.add(noteConsole, "%s", text)
+			consoleError = text
 		case "warning":
 			n.addQuietly(noteConsole, text)
 		}
 	case e.Method == "Runtime.exceptionThrown":
-		n.add(noteConsole, "%s", p.ExceptionDetails.String())
+		consoleError = p.ExceptionDetails.String()
 	case p.Entry.Level != "error":
 	case p.Entry.Source == "network":
 		n.add(noteRequest, "%s: %s", p.Entry.URL, strings.TrimPrefix(p.Entry.Text, "Failed to load resource: "))
 	default:
-		n.add(noteConsole, "%s: %s (%s)", p.Entry.Source, p.Entry.Text, p.Entry.URL)
+		consoleError = fmt.Sprintf("%s: %s (%s)", p.Entry.Source, p.Entry.Text, p.Entry.URL)
 	}
+	if consoleError != "" {
+		n.add(noteConsole, "%s", consoleError)
+	}
+	return consoleError
 }
 
 func texts(args []remoteObject) []string {

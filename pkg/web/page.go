@@ -194,7 +194,7 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 	case "Page.windowOpen":
 		p.onWindowOpen(e)
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
-		p.notes.console(e)
+		p.onConsole(e)
 	case "Runtime.bindingCalled":
 		p.onBinding(s, e)
 	case "Fetch.requestPaused":
@@ -204,7 +204,9 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 			if e.Method == "Network.loadingFailed" {
 				p.onNavigation(e)
 			}
-			p.device.network.onEvent(s, e)
+			if failed := p.device.network.onEvent(s, e); failed != nil {
+				p.onServerError(failed)
+			}
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 // maxRouteBody bounds the body of an answer, in bytes.
 const maxRouteBody = 32 << 20
 
-// route says how requests are answered. It is not changed.
+// route says how requests are answered. It is not changed, except that network.mu guards used.
 type route struct {
 	pattern networkPattern
 	abort   bool
@@ -31,6 +31,16 @@ type route struct {
 	headers map[string]string // names in lower case
 	body    []byte
 	delay   time.Duration
+	call    string // the id of the call that added it
+	used    bool   // by a request, or it was reported that none has
+}
+
+// unusedIncident says that no request has used the route.
+func (r *route) unusedIncident() tool.Incident {
+	return tool.Incident{
+		Kind: tool.UnusedRoute, Call: r.call, Text: strings.TrimSpace(r.pattern.method+" "+r.pattern.url.text) + " matched no request",
+		Hint: "correct the url of web_route, or remove the call",
+	}
 }
 
 func webRoute(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -39,6 +49,7 @@ func webRoute(ctx context.Context, p *page, args map[string]any) (tool.Result, e
 		return tool.Result{}, err
 	}
 	n := p.device.network
+	r.call = p.device.incidents.during()
 	n.mu.Lock()
 	n.routes = slices.Insert(n.routes, 0, r)
 	n.mu.Unlock()
@@ -194,7 +205,13 @@ func webUnroute(ctx context.Context, p *page, args map[string]any) (tool.Result,
 	for _, r := range n.routes {
 		urls = append(urls, r.pattern.url.text)
 	}
-	n.routes = slices.DeleteFunc(n.routes, func(r *route) bool { return url == "" || r.pattern.url.text == url })
+	n.routes = slices.DeleteFunc(n.routes, func(r *route) bool {
+		removed := url == "" || r.pattern.url.text == url
+		if removed && !r.used && len(n.unused) < maxIncidents {
+			n.unused = append(n.unused, r.unusedIncident())
+		}
+		return removed
+	})
 	removed := before - len(n.routes)
 	n.mu.Unlock()
 	if removed == 0 && url != "" {

@@ -198,6 +198,20 @@ func (n Node) Strings() []string {
 	return out
 }
 
+// Words reads a list of some known words. Other words are problems, and left out. It is not nil.
+func (n Node) Words(known []string) []string {
+	out := []string{}
+	for _, item := range n.Items() {
+		switch word := item.Str(); {
+		case slices.Contains(known, word):
+			out = append(out, word)
+		case item.Kind() == Text:
+			item.Errorf(fault.DidYouMean(word, known), "unknown value %q", word)
+		}
+	}
+	return out
+}
+
 // StringMap reads a mapping from names to scalars, each as it is written.
 func (n Node) StringMap() map[string]string {
 	out := map[string]string{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -62,6 +63,9 @@ func (f *fakeSession) Step(ctx context.Context, r live.StepRequest) (live.StepRe
 }
 
 func (f *fakeSession) Edit(_ context.Context, e live.Edit) (string, error) {
+	if r := e.Replace; r != nil {
+		return f.yaml + fmt.Sprintln("replaced", r.Call, r.With), nil
+	}
 	if e.Drop != "" {
 		return strings.Replace(f.yaml, "drop "+e.Drop+"\n", "", 1), nil
 	}

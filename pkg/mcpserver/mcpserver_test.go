@@ -580,6 +580,11 @@ func TestEditAnswersWithWhatChanged(t *testing.T) {
 		t.Error(text)
 	}
 	c.wants("recording", map[string]any{"drop": "7"}, false, "the recording is as it was")
+	c.wants("recording", map[string]any{"drop": 2}, false, "-drop 2")
+	for _, call := range []any{"2.10", json.RawMessage("2.10")} {
+		c.wants("recording", map[string]any{"replace": call, "with": map[string]any{"ref": "x"}}, false, "+replaced 2.10 map[ref:x]")
+	}
+	c.wants("recording", map[string]any{"replace": true}, true, "replace: expected a text, got bool")
 	c.wants("recording", nil, false, "first")
 }
 

@@ -331,18 +331,17 @@ func (s *server) step(ctx context.Context, r live.StepRequest) (answer, error) {
 
 func (s *server) recordingTool(ctx context.Context, args json.RawMessage) (answer, error) {
 	var in struct {
-		live.Edit
-		Drop, Replace any
+		Drop, Replace recordingNumber
 		With          map[string]any
+		Reword        *live.Reword
+		Move          *live.Move
 	}
 	if err := decode(args, &in, "drop", "reword", "move", "replace", "with"); err != nil {
 		return answer{}, err
 	}
-	if in.Replace != nil || in.With != nil {
-		in.Edit.Replace = &live.Replace{Call: fmt.Sprint(cmp.Or(in.Replace, any(""))), With: in.With}
-	}
-	if in.Drop != nil {
-		in.Edit.Drop = fmt.Sprint(in.Drop) // models write 2 and 2.1 as numbers, too
+	edit := live.Edit{Drop: string(in.Drop), Reword: in.Reword, Move: in.Move}
+	if in.Replace != "" || in.With != nil {
+		edit.Replace = &live.Replace{Call: string(in.Replace), With: in.With}
 	}
 	recorded := s.sessions.recorded(ctx)
 	if recorded == nil {
@@ -352,8 +351,8 @@ func (s *server) recordingTool(ctx context.Context, args json.RawMessage) (answe
 	if err != nil {
 		return answer{}, err
 	}
-	if in.Edit != (live.Edit{}) {
-		after, err := recorded.Edit(ctx, in.Edit)
+	if edit != (live.Edit{}) {
+		after, err := recorded.Edit(ctx, edit)
 		if err != nil {
 			return answer{}, err
 		}
@@ -363,6 +362,20 @@ func (s *server) recordingTool(ctx context.Context, args json.RawMessage) (answe
 		return answer{text: "nothing was recorded; step records"}, nil
 	}
 	return answer{text: recordingPage(text, maxRecording)}, nil
+}
+
+// recordingNumber is the number of a step or a call of the recording. Models write 2 and 2.1 as JSON numbers, too.
+type recordingNumber string
+
+// UnmarshalJSON implements json.Unmarshaler. A number is taken as it is written: 2.10 is another call than 2.1.
+func (n *recordingNumber) UnmarshalJSON(data []byte) error {
+	if data[0] != '"' {
+		var number json.Number
+		err := json.Unmarshal(data, &number)
+		*n = recordingNumber(number)
+		return err
+	}
+	return json.Unmarshal(data, (*string)(n))
 }
 
 // editAnswer returns what an edit changed in the recording.

@@ -40,6 +40,7 @@ type Response struct {
 type Invocation struct {
 	Session string        // id of the session that made the call; empty for the server's own
 	Entry   string        // name of the tool's server, for messages
+	Caller  string        // the tool and its server, for messages; empty if they need no name
 	Limit   time.Duration // for each callback; 0 means DefaultLimit
 	// Dispatch makes a requested call. Its context ends with the limit, with the client's connection and with the
 	// invocation; context.Cause says which. Several goroutines may call it at once.

@@ -40,7 +40,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	response, problem := s.call(r, c, m)
 	request.Release()
 	if problem != "" {
-		s.rejections.add(problem)
+		s.rejections.add(problem + s.late(m))
 	}
 	body := e.encode(s.admit(r.Context(), answer, response), problem)
 	_ = c.SetWriteDeadline(time.Now().Add(s.limits.write))

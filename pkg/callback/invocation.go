@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,10 +39,47 @@ func (s *Server) Register(ctx context.Context, inv Invocation) (id string, unreg
 	return id, func() {
 		s.mu.Lock()
 		delete(s.invocations, key)
+		s.noteEnded(key, inv.Caller)
 		s.mu.Unlock()
 		cancel(errCallEnded)
 		i.running.Wait()
 	}
+}
+
+// endedCall is a tool call that has ended.
+type endedCall struct {
+	key    [sha256.Size]byte // of its invocation
+	caller string
+}
+
+// maxEnded is how many calls that have ended are kept for messages.
+const maxEnded = 100
+
+// noteEnded keeps the caller of an invocation that has ended. The caller holds mu.
+func (s *Server) noteEnded(key [sha256.Size]byte, caller string) {
+	if caller == "" {
+		return
+	}
+	if len(s.ended) == maxEnded {
+		s.ended = slices.Delete(s.ended, 0, 1)
+	}
+	s.ended = append(s.ended, endedCall{key, caller})
+}
+
+// late says who sent a message after its call had ended, empty if that is not known.
+func (s *Server) late(m message) string {
+	if m.invocation == nil {
+		return ""
+	}
+	key := sha256.Sum256([]byte(*m.invocation))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.ended {
+		if e.key == key {
+			return fmt.Sprintf("; %s has to await its callback to tool %q", e.caller, m.Tool)
+		}
+	}
+	return ""
 }
 
 // acquire returns the invocation of a message and adds one to the running callbacks. release must be called after the

@@ -65,6 +65,7 @@ type Server struct {
 
 	mu          sync.Mutex
 	invocations map[[sha256.Size]byte]*invocation // by digest, so that the time of a look-up reveals nothing about an id
+	ended       []endedCall                       // the last ones
 	calls       int                               // number of running calls
 	closed      bool
 	running     sync.WaitGroup // every call; grows only while not closed, under mu

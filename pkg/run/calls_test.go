@@ -387,7 +387,29 @@ func TestCallbackAfterItsCallReturnedIsRefused(t *testing.T) {
 		t.Errorf("%d calls", got)
 	}
 	logs := slices.DeleteFunc(seen.logs(), func(l event.Log) bool { return l.Source != "callback" })
-	if len(logs) != 1 || logs[0].Level != "warn" || !strings.Contains(logs[0].Message, "rejected a callback request: unknown invocation id") {
+	if len(logs) != 1 || logs[0].Level != "warn" || !strings.Contains(logs[0].Message, "rejected a callback request: unknown invocation id") ||
+		!strings.HasSuffix(logs[0].Message, `tool "ask" of server one has to await its callback to tool "ask"`) {
+		t.Errorf("logs %v", logs)
+	}
+}
+
+func TestCallbackThatNobodyAwaitsIsReported(t *testing.T) {
+	t.Parallel()
+	begun := make(chan struct{})
+	var asked sync.WaitGroup
+	e, seen, _ := play(t, steps("ask: {}"), map[string]map[string]fake{
+		"one": {"ask": func(a toolCall) (any, error) {
+			asked.Go(func() { _, _ = a.call("slow", nil) })
+			<-begun
+			return "", nil
+		}},
+		"two": {"slow": func(a toolCall) (any, error) { close(begun); <-a.ctx.Done(); return "", nil }},
+	})
+	asked.Wait()
+	passed(t, e)
+	logs := slices.DeleteFunc(seen.logs(), func(l event.Log) bool { return l.Source != "callback" })
+	const want = `tool "ask" of server one returned before its callback to tool "slow" had ended, which was cancelled`
+	if len(logs) != 1 || logs[0].Level != "warn" || logs[0].Message != want {
 		t.Errorf("logs %v", logs)
 	}
 }

@@ -282,6 +282,9 @@ func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map
 	l.setInvocation(call.InvocationID)
 	result, err := t.Caller.Call(ctx, call)
 	result = l.explainTimeout(result)
+	if err == nil && result.Kind != fault.CallTimeout && result.Kind != fault.Cancelled {
+		s.warnUnawaited(l, t)
+	}
 	end()
 	switch {
 	case err != nil && fault.KindOf(err) != fault.Cancelled:
@@ -291,6 +294,16 @@ func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map
 			fmt.Sprintf("tool %q of %s reported a FatalError; its log may say why", t.Name, t.Source)))
 	}
 	return callEnd{result: result, err: err}
+}
+
+// warnUnawaited warns of callbacks that run although the tool that requested them has returned. They are cancelled.
+func (s *Session) warnUnawaited(l *level, t *discover.Tool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, called := range l.waiting {
+		s.opts.Emit.Log("warn", "callback", fmt.Sprintf("tool %q of %s returned before its callback to tool %q had ended, which was cancelled",
+			t.Name, t.Source, called.Name), "await each call of another tool")
+	}
 }
 
 // toolMemory is the memory as tools receive it. It is the same map until memory changes, so that servers encode it

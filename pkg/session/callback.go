@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/trailblaze/trailblaze/pkg/callback"
 	"github.com/trailblaze/trailblaze/pkg/discover"
@@ -19,6 +20,7 @@ func (s *Session) beginInvocation(ctx context.Context, l *level, t *discover.Too
 	return callbacks.Register(ctx, callback.Invocation{
 		Session: s.opts.ID,
 		Entry:   entry.Name,
+		Caller:  fmt.Sprintf("tool %q of %s", t.Name, t.Source),
 		Limit:   callbackLimit(entry),
 		Dispatch: func(ctx context.Context, r callback.Request) callback.Response {
 			return s.dispatch(ctx, l, r)

@@ -298,6 +298,9 @@ failures.`,
 			fmt.Fprint(c.OutOrStdout(), rootHelp(root))
 			return
 		}
+		if given := c.Flags().Args(); c.Name() == "tool" && len(given) > 0 && a.helpOfTool(c, given[0]) {
+			return
+		}
 		helpOfCommands(c, args)
 	})
 	root.AddCommand(helpTopics(a.options())...)

@@ -155,6 +155,18 @@ func TestCheckFindsWrongArguments(t *testing.T) {
 	}
 }
 
+func TestHelpOfTools(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": okProject})
+	p.run("tool", "web_verifyState", "--help").want(t, 0, "Fails unless the first element that matches is in a state.",
+		"  state: one of checked, unchecked, enabled, ", "empty; required\n", "  ref: string; optional\n      The element: css=SELECTOR")
+	p.run("tool", "web_dragTo", "-h").want(t, 0, "  from: object as JSON, with nodeSelector, position, ref; required\n      The element to drag\n")
+	p.run("tool", "web_navigate", "--help").want(t, 0, "timeoutMs: integer; optional", "(default 30000)")
+	p.run("tool", "echo", "--help").want(t, 0, "echo\n\n", "Usage:\n  trailblaze tool echo [ARGUMENT=VALUE...] [flags]")
+	p.run("tool", "no_such_tool", "--help").want(t, 0, "trailblaze tool NAME [ARGUMENT=VALUE...] [flags]")
+	p.run("toolbox", "list", "-v").want(t, 0, "web_verifyState(state (one of checked, unchecked")
+}
+
 func TestCheckFindsSelectorsThatNoBrowserAccepts(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -142,6 +143,34 @@ func (t *Tool) Usage() string {
 	return t.outlined().arguments()
 }
 
+// Argument describes an argument that a tool takes.
+type Argument struct {
+	Name, Kind, Description string
+	Required                bool
+}
+
+// Arguments returns the arguments that the tool takes, required ones first.
+func (t *Tool) Arguments() []Argument {
+	var required, optional []Argument
+	o := t.outlined()
+	for _, name := range slices.Sorted(maps.Keys(o.Properties)) {
+		p := o.Properties[name]
+		a := Argument{name, p.String(), p.Description, slices.Contains(o.Required, name)}
+		if len(p.Properties) > 0 {
+			a.Kind += " as JSON, with " + strings.Join(slices.Sorted(maps.Keys(p.Properties)), ", ")
+		}
+		if len(p.Default) > 0 {
+			a.Description = strings.TrimSpace(strings.TrimSuffix(a.Description, ".") + " (default " + string(p.Default) + ")")
+		}
+		if a.Required {
+			required = append(required, a)
+		} else {
+			optional = append(optional, a)
+		}
+	}
+	return append(required, optional...)
+}
+
 // Aliases returns other names that arguments may have in a call, with the names in the schema.
 func (t *Tool) Aliases() map[string]string { return maps.Clone(t.aliases) }
 
@@ -189,6 +218,11 @@ type property struct {
 	Type      any   `json:"type"` // text, or a list of texts
 	Enum      []any `json:"enum"`
 	WriteOnly bool  `json:"writeOnly"`
+
+	Pattern     string              `json:"pattern"`
+	Description string              `json:"description"`
+	Default     json.RawMessage     `json:"default"`
+	Properties  map[string]property `json:"properties"`
 }
 
 // UnmarshalJSON reads a schema that is not an object, such as true, as an empty one.
@@ -225,15 +259,21 @@ func (p property) types() []string {
 
 func (p property) String() string {
 	kinds := p.types()
-	if len(kinds) == 0 && len(p.Enum) > 0 {
+	if len(p.Enum) > 0 {
 		choices := make([]string, len(p.Enum))
 		for i, choice := range p.Enum {
 			choices[i] = jsonText(choice)
 		}
 		return "one of " + strings.Join(choices, ", ")
 	}
+	if words := wordsPattern().FindStringSubmatch(p.Pattern); words != nil {
+		return "one of " + strings.ReplaceAll(words[1], "|", ", ")
+	}
 	return strings.Join(kinds, " or ")
 }
+
+// wordsPattern matches the pattern of an argument that is one of some words, in any case.
+var wordsPattern = lazyregexp.New(`^\^\(\?i:([A-Za-z0-9_|-]+)\)\$$`)
 
 func (o *outline) usage() string {
 	if arguments := o.arguments(); arguments != "" {

@@ -1,0 +1,90 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
+)
+
+// helpOfTool prints what a tool does and takes, for `tool NAME --help`. It returns false if no tool has the name.
+func (a *app) helpOfTool(c *cobra.Command, name string) bool {
+	t := a.ownTool(name)
+	if t == nil {
+		t = a.listedTool(c, name)
+	}
+	if t == nil {
+		return false
+	}
+	clean := func(text string) string { return report.Clean(a.redactor.Text(text)) }
+	fmt.Fprintf(a.Stdout, "%s\n\n%s\n\n", t.Name, clean(cmp.Or(t.Description, "The tool has no description.")))
+	arguments := t.Arguments()
+	if len(arguments) == 0 {
+		fmt.Fprint(a.Stdout, "It takes no arguments.\n\n")
+	} else {
+		fmt.Fprintln(a.Stdout, "Arguments:")
+	}
+	for _, arg := range arguments {
+		what := []string{arg.Kind, "optional"}
+		if arg.Required {
+			what[1] = "required"
+		}
+		what = slices.DeleteFunc(what, func(part string) bool { return part == "" })
+		fmt.Fprintf(a.Stdout, "  %s: %s\n", clean(arg.Name), clean(strings.Join(what, "; ")))
+		if arg.Description != "" && !strings.Contains(arg.Kind, arg.Description) {
+			fmt.Fprintf(a.Stdout, "      %s\n", clean(arg.Description))
+		}
+	}
+	fmt.Fprintf(a.Stdout, "\nUsage:\n  trailblaze tool %s [ARGUMENT=VALUE...] [flags]\n\n`trailblaze tool --help` lists the flags.\n", t.Name)
+	return true
+}
+
+// ownTool returns a built-in tool or a device command, for the platform of the project or its trails if that has one of
+// the name; nil if there is none.
+func (a *app) ownTool(name string) *discover.Tool {
+	registries, err := a.ownTools()
+	if err != nil {
+		return nil
+	}
+	project, _ := a.loadProject() // without one, or with a broken one, every platform is possible
+	platforms := slices.Concat(a.projectPlatforms(project), []scope.Platform{scope.Web, scope.Android, scope.IOS})
+	for _, p := range platforms {
+		if r := registries[p]; r != nil {
+			if t, ok := r.Lookup(name); ok {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// listedTool returns a tool of the servers of the project, which it starts and stops; nil if there is none.
+func (a *app) listedTool(c *cobra.Command, name string) *discover.Tool {
+	project, err := a.loadProject()
+	if err != nil {
+		return nil
+	}
+	setup, err := a.newSetup(project, scopeFlags{command: c}, a.redactor)
+	if err != nil {
+		return nil
+	}
+	sc, err := scope.Resolve(setup.request)
+	if err != nil {
+		return nil
+	}
+	setup.Stream = event.NewStream(a.Now, setup.Redactor, warnings(func(string) {}), a.debugLogs())
+	registry, err := session.List(c.Context(), setup.Setup, sc, setup.device)
+	if err != nil {
+		return nil
+	}
+	t, _ := registry.Lookup(name)
+	return t
+}

@@ -94,9 +94,9 @@ func pageCommands() []command {
 		newCommand("web_resize", "Changes the size of the page.", width+", "+height, webResize, "width", "height"),
 		newCommand("web_currentUrl", "Returns the URL of the page.", "", webCurrentURL),
 		newCommand("evaluateJs", "Runs JavaScript in the page and returns its result as JSON.",
-			scriptProperty, webEvaluate, "script"),
+			scriptProperty+", "+timeoutProperty+"}", limited(webEvaluate), "script"),
 		newCommand("web_evaluate", "Runs JavaScript in the page and returns its result as JSON.",
-			scriptProperty, webEvaluate, "script"),
+			scriptProperty+", "+timeoutProperty+"}", limited(webEvaluate), "script"),
 	})
 }
 
@@ -104,11 +104,11 @@ func navigationCommands() []command {
 	const url = `"url": {"type": "string", "minLength": 1,
 		"description": "A URL with a scheme, or the path of a file beside the trail or in the project"}`
 	return []command{
-		newCommand("navigate", "Opens a page and waits until it has loaded.", url, navigate, "url"),
+		newCommand("navigate", "Opens a page and waits until it has loaded.", url+", "+timeoutProperty+`, "default": 30000}`, limited(navigate), "url"),
 		newCommand("web_navigate", "Opens a page, or goes back or forward, and waits until it has loaded.",
 			enum("action", "What to do", "GOTO", "BACK", "FORWARD")+", "+
 				enum("waitUntil", "What is awaited: everything that the page loads, or only its document", "LOAD", "DOMCONTENTLOADED")+", "+
-				url+", "+timeoutProperty+`, "default": 30000}`, webNavigate),
+				url+", "+timeoutProperty+`, "default": 30000}`, limited(webNavigate)),
 		newCommand("web_waitForUrl", "Waits until a regular expression is found in the URL.",
 			`"pattern": {"type": "string"}, `+timeoutProperty+`, "default": 30000}`, webWaitForURL, "pattern"),
 	}

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,53 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
+
+// TestActionsAndAssertionsTakeALimit lists the commands that need none: they wait for nothing on a page.
+func TestActionsAndAssertionsTakeALimit(t *testing.T) {
+	t.Parallel()
+	without := strings.Fields(`captureScreen clearAppData getElementCount getElementText hasText launchApp web_applyCookies web_applyStorageState
+		web_closeTab web_currentUrl web_getStorageState web_handleDialog web_listTabs web_resize web_route web_setClock web_snapshot web_unroute
+		web_wait`)
+	var got []string
+	for _, c := range commands() {
+		if !strings.Contains(string(c.InputSchema), `"timeoutMs"`) {
+			got = append(got, c.Name)
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(without, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLimitsOfNavigationsAndScripts(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	slow := slowPage(t)
+	u.mustFail("navigate", []any{"url", slow, "timeoutMs", 500}, "within 500ms")
+	openSession(t).mustFail("web_navigate", []any{"url", slow, "timeoutMs", 500}, "within 500ms")
+	for _, name := range []string{"evaluateJs", "web_evaluate"} {
+		u.mustFail(name, []any{"script", "new Promise(() => {})", "timeoutMs", 100}, "a promise of the script to settle")
+	}
+	u.mustCall("navigate", "url", serve(t, nil)+"/page-store.html")
+	u.mustEval("history.pushState(0, '', '?next'); 0")
+	u.mustCall("web_navigate", "action", "BACK", "timeoutMs", 5000)
+}
+
+// slowPage returns the URL of a page that does not answer.
+func slowPage(t *testing.T) string {
+	t.Helper()
+	done := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-done:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(done) })
+	return server.URL
+}
 
 func TestCommandsOfSpecification(t *testing.T) {
 	t.Parallel()

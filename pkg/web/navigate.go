@@ -54,12 +54,19 @@ func webNavigate(ctx context.Context, p *page, args map[string]any) (tool.Result
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if arguments(args).has("timeoutMs") {
-		var cancel context.CancelFunc
-		ctx, cancel = act.WithCallLimit(ctx, timeoutOf(args, 0))
-		defer cancel()
-	}
 	return p.open(ctx, address, until == "DOMCONTENTLOADED")
+}
+
+// limited returns a handler that ends after timeoutMs.
+func limited(run handler) handler {
+	return func(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
+		if arguments(args).has("timeoutMs") {
+			var cancel context.CancelFunc
+			ctx, cancel = act.WithCallLimit(ctx, timeoutOf(args, 0))
+			defer cancel()
+		}
+		return run(ctx, p, args)
+	}
 }
 
 // navigate opens a URL.

@@ -52,7 +52,7 @@ exit code is 2 when a check fails.`,
 
 func (a *app) doctor(ctx context.Context, platforms []scope.Platform, deep, clean bool) error {
 	o := doctor.Options{
-		Runtimes: a.runtimes, Env: a.Env, CacheDir: a.cacheDir(), CleanCache: clean, StateDir: a.stateDir(),
+		Runtimes: a.runtimes, Env: a.Env, CacheDir: a.cacheDir(), CacheProblem: a.cacheProblem(), CleanCache: clean, StateDir: a.stateDir(),
 	}
 	o.ProjectNamed = a.project != "" || a.env("TRAILBLAZE_PROJECT") != ""
 	o.Project, o.ProjectErr = a.loadProject()

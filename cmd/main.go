@@ -77,6 +77,9 @@ func runProgram(sys System, serving *serving) int {
 	}
 	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json"), serving: serving, annotate: annotate}
 	a.redactor = redact.New(a.commandLineSecrets()).With(a.deviceSecrets(nil))
+	if problem := sys.cacheProblem(); problem != "" && serving == nil {
+		a.notice("warning: " + problem + "; set TRAILBLAZE_CACHE_DIR to a folder into which only you can write")
+	}
 	force, forcedBy := a.forcedRuntime()
 	a.runtimes = jsruntime.NewFinder(jsruntime.Options{
 		PATH: sys.env("PATH"), Env: sys.Env, CacheDir: sys.cacheDir(), Force: force, ForcedBy: forcedBy,

@@ -5,6 +5,7 @@ package cmd
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -20,6 +21,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 )
 
@@ -126,8 +128,25 @@ func (s System) inCI() bool {
 	return false
 }
 
-// cacheDir returns trailblaze's cache folder, empty when the environment names no place for one.
+// cacheDir returns trailblaze's cache folder, empty when the environment names no place for one, or one with a problem.
 func (s System) cacheDir() string {
+	if s.cacheProblem() != "" {
+		return ""
+	}
+	return s.namedCacheDir()
+}
+
+// cacheProblem says why the cache folder that the environment names is not used; empty when it is used.
+func (s System) cacheProblem() string {
+	dir := s.namedCacheDir()
+	if why := files.Distrusted(dir); why != "" {
+		return fmt.Sprintf("the cache folder %s is not used, because %s", dir, why)
+	}
+	return ""
+}
+
+// namedCacheDir returns the cache folder that the environment names.
+func (s System) namedCacheDir() string {
 	for _, name := range []string{"TRAILBLAZE_CACHE_DIR", "XDG_CACHE_HOME", "LocalAppData"} {
 		if dir := s.env(name); dir != "" && filepath.IsAbs(dir) {
 			if name == "TRAILBLAZE_CACHE_DIR" {

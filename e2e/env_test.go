@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -106,5 +107,38 @@ func TestEnvironmentOfEntryTakesPrecedence(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(p.dir, "logs", "latest")); err != nil {
 		t.Error(err) // the session has its own id all the same
+	}
+}
+
+// TestCacheOfOthersIsNotUsed names a cache folder into which every user may write.
+func TestCacheOfOthersIsNotUsed(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - script: ./which.mjs\n", "which.mjs": whichRuntime,
+		"trails/a.trail.yaml": webTrail("which: {}"),
+	})
+	cache := filepath.Join(t.TempDir(), "cache")
+	if err := os.Mkdir(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.env = append(p.env, "PATH="+bin(t, "node"), "TRAILBLAZE_CACHE_DIR="+cache)
+	if err := os.Chmod(cache, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	problem := "the cache folder " + cache + " is not used, because every user may write into it"
+	p.run("run").wantErr(t, 0, "trailblaze: warning: "+problem)
+	p.run("doctor").wantOutput(t, 0, problem)
+	p.run("session", "start").wantErr(t, 3, problem, "the cache folder, in which sessions are kept, is not known")
+	if entries, err := os.ReadDir(cache); err != nil || len(entries) > 0 {
+		t.Errorf("the folder has %v, %v", entries, err)
+	}
+	if err := os.Chmod(cache, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.run("run"); r.code != 0 || strings.Contains(r.stderr, "cache folder") {
+		t.Errorf("exit %d\n%s", r.code, r.stderr)
+	}
+	if entries, err := os.ReadDir(cache); err != nil || len(entries) == 0 {
+		t.Errorf("a folder of the user alone is not used: %v", err)
 	}
 }

@@ -3,6 +3,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,7 @@ type Options struct {
 	ProjectNamed bool
 	Devices      []Device
 	CacheDir     string
+	CacheProblem string // why there is no cache folder, if one is named
 	CleanCache   bool // remove the bundles from it
 	StateDir     string
 	OnDevice     bool                                                       // the project's agent is on the device
@@ -300,7 +302,7 @@ func (o Options) cache() Check {
 	const name = "cache"
 	const hint = "set TRAILBLAZE_CACHE_DIR to a folder that can be written; without it versions of runtimes and bundles are not kept between runs"
 	if o.CacheDir == "" {
-		return Check{name, Warn, "the cache folder is not known: HOME is not set", hint}
+		return Check{name, Warn, cmp.Or(o.CacheProblem, "the cache folder is not known: HOME is not set"), hint}
 	}
 	err := os.MkdirAll(o.CacheDir, 0o755)
 	if err == nil {

@@ -22,6 +22,8 @@ const (
 	maxLog       = 300       // lines of a trail's log
 	maxInner     = 500       // nested calls of one session
 	maxAllInner  = 50_000    // of all sessions
+	maxAllCalls  = 50_000    // other calls of all sessions; beyond it only those that failed
+	maxAllSteps  = 50_000    // of all sessions; beyond it only those that did not pass, or have calls
 	maxServerLog = 64 << 10  // bytes at the end of a server's log, or at the beginning of another text file
 	maxPicture   = 8 << 20   // bytes of a picture
 	maxLinked    = 8 << 20   // bytes of another file that can be saved from the page
@@ -42,6 +44,10 @@ type HTML struct {
 	from     time.Time
 	text     int   // bytes kept
 	inner    int   // nested calls kept
+	calls    int   // other calls kept
+	steps    int   // steps kept
+	maxCalls int   // maxAllCalls, except in tests
+	maxSteps int   // maxAllSteps, except in tests
 	files    int64 // bytes written to the page
 }
 
@@ -63,6 +69,8 @@ type attempt struct {
 	MoreLog       int // number of lines that are left out
 	Lost          int // number of lines of the session's log that could not be decoded
 	MoreFiles     int // number of files that are left out
+	MoreSteps     int // number of steps that are left out
+	startedSteps  int // of the trail itself
 	page          *HTML
 	dir           string // the session's folder; empty without a session
 	retried       bool
@@ -77,11 +85,12 @@ type attempt struct {
 
 type pageStep struct {
 	event.StepStarted
-	Outcome  event.Outcome
-	Calls    []*pageCall
-	kept     []event.Evidence
-	attempt  *attempt
-	from, to time.Time
+	Outcome   event.Outcome
+	Calls     []*pageCall
+	MoreCalls int // number of calls that are left out
+	kept      []event.Evidence
+	attempt   *attempt
+	from, to  time.Time
 }
 
 type pageCall struct {
@@ -95,6 +104,7 @@ type pageCall struct {
 	Calls     []*pageCall
 	MoreCalls int // number of nested calls that are left out
 	kept      []event.Evidence
+	step      *pageStep // nil for a nested call
 	attempt   *attempt
 	from, to  time.Time
 }
@@ -111,7 +121,9 @@ func IsPage(text []byte) bool {
 }
 
 // NewHTML returns an empty page of a run whose sessions have their folders in logsDir.
-func NewHTML(logsDir string) *HTML { return &HTML{logsDir: logsDir, open: map[attemptKey]*attempt{}} }
+func NewHTML(logsDir string) *HTML {
+	return &HTML{logsDir: logsDir, open: map[attemptKey]*attempt{}, maxCalls: maxAllCalls, maxSteps: maxAllSteps}
+}
 
 // Handle implements event.Handler.
 func (h *HTML) Handle(r event.Record) { h.In(h.logsDir).Handle(r) }
@@ -200,13 +212,12 @@ func (h *HTML) add(a *attempt, r event.Record) {
 	case event.StepStarted:
 		e.Kind = lineText(e.Kind)
 		a.Steps = append(a.Steps, &pageStep{StepStarted: e, attempt: a, from: r.Time})
-	case event.StepFinished:
-		for _, s := range slices.Backward(a.Steps) {
-			if s.Number() == e.Number() {
-				s.Outcome, s.to = e.Outcome, r.Time
-				break
-			}
+		h.steps++
+		if e.Within == "" {
+			a.startedSteps++
 		}
+	case event.StepFinished:
+		h.stepFinished(a, e, r.Time)
 	case event.CallStarted:
 		h.callStarted(a, e, r.Time)
 	case event.CallProgress:
@@ -223,6 +234,22 @@ func (h *HTML) add(a *attempt, r event.Record) {
 		a.addLog(h, event.Log{Level: "info", Source: e.Kind, Message: e.Text}, r.Time)
 	case event.Log:
 		a.addLog(h, e, r.Time)
+	}
+}
+
+// stepFinished adds the outcome of a step. On a full page, one that passed and shows nothing is left out.
+func (h *HTML) stepFinished(a *attempt, e event.StepFinished, at time.Time) {
+	for i, s := range slices.Backward(a.Steps) {
+		if s.Number() != e.Number() {
+			continue
+		}
+		s.Outcome, s.to = e.Outcome, at
+		if h.steps > h.maxSteps && e.Outcome == event.Passed && len(s.Calls)+len(s.kept) == 0 {
+			a.Steps = slices.Delete(a.Steps, i, i+1)
+			a.MoreSteps++
+			h.steps--
+		}
+		return
 	}
 }
 
@@ -272,7 +299,9 @@ func (h *HTML) callStarted(a *attempt, e event.CallStarted, at time.Time) {
 	if a.step() == nil {
 		a.Steps = append(a.Steps, &pageStep{attempt: a, from: at})
 	}
-	a.step().Calls = append(a.step().Calls, c)
+	c.step = a.step()
+	c.step.Calls = append(c.step.Calls, c)
+	h.calls++
 }
 
 func (h *HTML) callFinished(a *attempt, e event.CallFinished, at time.Time) {
@@ -287,6 +316,36 @@ func (h *HTML) callFinished(a *attempt, e event.CallFinished, at time.Time) {
 	c.Brief, c.Result, c.to = shortLine(text), h.excerpt(indentJSON(text), limit), at
 	e.Text, e.Error = "", "" // may be large
 	c.Done = &e
+	if c.step != nil && h.calls > h.maxCalls && c.unimportant() {
+		h.leaveOut(a, c)
+	}
+}
+
+// unimportant reports whether neither the call nor one within it made its step fail.
+func (c *pageCall) unimportant() bool {
+	return c.Done != nil && (c.Done.OK || c.Done.Optional) &&
+		!slices.ContainsFunc(c.Calls, func(inner *pageCall) bool { return !inner.unimportant() })
+}
+
+// leaveOut removes a call of a step, the calls within it and their files.
+func (h *HTML) leaveOut(a *attempt, c *pageCall) {
+	for i, other := range slices.Backward(c.step.Calls) {
+		if other == c {
+			c.step.Calls = slices.Delete(c.step.Calls, i, i+1)
+			break
+		}
+	}
+	c.step.MoreCalls++
+	h.calls--
+	a.forget(c)
+}
+
+func (a *attempt) forget(c *pageCall) {
+	a.MoreFiles += len(c.kept)
+	delete(a.calls, c.Call)
+	for _, inner := range c.Calls {
+		a.forget(inner)
+	}
 }
 
 // keep adds a file to its call, its step or the session. Files of a failure are shown with the failure.

@@ -126,6 +126,56 @@ func TestPageIsBounded(t *testing.T) {
 	}
 }
 
+// TestFullPageShowsFailedCalls checks which calls and steps a page has beyond its limits: those that failed, those within
+// which one failed, and those that did not end.
+func TestFullPageShowsFailedCalls(t *testing.T) {
+	t.Parallel()
+	h := NewHTML(t.TempDir())
+	h.maxCalls, h.maxSteps = 3, 2
+	s := event.NewStream(newClock().now, nothingSecret(), h).Session("s", "a.trail.yaml", nil)
+	s.Emit(event.TrailStarted{File: "a.trail.yaml", Title: "A", Steps: 7})
+	n := 0
+	call := func(tool string, ok, optional, nested bool) {
+		n++
+		id := fmt.Sprint(n)
+		s.Emit(event.CallStarted{Call: id, Tool: tool})
+		if nested {
+			s.Emit(event.CallStarted{Call: id + ".1", Tool: "inner"})
+			s.Emit(event.CallFinished{Call: id + ".1", Tool: "inner", Error: "inner reason"})
+		}
+		s.Emit(event.Evidence{File: tool + ".txt", Call: id})
+		s.Emit(event.CallFinished{Call: id, Tool: tool, OK: ok, Optional: optional})
+	}
+	for i := range 6 {
+		s.Emit(event.StepStarted{Index: i + 1, Of: 7, Text: fmt.Sprint("step ", i+1), Kind: "step"})
+		call(fmt.Sprint("passed", i+1, "a"), true, false, false)
+		call(fmt.Sprint("passed", i+1, "b"), true, false, false)
+		if i == 4 {
+			call("optional", false, true, false)
+			call("caught", true, false, true)
+			call("broken", false, false, false)
+		}
+		s.Emit(event.StepFinished{Index: i + 1, Outcome: event.Passed})
+	}
+	s.Emit(event.CallStarted{Call: "99", Tool: "endless"})
+	s.Emit(event.TrailFinished{File: "a.trail.yaml", Title: "A", Outcome: event.Failed, Attempts: 1})
+	page := text(pageBytes(t, h))
+	for _, want := range []string{
+		"passed1a", "passed2a", "caught", "inner reason", "broken", "endless", "step 1", "step 2", "step 5", "1 step was not reached",
+		"1 more call that did not fail is left out here", "3 more calls that did not fail are left out here",
+		"3 more steps that passed are left out", "10 more kept files are not shown",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+	for _, left := range []string{"passed2b", "passed3", "passed4", "passed5", "passed6", "optional", "step 4"} {
+		if strings.Contains(page, left) {
+			t.Errorf("the page has %q", left)
+		}
+	}
+}
+
 func TestFullPageTruncatesTextButNotErrors(t *testing.T) {
 	t.Parallel()
 	h := NewHTML("")

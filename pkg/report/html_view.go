@@ -114,14 +114,13 @@ func (a *attempt) Snippet() []snippetLine {
 
 // Unreached returns the number of steps that did not start.
 func (a *attempt) Unreached() int {
-	all, started := a.TrailStarted.Steps, 0
+	all := a.TrailStarted.Steps
 	for _, s := range a.Steps {
-		if s.Within == "" {
+		if s.Within == "" && s.Of > 0 {
 			all = s.Of
-			started++
 		}
 	}
-	return all - started
+	return all - a.startedSteps
 }
 
 // Facts returns names and values about the session.

@@ -84,6 +84,9 @@ func (d *phone) launch(ctx context.Context, l Launch) (tool.Result, error) {
 	if err := d.driver.Launch(ctx, l); err != nil {
 		return tool.Result{}, err
 	}
+	if l.Clear {
+		d.forgetSecrets(l.App)
+	}
 	d.app = l.App
 	front, err := d.waitForFront(ctx, before, l.App)
 	if err != nil {
@@ -131,7 +134,11 @@ func clearAppData(ctx context.Context, d *phone, a device.Arguments) (tool.Resul
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("removed what %s had stored", app), d.driver.Clear(ctx, app)
+	if err := d.driver.Clear(ctx, app); err != nil {
+		return tool.Result{}, err
+	}
+	d.forgetSecrets(app)
+	return success("removed what %s had stored", app), nil
 }
 
 func grantPermission(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {

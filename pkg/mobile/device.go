@@ -27,6 +27,7 @@ type phone struct {
 	references *screen.References // of a live session
 
 	trace *device.TraceOptions // nil unless the session is traced
+	given given
 
 	// These belong to the call that runs.
 	driver  *serial
@@ -172,7 +173,9 @@ func (d *phone) run(ctx, named context.Context, call tool.Call, c command) (tool
 	bounded, cancel := context.WithTimeout(named, limit)
 	defer cancel()
 	defer context.AfterFunc(d.ctx, cancel)()
+	done := d.noteSecret(bounded, call)
 	result, err := c.run(bounded, d, call.Args)
+	done()
 	if err != nil {
 		result, err = d.failure(ctx, bounded, call, limit, err)
 	}

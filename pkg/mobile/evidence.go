@@ -22,8 +22,10 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 	if front, err := driver.Foreground(ctx); err == nil && front != "" {
 		about += fmt.Sprintf("App in front: %s\n", front)
 	}
-	data, err := driver.Screenshot(ctx)
+	data, withheld, err := d.safeScreenshot(ctx, driver)
 	switch {
+	case withheld != "":
+		about += fmt.Sprintf("No screenshot: %s\n", withheld)
 	case err != nil:
 		about += fmt.Sprintf("No screenshot: %v\n", err)
 	case isBlack(data):

@@ -40,7 +40,7 @@ func (d *phone) view(ctx context.Context, o device.ViewOptions) (v device.View, 
 		}
 	}
 	if o.Screenshot {
-		v.Screenshot, err = driver.Screenshot(ctx)
+		v.Screenshot, v.Withheld, err = d.safeScreenshot(ctx, driver)
 	}
 	return v, err
 }

@@ -33,8 +33,12 @@ func (d *phone) Moment(ctx context.Context, whole bool) device.Moment {
 		m.NoPicture = "the screen shows a secret"
 		return m
 	}
-	data, err := driver.Screenshot(ctx)
-	if err != nil {
+	data, withheld, err := d.safeScreenshot(ctx, driver)
+	switch {
+	case withheld != "":
+		m.NoPicture = withheld
+		return m
+	case err != nil:
 		m.NoPicture = "no screenshot: " + err.Error()
 		return m
 	}

@@ -12,6 +12,18 @@ func MayChange(name string) string {
 		return "digits"
 	case strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Sc, r) }):
 		return "a currency sign"
+	case name != "" && WithoutIcons(name) == "":
+		return "only characters of an icon font"
 	}
 	return ""
+}
+
+// WithoutIcons returns a text without characters for private use, which icon fonts draw. A text without any is returned
+// unchanged.
+func WithoutIcons(text string) string {
+	isPrivate := func(r rune) bool { return unicode.Is(unicode.Co, r) }
+	if !strings.ContainsFunc(text, isPrivate) {
+		return text
+	}
+	return strings.Join(strings.Fields(strings.Join(strings.FieldsFunc(text, isPrivate), "")), " ")
 }

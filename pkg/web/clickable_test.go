@@ -61,12 +61,14 @@ func TestLiveViewTellsButtonsWithoutNameApart(t *testing.T) {
 	t.Parallel()
 	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<button data-cy=save></button><button class="btn btn-print"></button>
 		<button><svg width=9 height=9><use href="icons.svg#trash"></use></svg></button><a href="/cart"><i></i>&nbsp;</a>
-		<button class="] forged"></button><button></button>`)})
+		<button class="] forged"></button><button></button>
+		<button id=menu>&#xf0c9;</button><a href=#x>&#xf02b; Label</a><p>&#xf067;</p>`)})
 	u := openLive(t, device.Session{})
 	u.mustCall("navigate", "url", url+"/page")
 	shown := u.shown()
 	for _, line := range []string{
 		"- button [ref=e1] [data-cy=save]", "- button [ref=e2] [class=btn-print]", "[icon=trash]", "[href=cart]", "[class=forged]",
+		"- button [ref=e7] [id=menu]\n", "- link \"Label\" [ref=e8]",
 	} {
 		if !strings.Contains(shown, line) {
 			t.Errorf("%s is missing in:\n%s", line, shown)

@@ -158,6 +158,7 @@ func TestSelectorsForRecordings(t *testing.T) {
 			<button data-testid="twice">Twice</button><button data-testid="twice">Two</button>
 			<button>Order 4711</button><button id="total">Total 12.50</button><button id="x12345">Order 4712</button>
 			<button>Price: free (50% off)?</button><button>€</button><button>1.1.0</button>
+			<button id="bars">&#xf0c9;</button><button>&#xf067;</button><button>&#xf02b; Label</button>
 			<input name="email"><input id="e:r1"><button name="very">` + long + `</button>
 			<button>Say \E "hi" {{name}}</button><button name="s">the s3cret</button><button data-testid="s3cret">Named</button>
 			<div role="group"><input type="radio" name="size" value="s"><input type="radio" name="size" value="m"></div><output>done</output>
@@ -200,6 +201,9 @@ func TestSelectorsForRecordings(t *testing.T) {
 		{role(`Price: free \(50% off\)\?`), changing("Price: free (50% off)?", "digits", pattern(`Price: free \([\d.,]+% off\)\?`))},
 		{role("€"), changing("€", "a currency sign", "a test id")},
 		{role(`1\.1\.0`), changing("1.1.0", "digits", "a test id")},
+		{css("#bars"), nil},
+		{role("\uf067"), changing("\uf067", "only characters of an icon font", "a test id")},
+		{role("Label"), nil},
 		{css(`input[name="email"]`), nil},
 		{css("body > input:nth-of-type(2)"), position("textbox")},
 		{role(long), []string{fmt.Sprintf("the name %q is long and may change", long)}},

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -345,17 +344,8 @@ func (n *name) matches(name string) (exactly, inAnotherCase bool) {
 
 // foldName returns a name in Unicode's composed form, without characters for private use, which icon fonts draw.
 func foldName(name string) string {
-	isPrivate := func(r rune) bool { return unicode.Is(unicode.Co, r) }
-	if strings.ContainsFunc(name, isPrivate) {
-		visible := strings.Map(func(r rune) rune {
-			if isPrivate(r) {
-				return -1
-			}
-			return r
-		}, name)
-		if visible = strings.Join(strings.Fields(visible), " "); visible != "" {
-			name = visible
-		}
+	if visible := screen.WithoutIcons(name); visible != "" {
+		name = visible
 	}
 	return norm.NFC.String(name)
 }

@@ -33,7 +33,31 @@ func (p *page) lines(root *node) []Line {
 	var top entry
 	b.visit(&top, root)
 	top.merge()
-	return top.flatten(nil, 0)
+	lines := top.flatten(nil, 0)
+	if p.withClickable {
+		lines = withoutIcons(lines)
+	}
+	return lines
+}
+
+// withoutIcons removes the characters of icon fonts from names and texts, and texts that have no others. A control that
+// is then without a name gets its markup.
+func withoutIcons(lines []Line) []Line {
+	var out []Line
+	for _, l := range lines {
+		name := screen.WithoutIcons(l.Name)
+		if name == "" && l.Name != "" && screen.IsControl(l.Role) && !screen.IsTextInput(l.Role) {
+			l.Markup = l.node.markup()
+		}
+		l.Name = name
+		if !screen.IsTextInput(l.Role) {
+			l.Text = screen.WithoutIcons(l.Text)
+		}
+		if l.node != nil || l.Text != "" {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 type builder struct {

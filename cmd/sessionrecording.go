@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,7 +127,11 @@ func (a *app) newSessionSave() *cobra.Command {
 		Long: `Replay what a session has recorded in a fresh session, and write it into a trail if it passes. FILE is relative to the
 project root, or to the working directory if it begins with a dot; it is below trailsDir and ends in .trail.yaml. In an
 existing file with the same steps, only the recordings for the session's device are replaced; a file with other steps is
-refused without --overwrite. The exit code is 1 when the replay fails; nothing is written then. ` + whichSession,
+refused without --overwrite. The exit code is 1 when the replay fails; nothing is written then.
+
+After the repair of a call, other trails and parts of the project that have the same call are listed. With --also that
+call is changed in them, too. Each trail that this concerns is replayed before; those that fail are named and not written,
+and the exit code is 1. ` + whichSession,
 		Example: `  trailblaze session save trails/checkout.trail.yaml --title "Check out"
   trailblaze session save trails/checkout.trail.yaml --session s2 --overwrite`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -144,6 +149,7 @@ refused without --overwrite. The exit code is 1 when the replay fails; nothing i
 	flags.BoolVar(&request.NoReplay, "no-replay", false,
 		"do not replay the recording before it is written; metadata in the trail says so")
 	flags.IntVar(&request.Replays, "replays", 0, "replay the recording `N` times; each has to pass (default 1)")
+	flags.BoolVar(&request.Also, "also", false, "change the calls that were repaired in the other trails of the project, too, if they pass")
 	flags.BoolVar(&request.Overwrite, "overwrite", false, "replace the steps of a trail that has other steps")
 	return c
 }
@@ -172,11 +178,43 @@ func (a *app) saveRecording(ctx context.Context, name string, request live.SaveR
 		err = a.writeJSON(saved)
 	} else {
 		a.printSaved(saved)
+		a.printAlso(saved, request.Also)
 	}
 	if err == nil && !saved.Written {
 		return exitOf(*saved.Replayed)
 	}
+	left := func(f live.AlsoReport) bool { return !f.Written }
+	if err == nil && request.Also && slices.ContainsFunc(saved.Also, left) {
+		return exitCode(fault.ExitFailed)
+	}
 	return err
+}
+
+// printAlso prints which other files have calls that were repaired, and with asked what became of them.
+func (a *app) printAlso(saved live.SaveReport, asked bool) {
+	var names []string
+	for _, f := range saved.Also {
+		names = append(names, fmt.Sprintf("%s (%s)", report.Clean(f.File), count(f.Calls, "call")))
+		switch {
+		case f.Written:
+			fmt.Fprint(a.Stdout, report.Clean(f.Diff))
+			fmt.Fprintf(a.Stdout, "the replay passed; saved %s, too\n", report.Clean(f.File))
+		case asked:
+			fmt.Fprintf(a.Stdout, "%s was not changed: %s\n", report.Clean(f.File), report.Clean(f.Reason))
+		}
+	}
+	if len(names) > 0 && !asked {
+		a.notice(fmt.Sprintf("%s the same call as before its repair: %s; `trailblaze session save %s --also` changes them, too",
+			hasOrHave(len(names), "other file"), strings.Join(names, ", "), report.Clean(saved.File)))
+	}
+}
+
+// hasOrHave is count with a verb.
+func hasOrHave(n int, noun string) string {
+	if n == 1 {
+		return count(n, noun) + " has"
+	}
+	return count(n, noun) + " have"
 }
 
 func (a *app) printSaved(saved live.SaveReport) {

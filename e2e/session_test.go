@@ -322,6 +322,34 @@ func TestSessionRepairsAPartOfTheTrail(t *testing.T) {
 	p.run("run", "trails/a.trail.yaml").want(t, 0, "1 passed")
 }
 
+func TestSessionOffersItsRepairToOtherTrails(t *testing.T) {
+	t.Parallel()
+	p := sessionProject(t, "")
+	const trail = "trail:\n  - step: One\n    recording: { web: [ { fail: { text: broken } } ] } # kept\n"
+	const fails = "trail:\n  - step: Two\n    recording:\n      web:\n        - fail: {text: broken}\n        - fail: {text: still broken}\n"
+	p.write("trails/a.trail.yaml", trail)
+	p.write("shared/part.yaml", trail)
+	p.write("trails/b.trail.yaml", "trail:\n  - use: shared/part.yaml\n")
+	p.write("trails/c.trail.yaml", fails)
+	p.start(t)
+	p.run("session", "replay", "trails/a.trail.yaml").want(t, 1)
+	p.run("tool", "fail", "text=pass", "--session", "s1", "--step", "One").want(t, 0)
+	p.run("session", "save", "trails/a.trail.yaml").wantErr(t, 0, "2 other files have the same call as before its repair: "+
+		"shared/part.yaml (1 call), trails/c.trail.yaml (1 call); `trailblaze session save trails/a.trail.yaml --also` changes them, too")
+	same(t, "part", trail, p.read(t, "shared/part.yaml"))
+	p.run("session", "save", "trails/a.trail.yaml", "--also").want(t, 1, "saved shared/part.yaml, too",
+		"trails/c.trail.yaml was not changed: the replay of trails/c.trail.yaml with it failed: still broken")
+	same(t, "part", strings.Replace(trail, "broken", "pass", 1), p.read(t, "shared/part.yaml"))
+	same(t, "c", fails, p.read(t, "trails/c.trail.yaml"))
+	p.run("session", "save", "trails/a.trail.yaml", "--also", "--no-replay").wantErr(t, 3, "other trails are changed only after a replay")
+	p.run("run", "trails/b.trail.yaml").want(t, 0, "1 passed")
+	saved, _ := p.run("session", "save", "trails/a.trail.yaml", "--json").object(t)["also"].([]any)
+	if len(saved) != 1 {
+		t.Fatalf("%v", saved)
+	}
+	hasKeys(t, "also", saved[0].(map[string]any), "file calls written")
+}
+
 func TestSessionIsNamedByFlagOrArgument(t *testing.T) {
 	t.Parallel()
 	p := sessionProject(t, "")

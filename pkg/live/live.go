@@ -102,6 +102,7 @@ type Session struct {
 	shownAt    time.Time         // when that of shown was begun
 	unfinished []string          // texts of the steps whose last request failed
 	unrecorded int               // how many calls that may change the app were made without recording
+	repairs    []repair          // of trails, that were saved
 	omitted    int               // how much of what could not be recorded was reported
 }
 

@@ -134,6 +134,7 @@ func (s *Session) partPaths() []string { return slices.Sorted(maps.Keys(s.parts)
 type change struct {
 	path          string
 	before, after []byte
+	part          bool // it may lie anywhere below the project
 }
 
 // partChanges returns the parts whose calls were repaired.
@@ -162,7 +163,7 @@ func (s *Session) partChanges(r SaveRequest) ([]change, error) {
 		if err := s.noSecrets(before, after); err != nil {
 			return nil, err
 		}
-		changes = append(changes, change{path, before, after})
+		changes = append(changes, change{path, before, after, true})
 	}
 	return changes, nil
 }

@@ -28,6 +28,7 @@ type SaveRequest struct {
 	NoReplay  bool   `json:"noReplay,omitempty"`  // write it without a replay before, and say so in its metadata
 	Overwrite bool   `json:"overwrite,omitempty"` // replace the steps of an existing file that has others
 	Replays   int    `json:"replays,omitempty"`   // how many replays have to pass; 0 for one
+	Also      bool   `json:"also,omitempty"`      // change the calls that were repaired in other files of the project, too
 }
 
 // SaveReport is what became of a recording.
@@ -41,6 +42,8 @@ type SaveReport struct {
 	Replayed *Replayed `json:"replayed,omitempty"` // the last replay
 	Replays  int       `json:"replays,omitempty"`  // how many there were
 	Warnings []string  `json:"warnings,omitempty"`
+	// Also are the other files of the project that have calls as they were before their repair.
+	Also []AlsoReport `json:"also,omitempty"`
 }
 
 // Save replays the recording in a session of its own and, when it passes, writes it into a trail file. In an existing
@@ -70,7 +73,7 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	for _, c := range changes {
 		report.Parts = append(report.Parts, s.relative(c.path))
 	}
-	changes = slices.Insert(changes, 0, change{path, before, content})
+	changes = slices.Insert(changes, 0, change{path: path, before: before, after: content})
 	report.New, report.Steps, report.Warnings = before == nil, len(s.root.steps), s.warnings(string(content))
 	if before != nil && !strings.Contains(string(content), r.Title) {
 		report.Warnings = append(report.Warnings, "the title of a file that exists is not changed")
@@ -91,7 +94,9 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 		return report, err
 	}
 	report.Written = true
-	return report, nil
+	s.noteRepairs(changes)
+	report.Also, err = s.also(ctx, r, changes)
+	return report, err
 }
 
 // maxReplays is the largest number of replays before a save.
@@ -103,6 +108,8 @@ func (r SaveRequest) checkReplays() error {
 		return fault.New(fault.InvalidArguments, "", "replays is %d, not between 1 and %d", r.Replays, maxReplays)
 	case r.Replays > 0 && r.NoReplay:
 		return fault.New(fault.InvalidArguments, "leave one of them out", "a number of replays contradicts a save without a replay")
+	case r.Also && r.NoReplay:
+		return fault.New(fault.InvalidArguments, "leave one of them out", "other trails are changed only after a replay, so a save with also has one")
 	}
 	return nil
 }
@@ -328,7 +335,7 @@ func (s *Session) writeAll(changes []change) error {
 
 func (s *Session) write(c change) error {
 	if !bytes.Equal(c.before, c.after) {
-		err := s.replace(c.path, c.after)
+		err := s.replace(c)
 		if fault.As(err) != nil {
 			return err
 		}
@@ -345,11 +352,11 @@ func (s *Session) write(c change) error {
 	return nil
 }
 
-// replace replaces a file below trailsDir, or one below the project that exists. A link that leads out of the folder is
+// replace replaces a file below trailsDir, or a part below the project. A link that leads out of the folder is
 // not followed, even if it is made meanwhile.
-func (s *Session) replace(path string, content []byte) error {
-	trails := s.opts.Project.TrailsDir
-	if s.parts[path] != nil {
+func (s *Session) replace(c change) error {
+	path, content, trails := c.path, c.after, s.opts.Project.TrailsDir
+	if c.part {
 		trails = s.opts.Project.Root
 		if err := s.checkPlace(trails, path); err != nil {
 			return err

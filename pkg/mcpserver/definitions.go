@@ -50,7 +50,8 @@ func definitions() []definition {
 			(*server).recordingTool),
 		define("save_trail", "Replay the recording in a fresh session and write it if it passes. An existing file is merged.",
 			`"file":{"type":"string","description":"trails/NAME.trail.yaml"},"title":{"type":"string"},`+
-				`"replay":{"type":"boolean","default":true},"replays":{"type":"integer"},"overwrite":{"type":"boolean","description":"replace other steps"}`,
+				`"replay":{"type":"boolean","default":true},"replays":{"type":"integer"},"overwrite":{"type":"boolean","description":"replace other steps"},`+
+				`"also":{"type":"boolean","description":"same repair in other trails"}`,
 			(*server).saveTool, "file"),
 		define("run_trail", "Replay a trail, in a fresh session or with keep in this one, which then stays at the failing call.",
 			`"file":{"type":"string"},"id":{"type":"string","description":"of a replay that still runs"},`+

@@ -179,6 +179,7 @@ func saveText(r live.SaveReport) string {
 	if r.Written && len(r.Parts) > 0 {
 		b.WriteString("\nrepaired in it: " + strings.Join(r.Parts, ", "))
 	}
+	writeAlso(&b, r)
 	for _, w := range r.Warnings {
 		b.WriteString("\nwarning: " + cut(w, 200))
 	}
@@ -190,6 +191,34 @@ func saveText(r live.SaveReport) string {
 		b.WriteString("\nthe file has this content already")
 	}
 	return b.String()
+}
+
+// maxAlso is how many other files an answer names.
+const maxAlso = 10
+
+// writeAlso writes which other files have calls that were repaired, or what became of them.
+func writeAlso(b *strings.Builder, r live.SaveReport) {
+	var left []string
+	for _, f := range r.Also[:min(maxAlso, len(r.Also))] {
+		name := fmt.Sprintf("%s (%s)", f.File, count(f.Calls, "call"))
+		switch {
+		case f.Written:
+			b.WriteString("\nalso changed, and its replay passed: " + name)
+		case f.Reason != "":
+			var p page
+			p.line("reason: " + cut(f.Reason, maxFailure/2))
+			b.WriteString("\nnot changed: " + name + below(p.String()))
+		default:
+			left = append(left, name)
+		}
+	}
+	if len(left) > 0 {
+		b.WriteString("\nother files with the same call as before its repair: " + strings.Join(left, ", ") +
+			"; save_trail with also: true changes it in them if they pass")
+	}
+	if more := len(r.Also) - maxAlso; more > 0 {
+		fmt.Fprintf(b, "; and %s more", count(more, "file"))
+	}
 }
 
 // recordingPage returns a recording or the diff of one, in at most limit bytes. Selectors in it have text of the page.

@@ -402,8 +402,9 @@ func (s *server) saveTool(ctx context.Context, args json.RawMessage) (answer, er
 		Replay    bool
 		Overwrite bool
 		Replays   int
+		Also      bool
 	}{Replay: true}
-	if err := decode(args, &in, "file", "title", "replay", "replays", "overwrite"); err != nil {
+	if err := decode(args, &in, "file", "title", "replay", "replays", "overwrite", "also"); err != nil {
 		return answer{}, err
 	}
 	recorded := s.sessions.recorded(ctx)
@@ -412,7 +413,7 @@ func (s *server) saveTool(ctx context.Context, args json.RawMessage) (answer, er
 	}
 	return s.run(ctx, "save_trail "+in.File, func(ctx context.Context) (answer, error) {
 		report, err := recorded.Save(ctx, live.SaveRequest{
-			File: in.File, Title: in.Title, NoReplay: !in.Replay, Overwrite: in.Overwrite, Replays: in.Replays,
+			File: in.File, Title: in.Title, NoReplay: !in.Replay, Overwrite: in.Overwrite, Replays: in.Replays, Also: in.Also,
 		})
 		if err != nil {
 			return answer{}, err

@@ -75,3 +75,43 @@ func TestLiveViewTellsButtonsWithoutNameApart(t *testing.T) {
 		}
 	}
 }
+
+// TestLiveViewShowsClosedShadowTrees acts on what is in a closed shadow tree by its reference, and replays that.
+func TestLiveViewShowsClosedShadowTrees(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<div id=host>slotted</div><button onclick="document.title = 'outside'">Save</button>
+		<script>
+			const root = host.attachShadow({ mode: "closed" });
+			root.innerHTML = "<p>In the dark</p><slot></slot><button>Save</button><button>Only here</button><input aria-label=Name>";
+			for (const button of root.querySelectorAll("button")) button.onclick = () => { document.title = button.textContent };
+		</script>`)})
+	u, replay := openLive(t, device.Session{}), openSession(t)
+	u.mustCall("navigate", "url", url+"/page")
+	const want = `- paragraph [ref=e1]: "In the dark"
+- text: "slotted"
+- button "Save" [ref=e2]
+- button "Only here" [ref=e3]
+- textbox "Name" [ref=e4]
+- button "Save" [ref=e5]`
+	if got := u.shown(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for ref, want := range map[string]string{"e2": "Save", "e3": "Only here", "e5": "outside"} {
+		result, err := u.call("web_click", "ref", ref)
+		if title := u.mustEval("document.title"); err != nil || !result.OK || title != want {
+			t.Fatalf("%s: %+v, %v; clicked %q", ref, result, err, title)
+		}
+		replay.mustCall("navigate", "url", url+"/page")
+		again, err := replay.device.Call(t.Context(), tool.Call{Tool: "web_click", Args: result.Located.Args})
+		if title := replay.mustEval("document.title"); err != nil || !again.OK || title != want {
+			t.Errorf("%v: %+v, %v; clicked %q", result.Located.Args, again, err, title)
+		}
+	}
+	u.mustCall("web_type", "ref", "e4", "text", "Ada")
+	if shown := u.shown(); !strings.Contains(shown, `textbox "Name" [ref=e4]: "Ada"`) {
+		t.Errorf("typed:\n%s", shown)
+	}
+	if shown := replay.mustCall("web_snapshot"); strings.Contains(shown, "dark") {
+		t.Errorf("the snapshot of a trail differs from Playwright's:\n%s", shown)
+	}
+}

@@ -370,10 +370,16 @@
     return best;
   };
 
+  // rootsAround are the shadow roots that an element is in, by their hosts. Those of a closed root do not name it.
+  const rootsAround = (el) => {
+    const around = new Map();
+    for (let root = el?.getRootNode(); root?.host; root = root.host.getRootNode()) around.set(root.host, root);
+    return around;
+  };
+
   // elementAt is the innermost element at a point, inside open shadow roots and the closed ones that el is in.
   const elementAt = (x, y, el) => {
-    const closed = new Map();
-    for (let root = el?.getRootNode(); root?.host; root = root.host.getRootNode()) closed.set(root.host, root);
+    const closed = rootsAround(el);
     let hit = document.elementFromPoint(x, y);
     for (;;) {
       const inner = (hit?.shadowRoot ?? closed.get(hit))?.elementFromPoint(x, y);
@@ -570,11 +576,11 @@
       if (disabled) return { reason: disabled, held: attachedVisible };
       if (!takesText(el)) return { reason: `it does not take text: ${describe(el)}`, held: attachedVisibleEnabled };
       if (el.readOnly || el.ariaReadOnly === "true") return { reason: "it is read-only", held: attachedVisibleEnabled };
-      if (activeElement() !== el) {
+      if (activeElement(el) !== el) {
         el.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
         el.focus({ preventScroll: true });
       }
-      if (!isInside(activeElement(), el)) return { reason: "it does not take the focus", held: attachedVisibleEnabled };
+      if (!isInside(activeElement(el), el)) return { reason: "it does not take the focus", held: attachedVisibleEnabled };
       if (options.clear && !isValidValue(el, options.text)) {
         return {
           reason: `${options.secret ? "the value" : `"${options.text}"`} is not valid for a ${el.type} field`,
@@ -855,7 +861,7 @@
     disabled: (el) => (disabledReason(controlOf(el, fields)) ? {} : { reason: "it is enabled" }),
     focused: (given) => {
       const el = controlOf(given, fields);
-      const active = activeElement();
+      const active = activeElement(el);
       if (document.hasFocus() && active === el) return {};
       const hasFocus = active && active !== document.body;
       return { reason: hasFocus ? `the focus is on ${describe(active)}` : "nothing has the focus" };
@@ -971,10 +977,14 @@
   const takesText = (el) =>
     el.localName === "textarea" || (el.localName === "input" && !typesWithoutText.has(el.type)) || el.isContentEditable;
 
-  const activeElement = () => {
-    let el = document.activeElement;
-    while (el?.shadowRoot?.activeElement) el = el.shadowRoot.activeElement;
-    return el;
+  // activeElement is the element with the focus, inside open shadow roots and the closed ones that near is in.
+  const activeElement = (near) => {
+    const closed = rootsAround(near);
+    for (let el = document.activeElement; ; ) {
+      const inner = (el?.shadowRoot ?? closed.get(el))?.activeElement;
+      if (!inner) return el;
+      el = inner;
+    }
   };
 
   // focusedField is the field that has the focus in this document.

@@ -48,21 +48,22 @@ type Tree struct {
 }
 
 // Snapshot returns the tree of the main document of a capture.
-func Snapshot(c *Capture) *Tree { return newPage(c).snapshot() }
+func Snapshot(c *Capture) *Tree { return newPage(c, false).snapshot() }
 
 // SnapshotWithLabelled returns the tree of the main document of a capture with what Snapshot leaves out and a person
 // can use all the same: check boxes and radio buttons that are hidden and have a visible label.
 func SnapshotWithLabelled(c *Capture) *Tree {
-	p := newPage(c)
+	p := newPage(c, false)
 	p.withLabelled = true
 	return p.snapshot()
 }
 
 // LiveSnapshot is SnapshotWithLabelled with what people can click although it has no role, as a generic element with the
-// state clickable. Its numbers are not those of the other snapshots.
+// state clickable, and with what is in closed shadow trees, which selectors by role and name find. Its numbers are not
+// those of the other snapshots.
 func LiveSnapshot(c *Capture) *Tree {
-	p := newPage(c)
-	p.withLabelled, p.withClickable = true, true
+	p := newPage(c, true)
+	p.withLabelled = true
 	return p.snapshot()
 }
 

@@ -34,7 +34,7 @@ func (p *page) lines(root *node) []Line {
 	b.visit(&top, root)
 	top.merge()
 	lines := top.flatten(nil, 0)
-	if p.withClickable {
+	if p.live {
 		lines = withoutIcons(lines)
 	}
 	return lines
@@ -125,7 +125,7 @@ func (p *page) entry(n *node) *entry {
 		return &entry{Line: Line{Role: "iframe", BackendNodeID: n.id, node: n}}
 	}
 	role := p.role(n)
-	clickable := p.withClickable && n.clickable() && !screen.IsControl(role)
+	clickable := p.live && n.clickable() && !screen.IsControl(role)
 	switch {
 	case clickable && (role == "" || screen.IsStructural(role)):
 		role = "generic"
@@ -140,7 +140,7 @@ func (p *page) entry(n *node) *entry {
 	if clickable {
 		e.Attributes = append(e.Attributes, "clickable")
 	}
-	if p.withClickable && e.Name == "" && screen.IsControl(role) && !screen.IsTextInput(role) {
+	if p.live && e.Name == "" && screen.IsControl(role) && !screen.IsTextInput(role) {
 		e.Markup = n.markup()
 	}
 	if n.tag == "TEXTAREA" || n.tag == "INPUT" {

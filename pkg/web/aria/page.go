@@ -15,7 +15,7 @@ type page struct {
 
 	withLabelled bool // see SnapshotWithLabelled
 
-	withClickable bool // see LiveSnapshot
+	live bool // see LiveSnapshot
 }
 
 type scopedID struct {
@@ -63,9 +63,9 @@ const (
 	textNode    = 3
 )
 
-// newPage returns the page of the first document of a capture.
-func newPage(c *Capture) *page {
-	p := &page{byID: map[int]*node{}, ids: map[scopedID]*node{}, labels: map[*node][]*node{}}
+// newPage returns the page of the first document of a capture, for a live snapshot or another.
+func newPage(c *Capture, live bool) *page {
+	p := &page{live: live, byID: map[int]*node{}, ids: map[scopedID]*node{}, labels: map[*node][]*node{}}
 	if len(c.Documents) == 0 {
 		return p
 	}
@@ -111,7 +111,8 @@ func (p *page) read(c *Capture) []*node {
 	return nodes
 }
 
-// place adds a node to its parent. A closed shadow tree is left out, except the nodes that are assigned to its slots.
+// place adds a node to its parent. A closed shadow tree is left out, except the nodes that are assigned to its slots,
+// unless the snapshot is a live one.
 func (p *page) place(n *node) {
 	up := n.parent
 	n.scope = n.findScope()
@@ -122,11 +123,12 @@ func (p *page) place(n *node) {
 	} else {
 		n.svg = false
 	}
-	for n.parent != nil && n.parent.shadow == "closed" {
+	leftOut := func(n *node) bool { return n.shadow == "closed" && !p.live }
+	for n.parent != nil && leftOut(n.parent) {
 		n.parent = n.parent.parent
 	}
 	switch {
-	case n.shadow == "closed":
+	case leftOut(n):
 		return
 	case n.parent == nil:
 		if p.root == nil && n.tag != "" {

@@ -98,7 +98,7 @@ func (d *phone) assertVisible(ctx context.Context, t target, a device.Arguments)
 		return tool.Result{}, err
 	}
 	if expected != nil {
-		return success("%s is visible with text %s", o.Found, expected), nil
+		return success("%s is visible with text %s", d.among(o.Found, o.Count, t), expected), nil
 	}
 	return success("%s is visible", o.Found), nil
 }

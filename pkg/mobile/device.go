@@ -32,6 +32,7 @@ type phone struct {
 	// These belong to the call that runs.
 	driver  *serial
 	located *tool.Located // how a recording names the element of the call; nil without one
+	notes   []string      // of the call: see tool.Result
 	app     string        // under test: what was launched last, else that of the session; may be empty
 
 	closing  sync.Once
@@ -147,7 +148,7 @@ func (d *phone) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if err != nil {
 		return d.notStarted(ctx, call, "the device is still being connected", err)
 	}
-	d.driver, d.located = driver, nil
+	d.driver, d.located, d.notes = driver, nil, nil
 	return d.run(ctx, named, call, command)
 }
 
@@ -181,6 +182,9 @@ func (d *phone) run(ctx, named context.Context, call tool.Call, c command) (tool
 	}
 	if err != nil {
 		return tool.Result{}, err
+	}
+	if result.OK {
+		result.Notes = append(result.Notes, d.notes...)
 	}
 	return d.takeLocated(result), nil
 }

@@ -148,11 +148,17 @@ func (d *phone) withElement(
 	if err != nil {
 		return "", err
 	}
-	words := o.Found
-	if o.Count > 1 && !t.words.Indexed {
-		words += ", the first of " + strconv.Itoa(o.Count) + " that match"
+	return d.among(o.Found, o.Count, t), nil
+}
+
+// among returns an element in words. If it is the first of several, it says so and notes it.
+func (d *phone) among(found string, count int, t target) string {
+	if count < 2 || t.words.Indexed {
+		return found
 	}
-	return words, nil
+	note := "the first of " + strconv.Itoa(count) + " that match"
+	d.notes = append(d.notes, note)
+	return found + ", " + note
 }
 
 // tapOnCommand describes tapOn, which taps a place in the only element that matches.

@@ -69,11 +69,16 @@ func TestTouchIsInVisiblePartOnce(t *testing.T) {
 				f.keyboard = keyboardArea()
 			}
 			onPhone(t, f, device.Session{}, func(p *phoneTest) {
-				text := `tapped button "Save"`
+				text, notes := `tapped button "Save"`, ""
 				if strings.HasPrefix(name, "the second") {
-					text += ", the first of 2 that match"
+					notes = "the first of 2 that match"
+					text += ", " + notes
 				}
 				p.does("tapOnElementBySelector", byText("Save"), text, append(tt.log, "touch "+tt.want+" for 100ms")...)
+				if r := p.call("tapOnElementBySelector", byText("Save")); strings.Join(r.Notes, "|") != notes {
+					p.Errorf("notes %q, want %q", r.Notes, notes)
+				}
+				f.touched = f.touched[:1]
 				if len(f.touched) != 1 || f.touched[0] == nil || f.touched[0].Name() != "Save" {
 					t.Errorf("touched %v", f.touched)
 				}

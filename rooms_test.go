@@ -54,7 +54,7 @@ func mayImport() map[string][]string {
 		mcpserver:  {live, discover, trail, fault},
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
-		run:        {session, picture, discover, config, scope, trail, event, tool, fault, files, lazyregexp},
+		run:        {session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp},
 		background: {live, discover, trail, tool, redact, fault, files, lazyregexp},
 		live:       {session, device, screen, discover, scope, trail, event, tool, fault, files},
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},

@@ -287,7 +287,8 @@ func TestArgsFileRunsOneCasePerRow(t *testing.T) {
 		"rows.yaml":           "- who: Ada\n- who: Grace\n",
 	})
 	r := p.run("run", "--json", "--args-file", "rows.yaml")
-	r.want(t, 0, `"title":"rows [1]"`, `"title":"rows [2]"`, `"text":"Ada"`, `"text":"Grace"`)
+	r.want(t, 0, `"row":1,`, `"title":"rows [who=Ada]"`, `"title":"rows [who=Grace]"`, `"text":"Ada"`, `"text":"Grace"`)
+	p.run("run", "--list", "--args-file", "rows.yaml").want(t, 0, "rows [who=Ada]")
 	p.run("run").want(t, 3, "who")
 	p.run("run", "--arg", "whom=x").want(t, 3, "whom", "who")
 }

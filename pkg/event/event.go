@@ -4,6 +4,7 @@ package event
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,8 +42,16 @@ type RunStarted struct {
 	Commit  string `json:"commit,omitempty"`  // of the project in git; empty when it is not known
 }
 
+// Case says which replay of a trail is meant.
+type Case struct {
+	Row     int `json:"row,omitempty"`     // of the file with arguments, from 1; 0 without one
+	Repeat  int `json:"repeat,omitempty"`  // the number of the repetition, from 1; 0 if the trail is not repeated
+	Repeats int `json:"repeats,omitempty"` // how many there are
+}
+
 // TrailStarted says that a trail starts. Its scope is known by then.
 type TrailStarted struct {
+	Case
 	File   string `json:"file"`
 	Title  string `json:"title"`
 	Target string `json:"target"`
@@ -149,6 +158,7 @@ type DeviceNoted struct {
 // TrailFinished says how a trail ended. Step is the step that decided the outcome, from 1; 0 when none did. MarshalJSON
 // adds the position and the hint to the reason, for readers that use nothing else; Decode removes them again.
 type TrailFinished struct {
+	Case
 	File       string   `json:"file"`
 	Title      string   `json:"title"`
 	Device     string   `json:"device,omitempty"` // its name in the project or on the command line; empty when there is only one
@@ -242,6 +252,49 @@ type RunFinished struct {
 	ExitCode   int      `json:"exitCode"`
 	DurationMs int64    `json:"durationMs"`
 	NotRun     []NotRun `json:"notRun,omitempty"` // trails that were not started
+	// Repeated sums up each trail that is repeated, with a row and on a device.
+	Repeated []Repeated `json:"repeated,omitempty"`
+}
+
+// Repeated is how the repetitions of a trail ended. Runs is how many ended, of Of.
+type Repeated struct {
+	File    string `json:"file"`
+	Title   string `json:"title"` // with the row, without the number of a repetition
+	Device  string `json:"device,omitempty"`
+	Row     int    `json:"row,omitempty"`
+	Of      int    `json:"of"`
+	Runs    int    `json:"runs"`
+	Failed  int    `json:"failed"`
+	Errors  int    `json:"errors"`
+	Skipped int    `json:"skipped"`
+	Flaky   int    `json:"flaky"`
+}
+
+// CountRepeat adds a finished trail to Repeated, if it is repeated.
+func (e *RunFinished) CountRepeat(t TrailFinished) {
+	if t.Repeats == 0 {
+		return
+	}
+	i := slices.IndexFunc(e.Repeated, func(r Repeated) bool { return r.File == t.File && r.Device == t.Device && r.Row == t.Row })
+	if i < 0 {
+		title := strings.TrimSuffix(t.Title, fmt.Sprintf(" (%d of %d)", t.Repeat, t.Repeats))
+		e.Repeated = append(e.Repeated, Repeated{File: t.File, Title: title, Device: t.Device, Row: t.Row, Of: t.Repeats})
+		i = len(e.Repeated) - 1
+	}
+	r := &e.Repeated[i]
+	r.Runs++
+	switch t.Outcome {
+	case Failed:
+		r.Failed++
+	case Error:
+		r.Errors++
+	case Skipped:
+		r.Skipped++
+	case Passed:
+		if t.Flaky {
+			r.Flaky++
+		}
+	}
 }
 
 // Count adds a finished trail.
@@ -263,6 +316,7 @@ func (e *RunFinished) Count(o Outcome, flaky bool) {
 
 // NotRun is a trail that the run ended before.
 type NotRun struct {
+	Case
 	File   string `json:"file"`
 	Title  string `json:"title"`
 	Device string `json:"device,omitempty"`

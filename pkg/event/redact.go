@@ -5,9 +5,14 @@ import "slices"
 func (e RunFinished) redacted(r Redactor) Event {
 	left := make([]NotRun, len(e.NotRun))
 	for i, n := range e.NotRun {
-		left[i] = NotRun{r.Text(n.File), r.Text(n.Title), r.Text(n.Device)}
+		left[i] = NotRun{n.Case, r.Text(n.File), r.Text(n.Title), r.Text(n.Device)}
 	}
 	e.NotRun = left
+	e.Repeated = slices.Clone(e.Repeated)
+	for i, one := range e.Repeated {
+		one.File, one.Title, one.Device = r.Text(one.File), r.Text(one.Title), r.Text(one.Device)
+		e.Repeated[i] = one
+	}
 	return e
 }
 

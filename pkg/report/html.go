@@ -169,7 +169,7 @@ func (h *HTML) attempt(r event.Record, dir string) *attempt {
 	case event.TrailStarted:
 		begins = true
 		if r.Session == "" {
-			key.trailID = trailID{e.File, e.Device, e.Title}
+			key.trailID = startedID(e)
 		}
 	case event.TrailFinished:
 		if r.Session == "" {
@@ -374,7 +374,7 @@ func (a *attempt) keep(e event.Evidence) {
 func (h *HTML) trailFinished(a *attempt, e event.TrailFinished) {
 	e.Reason, e.Hint, e.Snippet = truncate(e.Reason, maxReason), truncate(e.Hint, maxReason), truncate(e.Snippet, maxSnippet)
 	a.Finished = &e
-	a.File, a.Title, a.Device = e.File, cmp.Or(e.Title, a.Title), cmp.Or(e.Device, a.Device)
+	a.Case, a.File, a.Title, a.Device = e.Case, e.File, cmp.Or(e.Title, a.Title), cmp.Or(e.Device, a.Device)
 	for i := len(h.attempts) - 1; i >= 0 && len(a.Earlier) < e.Attempts-1; i-- {
 		if b := h.attempts[i]; b != a && b.Finished == nil && !b.retried && b.which() == a.which() {
 			b.retried = true

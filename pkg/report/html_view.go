@@ -46,7 +46,7 @@ func (a *attempt) Name() string {
 // On returns the name of the device, empty when there is only one.
 func (a *attempt) On() string { return lineText(a.Device) }
 
-func (a *attempt) which() trailID { return trailID{a.File, a.Device, a.Title} }
+func (a *attempt) which() trailID { return startedID(a.TrailStarted) }
 
 // Path returns the trail's file.
 func (a *attempt) Path() string { return pathText(truncate(a.File, maxLine)) }

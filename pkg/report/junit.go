@@ -25,7 +25,11 @@ type JUnit struct {
 
 type openTrail struct {
 	event.TrailStarted
-	at time.Time
+	at      time.Time
+	session string
+	step    string // that runs, in words
+	notes   []callNote
+	more    int // number of notes that are left out
 }
 
 type suite struct {
@@ -135,15 +139,22 @@ func (j *JUnit) Handle(r event.Record) {
 	j.last = r.Time
 	switch e := r.Event.(type) {
 	case event.TrailStarted:
-		j.open = withoutTrail(j.open, trailID{e.File, e.Device, e.Title}) // of an earlier attempt
-		j.open = append(j.open, openTrail{e, r.Time})
+		j.open = withoutTrail(j.open, startedID(e)) // of an earlier attempt
+		j.open = append(j.open, openTrail{TrailStarted: e, at: r.Time, session: r.Session})
+	case event.StepStarted:
+		if t := j.openTrail(r.Session); t != nil {
+			t.step = "step " + e.Number() + ": " + e.Text
+		}
+	case event.CallFinished:
+		j.addNotes(r.Session, e)
 	case event.TrailFinished:
+		notes := j.notesOf(e)
 		j.open = withoutTrail(j.open, trailIDOf(e))
-		j.add(e, r.Time)
+		j.add(e, r.Time, notes...)
 	case event.RunFinished:
 		for _, n := range e.NotRun {
 			j.add(event.TrailFinished{
-				File: n.File, Title: n.Title, Device: n.Device, Outcome: event.Skipped, Reason: "not run: the run ended before its turn",
+				Case: n.Case, File: n.File, Title: n.Title, Device: n.Device, Outcome: event.Skipped, Reason: "not run: the run ended before its turn",
 			}, r.Time)
 		}
 	}
@@ -151,10 +162,50 @@ func (j *JUnit) Handle(r event.Record) {
 
 // withoutTrail removes a trail from open.
 func withoutTrail(open []openTrail, w trailID) []openTrail {
-	return slices.DeleteFunc(open, func(s openTrail) bool { return trailID{s.File, s.Device, s.Title} == w })
+	return slices.DeleteFunc(open, func(s openTrail) bool { return startedID(s.TrailStarted) == w })
 }
 
-func (j *JUnit) add(e event.TrailFinished, at time.Time) {
+// openTrail returns the trail of a session that has not finished, nil for none.
+func (j *JUnit) openTrail(session string) *openTrail {
+	i := slices.IndexFunc(j.open, func(t openTrail) bool { return t.session == session && session != "" })
+	if i < 0 {
+		return nil
+	}
+	return &j.open[i]
+}
+
+func (j *JUnit) addNotes(session string, e event.CallFinished) {
+	t := j.openTrail(session)
+	if t == nil {
+		return
+	}
+	for _, text := range e.Notes {
+		if len(t.notes) == maxNotes {
+			t.more++
+			continue
+		}
+		t.notes = append(t.notes, callNote{step: t.step, tool: e.Tool, text: text})
+	}
+}
+
+// notesOf returns the notes of the calls of a trail that passed, as lines.
+func (j *JUnit) notesOf(e event.TrailFinished) []string {
+	i := slices.IndexFunc(j.open, func(t openTrail) bool { return startedID(t.TrailStarted) == trailIDOf(e) })
+	if i < 0 || e.Outcome != event.Passed {
+		return nil
+	}
+	var lines []string
+	for _, n := range j.open[i].notes {
+		lines = append(lines, fitWidth("note: "+joinNonEmpty(", ", oneLine(n.step), oneLine(n.tool))+": "+oneLine(n.text), maxColumns, "..."))
+	}
+	if more := j.open[i].more; more > 0 {
+		lines = append(lines, fmt.Sprintf("%d more notes of calls", more))
+	}
+	return lines
+}
+
+// add adds a finished trail, with lines for the output of its test case.
+func (j *JUnit) add(e event.TrailFinished, at time.Time, output ...string) {
 	took := time.Duration(e.DurationMs) * time.Millisecond
 	s := j.suite(e.File)
 	if began := at.Add(-took); s.began.IsZero() || began.Before(s.began) {
@@ -170,7 +221,7 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time) {
 	case event.Passed:
 		if e.Flaky {
 			s.flaky++
-			c.Output = fmt.Sprintf("flaky: passed on attempt %d", e.Attempts)
+			output = append([]string{fmt.Sprintf("flaky: passed on attempt %d", e.Attempts)}, output...)
 		}
 	case event.Skipped:
 		s.Skipped++
@@ -182,6 +233,7 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time) {
 		s.Errors++
 		c.Error = failureDetail(e)
 	}
+	c.Output = strings.Join(output, "\n")
 	s.Cases = append(s.Cases, c)
 }
 
@@ -277,7 +329,7 @@ func (j *JUnit) closeOpen() {
 // interrupted returns the result of a trail that did not finish.
 func interrupted(e event.TrailStarted, took time.Duration) event.TrailFinished {
 	return event.TrailFinished{
-		File: e.File, Title: e.Title, Device: e.Device, Outcome: event.Error, Reason: "the run ended before this trail did",
+		Case: e.Case, File: e.File, Title: e.Title, Device: e.Device, Outcome: event.Error, Reason: "the run ended before this trail did",
 		DurationMs: took.Milliseconds(), Attempts: 1, Artifacts: []string{},
 	}
 }

@@ -53,6 +53,38 @@ func readXML(b []byte) error {
 	}
 }
 
+// What a test case says are the notes of the attempt that passed.
+func TestJUnitHasNotesOfPassingTrails(t *testing.T) {
+	t.Parallel()
+	j, clock := NewJUnit(), newClock()
+	s := event.NewStream(clock.now, redact.New(map[string]string{"PW": "hunter22"}), j)
+	replay := func(name string, attempts, notes int, outcome event.Outcome) {
+		for attempt := range attempts {
+			e := s.Session(fmt.Sprint(name, attempt), name, nil)
+			e.Emit(event.TrailStarted{File: name, Title: name})
+			e.Emit(event.StepStarted{Index: 2, Within: "3", Text: "Delete"})
+			for range notes {
+				e.Emit(event.CallFinished{Call: "1", Tool: "web_click", OK: true, Notes: []string{fmt.Sprintf("first of %d, hunter22", attempt+2)}})
+			}
+		}
+		s.Session(fmt.Sprint(name, attempts-1), name, nil).Emit(event.TrailFinished{
+			File: name, Title: name, Outcome: outcome, Attempts: attempts, Flaky: attempts > 1,
+		})
+	}
+	replay("flaky", 2, 1, event.Passed)
+	replay("many", 1, maxNotes+2, event.Passed)
+	replay("none", 1, 0, event.Passed)
+	replay("failed", 1, 1, event.Failed)
+	got := written(t, j)
+	const note = "note: step 3.2: Delete, web_click: first of 3, {{PW}}"
+	if want := "<system-out>flaky: passed on attempt 2&#xA;" + note + "</system-out>"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	if strings.Count(got, "first of 2") != maxNotes || !strings.Contains(got, "&#xA;2 more notes of calls</system-out>") || strings.Count(got, "<system-out>") != 2 {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestJUnitFollowsTheSchema(t *testing.T) {
 	t.Parallel()
 	j := NewJUnit()

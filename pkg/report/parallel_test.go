@@ -207,9 +207,18 @@ func TestFailuresOfParallelTrailsAreSorted(t *testing.T) {
 	var out bytes.Buffer
 	console := newConsole(&out, Style{}, consoleOptions(newClock()))
 	s := event.NewStream(newClock().now, redact.New(nil), console)
-	s.Emit(event.RunStarted{Trails: 5, Workers: 4})
-	for _, w := range []trailID{{"b", "", "b"}, {"a", "web:b", "a [2]"}, {"a", "web:b", "a [10]"}, {"a", "web:a", "a [3]"}, {"a", "web:b", "a [1]"}} {
-		s.Session("", w.file, nil).Emit(event.TrailFinished{File: w.file, Title: w.title, Device: w.device, Outcome: event.Failed})
+	s.Emit(event.RunStarted{Trails: 6, Workers: 4})
+	for _, w := range []trailID{
+		{"b", "", "b", 0, 0},
+		{"a", "web:b", "a [w=y]", 2, 0},
+		{"a", "web:b", "a [w=b]", 10, 0},
+		{"a", "web:a", "a [w=x]", 3, 0},
+		{"a", "web:b", "a [w=z] (10 of 10)", 1, 10},
+		{"a", "web:b", "a [w=z] (2 of 10)", 1, 2},
+	} {
+		s.Session("", w.file, nil).Emit(event.TrailFinished{
+			Case: event.Case{Row: w.row, Repeat: w.repeat}, File: w.file, Title: w.title, Device: w.device, Outcome: event.Failed,
+		})
 	}
 	out.Reset()
 	s.Emit(event.RunFinished{Failed: 5})
@@ -220,7 +229,9 @@ func TestFailuresOfParallelTrailsAreSorted(t *testing.T) {
 			got = append(got, title)
 		}
 	}
-	if diff := cmp.Diff([]string{"a [3] [web:a]", "a [1] [web:b]", "a [2] [web:b]", "a [10] [web:b]", "b"}, got); diff != "" {
+	if diff := cmp.Diff([]string{
+		"a [w=x] [web:a]", "a [w=z] (2 of 10) [web:b]", "a [w=z] (10 of 10) [web:b]", "a [w=y] [web:b]", "a [w=b] [web:b]", "b",
+	}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -95,11 +95,12 @@ func (res *Results) add(r event.Record) {
 		}
 		res.Ended = false
 	case event.TrailStarted:
-		res.open = withoutTrail(res.open, trailID{e.File, e.Device, e.Title})
-		res.open = append(res.open, openTrail{e, r.Time})
+		res.open = withoutTrail(res.open, startedID(e))
+		res.open = append(res.open, openTrail{TrailStarted: e, at: r.Time})
 	case event.TrailFinished:
 		res.open = withoutTrail(res.open, trailIDOf(e))
 		res.Finished.Count(e.Outcome, e.Flaky)
+		res.Finished.CountRepeat(e)
 	case event.RunFinished:
 		res.Ended = true
 		res.Finished.NotRun = append(res.Finished.NotRun, e.NotRun...)
@@ -113,6 +114,7 @@ func (res *Results) finish() {
 		e := interrupted(t.TrailStarted, res.last.Sub(t.at))
 		res.Interrupted = append(res.Interrupted, e)
 		res.Finished.Count(e.Outcome, e.Flaky)
+		res.Finished.CountRepeat(e)
 	}
 	if !res.Ended {
 		res.Finished.ExitCode = fault.Worst(res.Finished.ExitCode, fault.ExitInfra)

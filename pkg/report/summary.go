@@ -42,6 +42,7 @@ func (c *Console) summary(e event.RunFinished) []string {
 		}
 		lines = append(lines, fmt.Sprintf("%s %s passed on attempt %d", c.p.warn("flaky:"), displayName(f.Title, f.File, f.Device), f.Attempts))
 	}
+	lines = append(lines, c.repeatLines(e.Repeated)...)
 	if c.opts.Quiet {
 		return append(lines, c.counts(e))
 	}

@@ -30,7 +30,7 @@ func (r *runner) runCase(ctx context.Context, c testCase) trailResult {
 	if ready.err != nil {
 		res := errored(ready.err).atProblem(p.path)
 		res.attempts, res.duration = 1, r.Now().Sub(started)
-		r.Stream.Session("", p.path, nil).Emit(p.finishedEvent(res))
+		r.emitFinished(r.Stream.Session("", p.path, nil), p.finishedEvent(res))
 		return res
 	}
 	if p.decided.Outcome == "" && !r.DryRun {
@@ -52,8 +52,16 @@ func (r *runner) runCase(ctx context.Context, c testCase) trailResult {
 	if res.bad() {
 		finished.Artifacts = last.evidence.files()
 	}
-	last.emit.Emit(finished)
+	r.emitFinished(last.emit, finished)
 	return res
+}
+
+// emitFinished reports the end of a trail, and adds it to the sums of repeated trails.
+func (r *runner) emitFinished(emit *event.Emitter, e event.TrailFinished) {
+	r.mu.Lock()
+	r.summary.CountRepeat(e)
+	r.mu.Unlock()
+	emit.Emit(e)
 }
 
 // attempts replays a case as often as the options allow, and returns the last attempt and its result.
@@ -100,7 +108,7 @@ func (r *runner) start(p *plan, sessionID string, kept evidence) attempt {
 	}
 	emit := r.Stream.Session(sessionID, p.path, log)
 	emit.Emit(event.TrailStarted{
-		File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.Location),
+		Case: p.event(), File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.Location),
 		Device: p.device.Name, DeviceID: p.device.ID, Steps: len(p.steps),
 	})
 	return attempt{p, sessionID, emit, kept}

@@ -136,8 +136,8 @@ func likelyPlatform(req scope.Request, file *trail.File) []string {
 
 func (r *runner) args(file *trail.File, c testCase) (map[string]any, error) {
 	var row map[string]any
-	if c.row >= 0 {
-		row = r.ArgRows[c.row]
+	if c.row.n > 0 {
+		row = r.ArgRows[c.row.n-1]
 	}
 	return trail.ResolveArgs(file.Config.Args, r.Args, row)
 }
@@ -249,6 +249,7 @@ func (p *plan) agentSteps() int {
 // finishedEvent returns the event that closes the trail.
 func (p *plan) finishedEvent(r trailResult) event.TrailFinished {
 	return event.TrailFinished{
+		Case:        p.event(),
 		Interrupted: r.Cause != nil && isInterruption(r.Cause) && !r.teardown, // else the reason says more
 		File:        p.path, Title: p.title, Device: p.device.Name, Outcome: r.Outcome, Flaky: r.flaky(),
 		Reason: r.Reason, Hint: r.Hint, Step: r.step, StepText: r.stepText, Tool: r.tool, Line: r.line,

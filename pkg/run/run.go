@@ -188,9 +188,15 @@ type runner struct {
 type testCase struct {
 	n      int // its index in the order of all cases
 	path   string
-	row    int // index into ArgRows, -1 without rows
+	row    row
 	device *deviceQueue
 	repeat repeat
+}
+
+// row is a row of arguments: its number, from 1, and its name. The zero value is a case without one.
+type row struct {
+	n    int
+	name string
 }
 
 // repeat is the number of a repetition, from 1, and how many there are. The zero value is a case that is not repeated.
@@ -198,13 +204,18 @@ type repeat struct{ n, of int }
 
 // title returns the name of a trail with the row of its arguments and the number of its repetition.
 func (c testCase) title(name string) string {
-	if c.row >= 0 {
-		name = fmt.Sprintf("%s [%d]", name, c.row+1)
+	if c.row.n > 0 {
+		name = fmt.Sprintf("%s [%s]", name, c.row.name)
 	}
 	if c.repeat.of > 0 {
 		name = fmt.Sprintf("%s (%d of %d)", name, c.repeat.n, c.repeat.of)
 	}
 	return name
+}
+
+// event returns which of the replays of its trail the case is.
+func (c testCase) event() event.Case {
+	return event.Case{Row: c.row.n, Repeat: c.repeat.n, Repeats: c.repeat.of}
 }
 
 // wanted reports whether a trail is replayed on a device. With --last-failed it is not, where it passed in the last
@@ -230,12 +241,12 @@ func (r *runner) repeats() []repeat {
 // cases returns the cases of the run, ordered by trail, then by row, then by device, then by repetition.
 func (r *runner) cases() ([]testCase, error) {
 	var cases []testCase
-	rows := []int{-1}
+	rows := []row{{}}
 	if len(r.ArgRows) > 0 {
 		rows = nil
 	}
-	for i := range r.ArgRows {
-		rows = append(rows, i)
+	for i, name := range rowNames(r.ArgRows, r.Redactor) {
+		rows = append(rows, row{i + 1, name})
 	}
 	trails := 0
 	for _, path := range r.Paths {
@@ -333,7 +344,7 @@ func (r *runner) countNotRun(c testCase) {
 	s := &r.summary
 	s.NotRun = appendNew(s.NotRun, c.path)
 	s.RunFinished.NotRun = append(s.RunFinished.NotRun,
-		event.NotRun{File: c.path, Title: c.title(r.trailName(c.path)), Device: c.device.Name})
+		event.NotRun{Case: c.event(), File: c.path, Title: c.title(r.trailName(c.path)), Device: c.device.Name})
 	r.again = append(r.again, LastCase{Path(r.resolve(c.path)), c.device.Name})
 }
 

@@ -133,9 +133,9 @@ func plans(t *testing.T, n int, known Durations, change func(*runner), files ...
 		change(r)
 		var all []testCase
 		for _, f := range files {
-			for row := range max(1, len(r.ArgRows)) {
+			for n := range max(1, len(r.ArgRows)) {
 				for _, l := range r.devices {
-					all = append(all, testCase{path: f, row: row, device: l})
+					all = append(all, testCase{path: f, row: row{n: n + 1}, device: l})
 				}
 			}
 		}

@@ -122,7 +122,7 @@ func (r *runner) casePanicked(err error, c testCase) trailResult {
 	r.mu.Unlock()
 	res := errored(err).asFinal()
 	p := r.newPlan(c)
-	r.Stream.Session("", p.path, nil).Emit(p.finishedEvent(res))
+	r.emitFinished(r.Stream.Session("", p.path, nil), p.finishedEvent(res))
 	return res
 }
 

@@ -256,3 +256,29 @@ func TestURLBelowBaseURL(t *testing.T) {
 		}
 	}
 }
+
+// The result of opening a page that answers with an error says so, and notes it.
+func TestOpenedErrorPagesAreNoted(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{
+		"/moved": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/gone", http.StatusFound) },
+		"/gone":  func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "gone", http.StatusGone) },
+		"/odd":   func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "odd", 599) },
+		"/fine":  htmlPage("<h1>Fine</h1>"),
+	})
+	u := openSessionIn(t, sharedBrowser.get(t), device.Session{BaseURL: at + "/gone"})
+	for path, want := range map[string][2]string{
+		"/moved": {at + "/moved, which led to " + at + "/gone (410 Gone)", "410 Gone"},
+		"/none":  {at + "/none (404 Not Found)", "404 Not Found"},
+		"/odd":   {at + "/odd (599)", "599"},
+		"/fine":  {at + "/fine", ""},
+	} {
+		result, err := u.call("web_navigate", "url", at+path)
+		if err != nil || !result.OK || result.Text != "opened "+want[0] || strings.Join(result.Notes, "|") != want[1] {
+			t.Errorf("%s: %+v, %v", path, result, err)
+		}
+	}
+	if result, err := u.call("launchApp"); err != nil || !strings.Contains(result.Text, "(410 Gone)") || len(result.Notes) != 1 {
+		t.Errorf("launchApp: %+v, %v", result, err)
+	}
+}

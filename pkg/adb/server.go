@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,9 +158,18 @@ func Program(programs device.Programs, env []string) (string, error) {
 	list := "PATH=" + strings.Join(path, string(filepath.ListSeparator))
 	found, err := programs.LookPath("adb", append(slices.Clip(env), list))
 	if err != nil {
-		return "", fault.Wrap(fault.CommandNotFound, err,
-			"install Android's platform-tools, and put adb on PATH or set ANDROID_HOME",
+		return "", fault.Wrap(fault.CommandNotFound, err, installHint(runtime.GOOS),
 			"the program adb was not found on PATH, in ANDROID_HOME or where the Android SDK is usually installed")
 	}
 	return found, nil
+}
+
+// installHint says how to get adb on a system.
+func installHint(system string) string {
+	install := map[string]string{
+		"linux":   " (Debian and Ubuntu: apt-get install adb)",
+		"darwin":  " (brew install --cask android-platform-tools)",
+		"windows": " (winget install Google.PlatformTools)",
+	}
+	return "install Android's platform-tools" + install[system] + ", and put adb on PATH or set ANDROID_HOME"
 }

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -80,7 +81,7 @@ type request struct {
 func New() (*Watcher, error) {
 	system, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, explain(err)
+		return nil, explain(err, runtime.GOOS)
 	}
 	return start(system, system.Events, system.Errors, Debounce), nil
 }
@@ -206,7 +207,7 @@ func (w *Watcher) handle(n notification) {
 			w.fail(w.watchTree(folder, nil))
 		}
 	default:
-		w.fail(explain(n.err))
+		w.fail(explain(n.err, runtime.GOOS))
 	}
 }
 

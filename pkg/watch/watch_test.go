@@ -483,3 +483,15 @@ func TestCloseLeavesNothingWithPendingChanges(t *testing.T) {
 		p.must(w.Close())
 	}
 }
+
+func TestHintsAreForTheSystem(t *testing.T) {
+	t.Parallel()
+	for system, want := range map[string][2]string{
+		"linux": {"sysctl", "winget"}, "darwin": {"ulimit -n", "sysctl"}, "windows": {"close programs", "ulimit"},
+	} {
+		hint := fault.As(explain(syscall.EMFILE, system)).Hint
+		if !strings.Contains(hint, want[0]) || strings.Contains(hint, want[1]) {
+			t.Errorf("%s: %s", system, hint)
+		}
+	}
+}

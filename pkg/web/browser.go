@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,8 +31,16 @@ const (
 	closeLimit = 2 * time.Second
 )
 
-const installHint = "install Chrome, Chromium or Edge (Debian and Ubuntu: apt-get install chromium), give its path with " +
-	"--browser or TRAILBLAZE_BROWSER, or the URL of one that runs elsewhere with --cdp-url"
+// installHint says how to get a browser on a system.
+func installHint(system string) string {
+	install := map[string]string{
+		"linux":   "install Chrome, Chromium or Edge (Debian and Ubuntu: apt-get install chromium)",
+		"darwin":  "install Chrome, Chromium or Edge (brew install --cask google-chrome)",
+		"windows": "install Chrome, Chromium or Edge (winget install Google.Chrome)",
+	}
+	return cmp.Or(install[system], "install Chrome or Chromium") + ", give its path with --browser or TRAILBLAZE_BROWSER, or the URL of " +
+		"one that runs elsewhere with --cdp-url"
+}
 
 // browser is a connection to a browser.
 type browser struct {
@@ -120,7 +129,7 @@ func (o options) find() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fault.New(fault.CommandNotFound, installHint, "no browser was found: looked for %s on PATH, and for %s",
+	return "", fault.New(fault.CommandNotFound, installHint(runtime.GOOS), "no browser was found: looked for %s on PATH, and for %s",
 		strings.Join(o.executableNames(), ", "), strings.Join(paths, ", "))
 }
 

@@ -48,7 +48,7 @@ const exitCodesHelp = `Exit codes
 
   0    all trails passed or were skipped
   1    at least one trail failed
-  2    infrastructure: a server or device could not be started or broke, a runtime is missing, a trail ended as error
+  2    infrastructure: a server or device could not be started, is in use or broke, a runtime is missing, a trail ended as error
   3    misuse: flags, project files, trail files
   4    nothing matched
   124  --timeout was reached

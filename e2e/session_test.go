@@ -316,7 +316,8 @@ func TestSessionRepairsAPartOfTheTrail(t *testing.T) {
 	p.run("session", "replay", "trails/a.trail.yaml").wantOutput(t, 1,
 		`failed at step 1 "In part" in fail (shared/part.yaml:3)`, `make the calls that work with --step "In part"`)
 	p.run("tool", "fail", "text=pass", "--session", "s1", "--step", "In part").want(t, 0)
-	p.run("session", "replay", "trails/a.trail.yaml").want(t, 0, "every step of trails/a.trail.yaml passed")
+	p.run("session", "replay", "trails/a.trail.yaml").wantOutput(t, 0, "every step of trails/a.trail.yaml passed",
+		"`trailblaze session save trails/a.trail.yaml` writes what was repaired")
 	p.run("session", "save", "trails/a.trail.yaml").want(t, 0, "saved shared/part.yaml, as trails/a.trail.yaml uses it")
 	same(t, "part", strings.Replace(part, "broken", "pass", 1), p.read(t, "shared/part.yaml"))
 	p.run("run", "trails/a.trail.yaml").want(t, 0, "1 passed")
@@ -348,6 +349,16 @@ func TestSessionOffersItsRepairToOtherTrails(t *testing.T) {
 		t.Fatalf("%v", saved)
 	}
 	hasKeys(t, "also", saved[0].(map[string]any), "file calls written")
+}
+
+func TestReplayOfASoundTrailHasNothingToSave(t *testing.T) {
+	t.Parallel()
+	p := sessionProject(t, "")
+	p.start(t)
+	p.write("trails/sound.trail.yaml", "trail: [ { step: Wait, recording: { web: [ { wait: { seconds: 0 } } ] } } ]\n")
+	if r := p.run("session", "replay", "trails/sound.trail.yaml"); strings.Contains(r.stderr, "what was repaired") {
+		t.Errorf("nothing was repaired:\n%s", r.stderr)
+	}
 }
 
 func TestSessionIsNamedByFlagOrArgument(t *testing.T) {

@@ -116,8 +116,12 @@ func TestTypesFailWithoutServer(t *testing.T) {
 // TestSchemasAreValid: ajv, which editors use too, compiles each schema.
 func TestSchemasAreValid(t *testing.T) {
 	t.Parallel()
-	p := typedProject(t)
-	for _, args := range [][]string{{"trail"}, {"trail", "--tools"}, {"project"}, {"target"}, {"toolset"}} {
+	typed, plain := typedProject(t), newProject(t, map[string]string{"trailblaze.yaml": "platform: web\n"})
+	for _, args := range [][]string{{"trail"}, {"trail", "--tools"}, {"trail", "--tools", "without servers"}, {"project"}, {"target"}, {"toolset"}} {
+		p := typed
+		if len(args) == 3 {
+			p, args = plain, args[:2]
+		}
 		r := p.run(append([]string{"schema"}, args...)...)
 		r.want(t, 0)
 		c := exec.Command("node", "-e", `const {Ajv2020} = require("ajv/dist/2020.js");

@@ -507,6 +507,11 @@ func TestWebDriverAgentThatDoesNotStartIsExplained(t *testing.T) {
 			"command that takes long", "echo building >&2; exec sleep 600", "20ms",
 			[]string{"WebDriverAgent did not respond at http://127.0.0.1:1 within 20ms after its start: "},
 		},
+		{
+			"command by its path", `["/bin/sh", "-c", "echo given by its path >&2; exit 71"]`, "",
+			[]string{"the command of wdaStart failed before WebDriverAgent responded at http://127.0.0.1:1", "given by its path", "71"},
+		},
+		{"path without a program", `["/bin/no-such-program"]`, "", []string{`WebDriverAgent: the command "/bin/no-such-program" was not found`}},
 		{"unknown command", `["no-such-program"]`, "", []string{`WebDriverAgent: the command "no-such-program" was not found`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

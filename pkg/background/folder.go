@@ -176,7 +176,7 @@ func (f Folder) tidy(r Record) (Record, error) {
 	removeSocket(r.Socket)
 	r.Socket = ""
 	if r.Ended == nil {
-		r.Ended = &Ended{Time: f.lastSign(r), Reason: "its process was killed or crashed"}
+		r.Ended = &Ended{Time: f.lastSign(r), Reason: "its process was killed or crashed, or could not write why it ended"}
 		if err := f.write(r); err != nil {
 			return r, err
 		}

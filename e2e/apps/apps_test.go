@@ -78,8 +78,7 @@ func report(t *testing.T, events []byte) int {
 	passed := 0
 	for line := range bytes.Lines(events) {
 		var e struct {
-			Type, File, Outcome, Reason, Hint string
-			Line                              int
+			Type, File, Outcome, Reason string
 		}
 		if err := json.Unmarshal(line, &e); err != nil {
 			t.Fatalf("%v in %q", err, line)
@@ -89,7 +88,7 @@ func report(t *testing.T, events []byte) int {
 		case e.Outcome == "passed":
 			passed++
 		default:
-			t.Errorf("%s:%d %s: %s\n%s", e.File, e.Line, e.Outcome, e.Reason, e.Hint)
+			t.Errorf("%s %s: %s", e.File, e.Outcome, e.Reason)
 		}
 	}
 	return passed

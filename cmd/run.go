@@ -204,9 +204,13 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	}
 	a.reapLeftovers(o.Stream)
 	var startErr error
-	o.BeforeTrails = func(ctx context.Context) (stop func(), err error) {
+	o.BeforeTrails = func(ctx context.Context, targets func() []string) (stop func(), err error) {
 		servers := cmp.Or(j.servers, &webServers{app: a})
-		startErr = servers.start(ctx, project, o.Redactor, o.Stream)
+		var needed []string
+		if len(project.WebServers) > 0 {
+			needed = targets()
+		}
+		startErr = servers.start(ctx, project, needed, o.Redactor, o.Stream)
 		return func() {
 			if servers != j.servers { // they may have started what the devices are connected to
 				a.closeDevices(ctx, func(backends) bool { return true })

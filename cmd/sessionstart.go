@@ -274,7 +274,7 @@ func (a *app) openSession(
 	server, err := claim.Listen(ctx, background.Options{Session: session, Redactor: a.redactor, Idle: f.idle})
 	if err == nil {
 		err = a.printStarted(server)
-		a.noticeWebServers(ctx, project)
+		a.noticeWebServers(ctx, project, session.TargetID())
 	}
 	if err == nil {
 		err = a.serving.ready()

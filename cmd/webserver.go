@@ -19,27 +19,31 @@ import (
 // webServers are the web servers of a project that are running: for one run, or with --watch for all of them.
 type webServers struct {
 	*app
-	project *config.Project // whose servers they are; nil for none
-	running []*webserver.Server
+	project *config.Project              // whose servers they are; nil for none
+	running []*webserver.Server          // by the index in project.WebServers; nil for one that is not running
 	stream  atomic.Pointer[event.Stream] // of the current run; nil between runs
 }
 
-// start starts the web servers of a project, one after another. Those that are running are used again if nothing that
-// concerns them has changed.
-func (w *webServers) start(ctx context.Context, project *config.Project, redactor *redact.Redactor, stream *event.Stream) error {
+// start starts the web servers of a project that trails of some targets need, one after another. Those that are running
+// are used again if nothing that concerns them has changed.
+func (w *webServers) start(
+	ctx context.Context, project *config.Project, targets []string, redactor *redact.Redactor, stream *event.Stream,
+) error {
 	w.stream.Store(stream)
-	if w.reusable(ctx, project) {
-		return nil
+	if !w.reusable(ctx, project) {
+		w.stop(ctx)
+		w.project, w.running = project, make([]*webserver.Server, len(project.WebServers))
 	}
-	w.stop(ctx)
-	w.project = project
-	for i := range project.WebServers {
+	for i, server := range project.WebServers {
+		if w.running[i] != nil || !server.ServesAny(targets) {
+			continue
+		}
 		s, err := webserver.Start(ctx, w.supervisor, w.spec(project, i, redactor))
 		if err != nil {
 			w.stop(ctx)
 			return err
 		}
-		w.running = append(w.running, s)
+		w.running[i] = s
 	}
 	return nil
 }
@@ -48,7 +52,7 @@ func (w *webServers) start(ctx context.Context, project *config.Project, redacto
 func (w *webServers) reusable(ctx context.Context, project *config.Project) bool {
 	old := w.project
 	return old != nil && old.LogsDir == project.LogsDir && reflect.DeepEqual(old.WebServers, project.WebServers) &&
-		!slices.ContainsFunc(w.running, func(s *webserver.Server) bool { return !s.Running(ctx) })
+		!slices.ContainsFunc(w.running, func(s *webserver.Server) bool { return s != nil && !s.Running(ctx) })
 }
 
 // spec returns what the server with an index is started with.
@@ -85,6 +89,9 @@ func (w *webServers) endRun() { w.stream.Store(nil) }
 // stop stops the servers, the last one first.
 func (w *webServers) stop(ctx context.Context) {
 	for _, s := range slices.Backward(w.running) {
+		if s == nil {
+			continue
+		}
 		if err := s.Stop(context.WithoutCancel(ctx)); err != nil {
 			w.log(event.Log{Level: "warn", Source: "webServer", Message: err.Error()})
 		}
@@ -101,10 +108,10 @@ func (a *app) resetApp(ctx context.Context, project *config.Project, redactor *r
 	})
 }
 
-// noticeWebServers says which web servers a session needs and does not start.
-func (a *app) noticeWebServers(ctx context.Context, project *config.Project) {
+// noticeWebServers says which web servers a session of a target needs and does not start.
+func (a *app) noticeWebServers(ctx context.Context, project *config.Project, targetID string) {
 	for _, server := range project.WebServers {
-		if !webserver.InUse(ctx, server.URL) {
+		if server.ServesAny([]string{targetID}) && !webserver.InUse(ctx, server.URL) {
 			a.notice(fmt.Sprintf("nothing is running at %s, and a session does not start webServer; start it yourself: %s",
 				server.URL, report.Clean(a.redactor.Text(server.Command))))
 		}

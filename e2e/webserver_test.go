@@ -183,3 +183,44 @@ func TestKilledRunLeavesNoWebServer(t *testing.T) {
 	p.run("run").wantErr(t, 0, "killed a process that an earlier run left running: webServer")
 	spawntest.NoSurvivors(t, p.marker)
 }
+
+// A server is started only for trails of its targets. With --watch, those that run stay.
+func TestWebServersOfTargets(t *testing.T) {
+	t.Parallel()
+	server := func(name, targets string) string {
+		port := freePort(t)
+		return fmt.Sprintf("  - command: node -e \"require('http').createServer((q, r) => r.end()).listen(%s)\" %s\n    url: http://127.0.0.1:%[1]s\n%[3]s",
+			port, name, targets)
+	}
+	trail := func(target string) string { return "config: { target: " + target + " }\n" + webTrail("echo: {}") }
+	config := okProject + "webServer:\n" + server("everybody", "") + server("shops", "    targets: [shop, outlet]\n") + server("admins", "    targets: [admin]\n")
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": config, "trails/shop.trail.yaml": trail("shop"), "trails/admin.trail.yaml": trail("admin"), "trails/app.trail.yaml": trail("app"),
+		"trailblaze-config/targets/shop.yaml": "id: shop\nplatforms: { web: }\n", "trailblaze-config/targets/admin.yaml": "id: admin\nplatforms: { web: }\n",
+		"trailblaze-config/targets/app.yaml": "id: app\nplatforms: { web: }\n",
+	})
+	for args, want := range map[string]string{
+		"trails/shop.trail.yaml": "everybody shops", "trails/admin.trail.yaml": "everybody admins", "trails/app.trail.yaml": "everybody",
+		"trails --target shop": "everybody shops", "trails": "everybody shops admins",
+	} {
+		r := p.run(append([]string{"run"}, strings.Fields(args)...)...)
+		var started []string
+		for _, name := range []string{"everybody", "shops", "admins"} {
+			if strings.Contains(r.stderr, name) {
+				started = append(started, name)
+			}
+		}
+		if got := strings.Join(started, " "); r.code != 0 || got != want {
+			t.Errorf("%s: started %s, want %s, exit code %d\n%s", args, got, want, r.code, r.stdout+r.stderr)
+		}
+	}
+	spawntest.NoSurvivors(t, p.marker)
+	p.write("trailblaze.yaml", strings.Replace(config, "[shop, outlet]", "[shopp]", 1))
+	p.run("check").wantErr(t, 0, `target "shopp" has no file`)
+	w := p.watch("trails/admin.trail.yaml", "trails/app.trail.yaml")
+	w.has(w.until(idle), "admins", "!shops")
+	p.write("trails/app.trail.yaml", trail("app")+"\n")
+	w.has(w.until(idle), "1 passed", "!starting")
+	w.end(os.Interrupt, 0)
+	spawntest.NoSurvivors(t, p.marker)
+}

@@ -48,7 +48,7 @@ type loader struct {
 	env      func(string) (string, bool)
 	problems fault.Problems
 
-	defaultTarget  yamldoc.Node
+	namedTargets   []yamldoc.Node // ids of targets in the project file
 	projectServers []name
 	targetServers  [][]name // per target file
 	targetIDs      []name
@@ -173,7 +173,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		}
 	}
 	n.Fields(map[string]func(yamldoc.Node){
-		"target":   func(n yamldoc.Node) { p.Target, l.defaultTarget = text(n), n },
+		"target":   func(n yamldoc.Node) { p.Target, l.namedTargets = text(n), append(l.namedTargets, n) },
 		"platform": func(n yamldoc.Node) { platform = readPlatform(n) },
 		"driver":   func(n yamldoc.Node) { driver, driverAt = readDriver(n), n },
 		"agent": func(n yamldoc.Node) {

@@ -122,6 +122,8 @@ func TestSchemasRejectMistakes(t *testing.T) {
 			"secrets: TOKEN", "secrets: [a b]", "secrets: [TOKEN=hunter2]",
 			"reset: [npm]", "reset: {}", "reset: {command: a, url: 'http://x'}", "reset: {command: a, timeout: soon}", "reset: ''",
 			"webServer: npm start", "webServer: {command: npm start}", "webServer: [{url: 'http://x'}]",
+			"webServer: {command: a, url: 'http://x', targets: shop}", "webServer: {command: a, url: 'http://x', targets: []}",
+			"failOn: pageError", "failOn: [pageerror]",
 			"webServer: {command: a, url: 'http://x', port: 3}", "webServer: {command: a, url: 'http://x', reuseExisting: 1}",
 		},
 		"target": {

@@ -106,7 +106,7 @@ func checkID(path string, file, idAt yamldoc.Node, id string) {
 }
 
 // checkNames reports ids that are defined twice in the project and server names that are defined twice in a session,
-// with both positions. It warns of a default target that looks misspelt.
+// with both positions. It warns of targets that look misspelt.
 func (l *loader) checkNames() {
 	l.distinct("target id", "rename one of them", nil, l.targetIDs)
 	l.distinct("toolset id", "rename one of them", nil, l.toolsetIDs)
@@ -115,17 +115,24 @@ func (l *loader) checkNames() {
 	for _, names := range l.targetServers {
 		l.distinct("server name", hint, l.projectServers, names)
 	}
-	p := l.project
-	if _, ok := p.FindTarget(p.Target); ok || p.Target == "" {
+	for _, at := range l.namedTargets {
+		l.warnTarget(at)
+	}
+}
+
+// warnTarget warns of the id of a target that has no file, if it looks misspelt.
+func (l *loader) warnTarget(at yamldoc.Node) {
+	id := at.Str()
+	if _, ok := l.project.FindTarget(id); ok || id == "" {
 		return
 	}
 	var ids []string
-	for _, t := range p.Targets {
+	for _, t := range l.project.Targets {
 		ids = append(ids, t.ID)
 	}
-	if len(fault.Nearest(p.Target, ids)) > 0 {
-		p.Warnings = append(p.Warnings, l.defaultTarget.Problem(fault.DidYouMean(p.Target, ids),
-			"target %q has no file in %s/targets/", p.Target, configDir))
+	if len(fault.Nearest(id, ids)) > 0 {
+		l.project.Warnings = append(l.project.Warnings, at.Problem(fault.DidYouMean(id, ids),
+			"target %q has no file in %s/targets/", id, configDir))
 	}
 }
 

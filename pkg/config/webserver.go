@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
@@ -14,6 +15,12 @@ type WebServer struct {
 	Timeout       time.Duration
 	ReuseExisting bool
 	Env           map[string]string // added to the environment; may be nil
+	Targets       []string          // ids of the targets whose trails need it; nil for all trails
+}
+
+// ServesAny reports whether trails of one of some targets need the server.
+func (w WebServer) ServesAny(targetIDs []string) bool {
+	return w.Targets == nil || slices.ContainsFunc(w.Targets, func(id string) bool { return slices.Contains(targetIDs, id) })
 }
 
 // webServers reads one server, or a list.
@@ -36,6 +43,15 @@ func (l *loader) webServer(n yamldoc.Node) WebServer {
 		"timeout":       func(n yamldoc.Node) { w.Timeout = n.Duration() },
 		"reuseExisting": func(n yamldoc.Node) { w.ReuseExisting = n.Bool() },
 		"env":           func(n yamldoc.Node) { w.Env = l.deviceEnv(n) },
+		"targets": func(n yamldoc.Node) {
+			if n.Kind() == yamldoc.List && len(n.Items()) == 0 {
+				n.Errorf("remove the key to start the server for every trail", "no trail would need the server")
+			}
+			for _, item := range n.Items() {
+				w.Targets = append(w.Targets, text(item))
+				l.namedTargets = append(l.namedTargets, item)
+			}
+		},
 	})
 	for _, key := range []string{"command", "url"} {
 		if n.Kind() == yamldoc.Mapping && !has[key] {

@@ -211,6 +211,9 @@ type Status struct {
 	Folder   string   `json:"folder,omitempty"`  // with logs and evidence
 }
 
+// TargetID returns the id of the target of the session.
+func (s *Session) TargetID() string { return s.opts.Scope.Target.ID }
+
 // Status returns where the session stands, or stood when it ended.
 func (s *Session) Status(ctx context.Context) (Status, error) {
 	release, err := s.acquireRecording(ctx)

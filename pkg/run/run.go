@@ -62,9 +62,9 @@ type Options struct {
 	AllowedOrigins  []string
 	OpenLog         func(path string, onError func(error)) SessionLog
 	Commit          string // of the project in git, for reports; may be empty
-	// BeforeTrails is called before the first trail is replayed, unless there is none or DryRun is set. stop is called
-	// after the last. With an error nothing is replayed. May be nil.
-	BeforeTrails func(ctx context.Context) (stop func(), err error)
+	// BeforeTrails is called before the first trail is replayed, unless there is none or DryRun is set. targets returns
+	// the ids of the trails' targets. stop is called after the last trail. With an error nothing is replayed. May be nil.
+	BeforeTrails func(ctx context.Context, targets func() []string) (stop func(), err error)
 	// StopShared stops the server processes that were launched as shared. May be nil.
 	StopShared func(ctx context.Context) error
 }
@@ -97,7 +97,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	}
 	mine, plan := r.shard(cases)
 	if o.BeforeTrails != nil && len(mine) > 0 && !o.DryRun {
-		stop, err := o.BeforeTrails(ctx)
+		stop, err := o.BeforeTrails(ctx, func() []string { return r.targets(mine) })
 		if err != nil {
 			return Summary{}, err
 		}

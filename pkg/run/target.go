@@ -5,6 +5,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -26,4 +27,28 @@ func CheckTarget(project *config.Project, file *trail.File) (problem fault.Probl
 		return fault.Problem{}, false
 	}
 	return file.TargetProblem(fault.DidYouMean(name, ids), "unknown target %q: no target has this id or app id", name), true
+}
+
+// targets returns the ids of the targets of cases, each once. It leaves out trails that cannot be replayed.
+func (r *runner) targets(cases []testCase) []string {
+	type replay struct {
+		path   string
+		device *deviceQueue
+	}
+	seen, ids := map[replay]bool{}, []string{}
+	for _, c := range cases {
+		one := replay{c.path, c.device}
+		if seen[one] {
+			continue
+		}
+		seen[one] = true
+		file, problems := r.readTrail(c.path)
+		if len(problems) > 0 {
+			continue
+		}
+		if sc, err := scope.Resolve(c.device.request(file)); err == nil {
+			ids = appendNew(ids, sc.Target.ID)
+		}
+	}
+	return ids
 }

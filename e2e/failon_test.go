@@ -52,7 +52,7 @@ func TestFailOn(t *testing.T) {
 	p.run("run").want(t, 0, "1 passed")
 	p.write("trailblaze.yaml", webConfig+"failOn: ["+strings.Join(all, ", ")+"]\n")
 	r := p.run("run")
-	r.want(t, 1, "5 failures, after which the trail went on:", "answer it with web_handleDialog", "1 failed", "see logs/a_")
+	r.want(t, 1, "5 failures, after which the trail went on. The first: failOn ", "answer it with web_handleDialog", "1 failed", "see logs/a_")
 	if strings.Contains(r.stdout, "next, to look at the call") {
 		t.Error("no call failed, and there is a repair")
 	}

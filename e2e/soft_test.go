@@ -30,7 +30,7 @@ func TestSoftCallsFailTheTrailAtItsEnd(t *testing.T) {
 		t.Errorf("said %s", got)
 	}
 	list := []string{
-		"2 failures, after which the trail went on:", `trails/a.trail.yaml:5: step 1 "s", fail: soft failure: no total`,
+		"2 failures, after which the trail went on. The first: soft failure: no total", `trails/a.trail.yaml:5: step 1 "s", fail: soft failure: no total`,
 		`trails/parts/b.yaml:5: step 2.1 "v", fail: soft failure: no name`,
 	}
 	p.run("run", "--junit", "junit.xml", "--html", "out").want(t, 1, append(list, "1 failed")...)

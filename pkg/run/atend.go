@@ -91,9 +91,10 @@ func (p *replaying) withFailures(res trailResult, all []endFailure, where string
 		res.Reason += strings.TrimSuffix("\nbesides "+where, " ") + ":\n" + strings.Join(list, "\n")
 		return res
 	}
-	reason := fmt.Sprintf("%d failures, after which the trail went on:\n%s", len(all), strings.Join(list, "\n"))
-	if len(all) == 1 {
-		reason = all[0].words()
+	reason := all[0].words()
+	if len(all) > 1 {
+		headline, _, _ := strings.Cut(reason, "\n")
+		reason = fmt.Sprintf("%d failures, after which the trail went on. The first: %s\n%s", len(all), headline, strings.Join(list, "\n"))
 	}
 	if where != "" {
 		reason = where + ": " + reason

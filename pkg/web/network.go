@@ -177,6 +177,7 @@ func (n *network) onEvent(s *cdp.Session, e cdp.Event) (failed *exchange) {
 		delete(n.answered, x.id)
 	default:
 		x.failure, x.ended = p.ErrorText, n.events
+		delete(n.answered, x.id)
 	}
 	n.mu.Unlock()
 	n.device.changes.notify()

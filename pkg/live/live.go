@@ -92,18 +92,20 @@ type Session struct {
 	references *screen.References
 	slot       chan struct{} // holds a value while a method runs
 
-	*list                        // where calls are recorded: the recording, or the part at which its replay stopped
-	kept       string            // the recording as it is in the folder of the session
-	open       *files.LockedFile // says that the session is open; nil if that cannot be said
-	root       *list             // the recording
-	parts      map[string]*list  // the parts that were replayed, by their absolute paths
-	shown      *device.View      // what the caller knows of the screen; nil when nothing was shown yet
-	looked     time.Time         // when the last view was begun
-	shownAt    time.Time         // when that of shown was begun
-	unfinished []string          // texts of the steps whose last request failed
-	unrecorded int               // how many calls that may change the app were made without recording
-	repairs    []repair          // of trails, that were saved
-	omitted    int               // how much of what could not be recorded was reported
+	*list                     // where calls are recorded: the recording, or the part at which its replay stopped
+	kept    string            // the recording as it is in the folder of the session
+	open    *files.LockedFile // says that the session is open; nil if that cannot be said
+	root    *list             // the recording
+	parts   map[string]*list  // the parts that were replayed, by their absolute paths
+	shown   *device.View      // what the caller knows of the screen; nil when nothing was shown yet
+	looked  time.Time         // when the last view was begun
+	shownAt time.Time         // when that of shown was begun
+	// beforeAction is the screen before the last action of the caller; nil when it is not known.
+	beforeAction *device.View
+	unfinished   []string // texts of the steps whose last request failed
+	unrecorded   int      // how many calls that may change the app were made without recording
+	repairs      []repair // of trails, that were saved
+	omitted      int      // how much of what could not be recorded was reported
 }
 
 // Open opens a session: it starts the servers of the scope and registers their tools. The device starts with the first

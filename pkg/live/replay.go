@@ -80,6 +80,7 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	}
 	report.Repaired = slices.ContainsFunc(s.allSteps(), func(step *Step) bool { return step.changed })
 	var after StepReport
+	s.beforeAction = nil
 	_, err = s.reportScreen(ctx, &after)
 	report.URL, report.Changes, report.Events, report.Messages = after.URL, after.Changes, after.Events, after.Messages
 	return report, err

@@ -69,12 +69,15 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 	index := s.place(r)
 	st := session.Step{Index: index + 1, Text: s.text(r.Text), Kind: r.Kind, Calls: r.Calls, Within: s.within()}
 	s.inner.StartStep(st)
+	before := s.shown
 	report, made := s.makeCalls(ctx, r.Calls)
 	if s.inner.Err() == nil { // else the failed call has the reason
 		var blocked []string
 		if blocked, err = s.reportScreen(ctx, &report); len(blocked) > 0 {
 			made = s.failLast(&report, made, blocked[0])
 		}
+		s.noteAction(r, before)
+		s.heldBefore(r.Calls, &report)
 	}
 	outcome := event.Passed
 	if !report.OK() {

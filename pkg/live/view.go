@@ -27,7 +27,7 @@ type SnapshotOptions struct {
 // The default sizes of texts about the screen, in bytes.
 const (
 	snapshotBytes = 6000
-	findBytes     = 1000
+	findBytes     = 2000
 	changesBytes  = 1200
 	logBytes      = 4000
 )

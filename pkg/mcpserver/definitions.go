@@ -29,7 +29,7 @@ func definitions() []definition {
 				`"memory":{"type":"object","additionalProperties":{"type":"string"},"description":"for {{name}}"}`,
 			(*server).sessionTool, "action"),
 		define("snapshot", "What the screen shows: elements with refs.",
-			`"find":{"type":"string","description":"only lines with this text"},"within":{"type":"string","description":"ref or CSS"},`+
+			`"find":{"type":"string","description":"only lines with this text, with the controls of their row"},"within":{"type":"string","description":"ref or CSS"},`+
 				`"maxBytes":{"type":"integer","default":6000},"screenshot":{"type":"boolean","description":"image, too"},`+
 				`"show":{"enum":["console","requests"],"description":"instead"}`,
 			(*server).snapshotTool),

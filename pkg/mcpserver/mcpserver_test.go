@@ -818,6 +818,18 @@ func TestShowsConsoleAndRequestsBetweenMarks(t *testing.T) {
 	c.wants("snapshot", map[string]any{"show": 1}, true, "show: expected a text, got number")
 }
 
+func TestFailedSaveOfNewFileDoesNotRepeatIt(t *testing.T) {
+	t.Parallel()
+	report := live.SaveReport{File: "a", New: true, Diff: "+ everything", Replayed: &live.Replayed{Outcome: "failed"}}
+	if text := saveText(report); strings.Contains(text, "everything") || !strings.Contains(text, "was not written") {
+		t.Error(text)
+	}
+	report.New = false
+	if text := saveText(report); !strings.Contains(text, "everything") {
+		t.Errorf("what changes in a file that exists: %s", text)
+	}
+}
+
 func TestSaveNamesOtherFilesWithTheSameCall(t *testing.T) {
 	t.Parallel()
 	report := live.SaveReport{File: "a", Written: true, Replayed: &live.Replayed{Outcome: "passed"}}

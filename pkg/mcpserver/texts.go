@@ -184,7 +184,7 @@ func saveText(r live.SaveReport) string {
 		b.WriteString("\nwarning: " + cut(w, 200))
 	}
 	switch {
-	case r.New && r.Written: // the diff would repeat the whole recording
+	case r.New: // the diff would repeat the whole recording
 	case r.Diff != "":
 		b.WriteString("\n" + recordingPage(r.Diff, maxDiff))
 	case r.Written:

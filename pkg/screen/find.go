@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -11,8 +12,9 @@ const (
 )
 
 // Find writes the elements whose line contains query, in any case, each below its nearest ancestors with a name or a
-// reference, whose names are shortened. A query that is a reference finds its element. The text has at most maxBytes
-// bytes, 0 for no bound; Left counts the elements that were found and not written.
+// reference, whose names are shortened. A query that is a reference finds its element. An element in a row or another
+// item of several comes with the controls of that item. The text has at most maxBytes bytes, 0 for no bound; Left counts
+// the elements that were not written.
 func Find(t *Tree, query string, ref func(*Node) string, maxBytes int) Text {
 	f := finder{tree: t, ref: ref, query: strings.ToLower(fold(query))}
 	var found []int
@@ -21,10 +23,51 @@ func Find(t *Tree, query string, ref func(*Node) string, maxBytes int) Text {
 			found = append(found, i)
 		}
 	}
+	found = f.withItems(found)
 	if text := f.write(found, 0); maxBytes == 0 || len(text.String()) <= maxBytes {
 		return text
 	}
 	return f.write(found, max(1, maxBytes-len(leftOut(len(found)))-1))
+}
+
+// maxItemControls is how many controls of an item come with an element in it.
+const maxItemControls = 8
+
+// withItems adds to the positions of elements those of the controls in their items.
+func (f *finder) withItems(found []int) []int {
+	all := map[int]bool{}
+	for _, i := range found {
+		all[i] = true
+		controls := f.controlsIn(f.item(i))
+		for _, at := range controls[:min(len(controls), maxItemControls)] {
+			all[at] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// item returns the position of the item that the node at a position is or is in: of the row, for a cell. It is -1
+// outside of items.
+func (f *finder) item(i int) int {
+	for ; i >= 0; i = f.tree.parents[i] {
+		if n := f.tree.nodes[i]; n.isItem() && !hasWord("cell gridcell", n.RoleName()) {
+			break
+		}
+	}
+	return i
+}
+
+// controlsIn returns the positions of the controls below the one at a position, none for -1.
+func (f *finder) controlsIn(item int) (controls []int) {
+	if item < 0 {
+		return nil
+	}
+	for at := item + 1; at < f.tree.ends[item]; at++ {
+		if n := f.tree.nodes[at]; n.isTarget() && n.shown() {
+			controls = append(controls, at)
+		}
+	}
+	return controls
 }
 
 // finder writes elements of a tree with their ancestors.

@@ -50,7 +50,15 @@ func TestFind(t *testing.T) {
 		},
 		"a reference": {
 			people, "e2", 0,
-			"- table \"People\"\n  - row \"Ann Delete\" [ref=e1]\n    - cell \"Ann\" [ref=e2]",
+			"- table \"People\"\n  - row \"Ann Delete\" [ref=e1]\n    - cell \"Ann\" [ref=e2]\n    - cell \"Delete\" [ref=e3]\n      - button \"Delete\" [ref=e4]",
+		},
+		"a text in a row, with the controls of the row": {
+			people, `cell "bob`, 0,
+			`- table "People"
+  - row "Bob Delete" [ref=e5]
+    - cell "Bob" [ref=e6]
+    - cell "Delete" [ref=e7]
+      - button "Delete" [ref=e8]`,
 		},
 		"what is quoted in the line": {shop, `"now"`, 0, "- main \"Shop\"\n  - button \"Pay \\\"now\\\"\" [ref=e4]"},
 		"bounded":                    {shop, "cart", 80, "- main \"Shop\"\n  - button \"Add to cart\" [ref=e1]\n… 2 more elements"},

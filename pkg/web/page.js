@@ -596,7 +596,7 @@
     // select chooses options of a drop-down list, by value or by label.
     select: (given, options) => {
       const el = controlOf(given, "select");
-      if (el.localName !== "select") return { reason: `it is not a <select> but ${describe(el)}`, held: attached };
+      if (el.localName !== "select") return { impossible: "it is not a <select>; click it, then click the option" };
       const hidden = invisibleReason(el);
       if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
       const disabled = disabledReason(el);

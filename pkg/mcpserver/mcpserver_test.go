@@ -818,6 +818,21 @@ func TestShowsConsoleAndRequestsBetweenMarks(t *testing.T) {
 	c.wants("snapshot", map[string]any{"show": 1}, true, "show: expected a text, got number")
 }
 
+func TestAnswersNameToolsInsteadOfCommands(t *testing.T) {
+	t.Parallel()
+	c := started(t, Options{}, func(f *fakeSession) {
+		f.snapshotErr = fault.New(fault.InvalidArguments, "did you mean \"tap\"? `trailblaze toolbox list` lists the tools of a scope", "unknown tool")
+		f.replay = func(context.Context) (live.Replayed, error) {
+			return live.Replayed{Outcome: "error", Reason: "argument who is missing", Hint: "pass --arg who=…", Line: 2}, nil
+		}
+	})
+	c.wants("snapshot", nil, true, `hint: did you mean "tap"? toolbox lists the tools`)
+	text, _ := c.call("run_trail", map[string]any{"file": "a.trail.yaml"})
+	if !strings.Contains(text, "; give it in args: who=…") || strings.Contains(text, "with keep") {
+		t.Error(text)
+	}
+}
+
 func TestFailedSaveOfNewFileDoesNotRepeatIt(t *testing.T) {
 	t.Parallel()
 	report := live.SaveReport{File: "a", New: true, Diff: "+ everything", Replayed: &live.Replayed{Outcome: "failed"}}

@@ -182,8 +182,11 @@ func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 	ds, at, call := p.device.dialogs, p.url(), p.device.incidents.during()
 	d, policy := ds.open(opened.Type, opened.Message)
 	params, did := map[string]any{"accept": policy.accept}, "dismissed"
-	if policy.accept {
+	switch {
+	case policy.accept:
 		did = "accepted"
+	case p.device.session.Live && !policy.given && opened.Type != "alert":
+		did += "; web_handleDialog before the call accepts it"
 	}
 	if opened.Type == "prompt" && policy.accept {
 		params["promptText"] = policy.text

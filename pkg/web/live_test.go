@@ -292,7 +292,7 @@ func TestEventsSinceLastView(t *testing.T) {
 	}
 	u.mustEval(`confirm("Delete\n- button \u202eall?"); console.error("first\nline"); console.error("second"); open("/popup"); d.click(); 0`)
 	want := []string{
-		`dialog: confirm "Delete\n- button \u202eall?", dismissed`,
+		`dialog: confirm "Delete\n- button \u202eall?", dismissed; web_handleDialog before the call accepts it`,
 		"download: report.txt from " + url + "/file",
 		"download: report.txt is completed, 1 bytes",
 		"window opened: " + url + "/popup",

@@ -1,14 +1,19 @@
 package web
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
 // messagesPage shows messages in several ways, each for a time that it measures itself, in window.times.
@@ -16,7 +21,8 @@ const messagesPage = `<title>messages</title><p>Some text</p><div id=polite aria
 <p id=hidden role=alert style="display: none">Disk full</p><ul id=list></ul><div id=host></div><h2 id=moved></h2>
 <script>
 	window.times = {};
-	const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+	const slower = location.hash ? 3 : 1;
+	const wait = (ms) => new Promise((done) => setTimeout(done, slower * ms));
 	const timed = async (text, ms, show, hide) => {
 		const began = performance.now();
 		show();
@@ -92,6 +98,32 @@ func TestLiveViewTellsMessagesThatAreGone(t *testing.T) {
 	u.messages("Signed out")
 }
 
+// TestMessagesAreThoseThatPlaywrightSees has Playwright measure on the same page how long each text is visible.
+func TestMessagesAreThoseThatPlaywrightSees(t *testing.T) {
+	t.Parallel()
+	texts := []string{"Saved", "Export started", "Export finished: 42 rows", "Disk full", "In the shadow"}
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(messagesPage)}) + "/page#slower"
+	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
+	defer cancel()
+	node := exec.CommandContext(ctx, "node", append([]string{"messages.mjs", spawntest.Chromium(t), url}, texts...)...)
+	node.Dir = playwrightFolder
+	node.Cancel = func() error { return node.Process.Signal(os.Interrupt) }
+	node.WaitDelay = 10 * time.Second
+	out, err := node.Output()
+	var seen map[string]float64
+	if err != nil || json.Unmarshal(out, &seen) != nil {
+		t.Fatalf("node messages.mjs: %v %s", err, out)
+	}
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url)
+	u.mustEval("void all()")
+	for _, m := range u.messages(append(texts, "Copied to the clipboardUndo")...) {
+		if ms, ok := seen[m.Text]; ok && (m.For.Seconds()*1000 < ms/2 || m.For.Seconds()*1000 > 2*ms) {
+			t.Errorf("%q was shown for %s, Playwright sees it for %.0f ms", m.Text, m.For, ms)
+		}
+	}
+}
+
 // messages waits until a page has shown some texts that are gone, in any order, and returns what it showed.
 func (u *testSession) messages(want ...string) (gone []device.Message) {
 	u.t.Helper()
@@ -141,5 +173,26 @@ func TestMessagesAreBounded(t *testing.T) {
 	}
 	if replayed := openSession(t); replayed.device.(*webDevice).script() != replayed.device.(*webDevice).backend.script {
 		t.Error("a session of a trail watches messages")
+	}
+}
+
+func TestLiveViewSaysHowToAcceptDialogs(t *testing.T) {
+	t.Parallel()
+	u := openLive(t, device.Session{})
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<button onclick="confirm('Delete it?')">Delete</button><button onclick="alert('Hi')">Greet</button>`)})
+	u.mustCall("navigate", "url", url+"/page")
+	for _, c := range []struct{ policy, button, want string }{
+		{"", "Delete", `dialog: confirm "Delete it?", dismissed; web_handleDialog before the call accepts it`},
+		{"", "Greet", `dialog: alert "Hi", dismissed`},
+		{"DISMISS", "Delete", `dialog: confirm "Delete it?", dismissed`},
+		{"ACCEPT", "Delete", `dialog: confirm "Delete it?", accepted`},
+	} {
+		if c.policy != "" {
+			u.mustCall("web_handleDialog", "action", c.policy)
+		}
+		u.mustCall("web_click", "ref", c.button)
+		if events := u.view(device.ViewOptions{}).Events; !slices.Contains(events, c.want) {
+			t.Errorf("%q: %q", c.policy, events)
+		}
 	}
 }

@@ -29,6 +29,12 @@ type world struct {
 	messages *messages                 // receives those that are gone
 }
 
+func newWorld(p *page, id int, unique string) *world {
+	w := &world{id: id, unique: unique, messages: &p.device.messages}
+	w.ctx, w.cancel = context.WithCancelCause(context.Background()) //nolint:forbidigo // outlives calls
+	return w
+}
+
 // bind returns a context that ends with ctx and, with the cause errGone, when the document is replaced. done must be
 // called.
 func (w *world) bind(ctx context.Context) (bound context.Context, done func()) {

@@ -136,6 +136,7 @@ func (p *page) onFrameEvent(s *cdp.Session, e cdp.Event) {
 				p.activity.navigations++
 			}
 			f.removeChildren()
+			f.renewWorld(s)
 			f.leaving, f.refreshes = nil, false
 			f.loader, f.url = params.Frame.LoaderID, params.Frame.URL+params.Frame.URLFragment
 			f.failed = params.Frame.UnreachableURL != ""
@@ -240,6 +241,17 @@ func (f *frame) endWorld() {
 	}
 }
 
+// renewWorld begins anew in the world of a frame that shows another document, if it still has one: the browser keeps the
+// window of a first, empty document for the one that replaces it, and runs no scripts that are registered for new
+// documents. The caller holds page.mu.
+func (f *frame) renewWorld(s *cdp.Session) {
+	if old := f.world; old != nil {
+		f.endWorld()
+		f.world = newWorld(f.page, old.id, old.unique)
+		s.Send("Runtime.evaluate", map[string]any{"expression": f.page.device.script(), "uniqueContextId": old.unique})
+	}
+}
+
 // onContextEvent handles the events of execution contexts: the isolated worlds of documents.
 func (p *page) onContextEvent(s *cdp.Session, e cdp.Event) {
 	var params struct {
@@ -272,10 +284,8 @@ func (p *page) onContextEvent(s *cdp.Session, e cdp.Event) {
 		if e.Method == "Runtime.executionContextCreated" {
 			if f := p.framesByID[params.Context.AuxData.FrameID]; f != nil {
 				f.endWorld()
-				w := &world{id: params.Context.ID, unique: params.Context.UniqueID, messages: &p.device.messages}
-				w.ctx, w.cancel = context.WithCancelCause(context.Background()) //nolint:forbidigo // outlives calls
 				f.session.to.Store(s)
-				f.world = w
+				f.world = newWorld(p, params.Context.ID, params.Context.UniqueID)
 			}
 			return
 		}

@@ -4,8 +4,8 @@
 // gone. It looks at the document only after mutations.
 (() => {
   "use strict";
-  if (globalThis.trailblazeMessages) return;
-  globalThis.trailblazeMessages = true;
+  if (globalThis.trailblazeMessages === document) return;
+  globalThis.trailblazeMessages = document;
   const { isVisible, shownText, normalize, controls } = globalThis.trailblaze;
 
   const liveRegions = "[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive], output";

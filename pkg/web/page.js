@@ -1,12 +1,13 @@
 // The part of the web commands that runs in the page, in an isolated world of each frame, where pages can neither see
-// nor change it. It is evaluated once in each document, as early as the browser allows. Go calls the functions of
-// globalThis.trailblaze.
+// nor change it. It is evaluated in each document, as early as the browser allows. Go calls the functions of
+// globalThis.trailblaze. A world may have been used by a document before: then everything here begins anew.
 //
 // An element is given by a spec, which is one of {css}, {testId}, {id, text}, {text}, {focused} and {middle}, or as
 // itself. No function waits for longer than the time that it is given.
 (() => {
   "use strict";
-  if (globalThis.trailblaze) return;
+  if (globalThis.trailblaze?.document === document) return;
+  const born = document;
 
   // --------------------------------------------------------------------------------------------------- finding elements
 
@@ -1112,7 +1113,7 @@
   };
 
   const guardEvent = (event) => {
-    if (!guarded || !event.isTrusted || guarded.received) return;
+    if (!guarded || !event.isTrusted || guarded.received || document !== born) return;
     if (!guarded.blocked && (event.timeStamp > guarded.until || (!guarded.el && event.type === "keydown"))) {
       guarded = null;
       return;
@@ -1524,6 +1525,7 @@
       .filter((el) => el.indeterminate);
 
   globalThis.trailblaze = {
+    document,
     observe,
     apply,
     inputResult,

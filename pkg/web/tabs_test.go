@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
 // shopPages are pages that open others.
@@ -123,5 +125,36 @@ func TestScreenshotOfCoveredPage(t *testing.T) {
 	}
 	if text := u.pageText(); !strings.Contains(text, "Open tabs:\n- 0 "+url+"/opener (this page)\n- 1 "+url+"/opened?script\n") {
 		t.Error(text)
+	}
+}
+
+// The browser keeps the window of the empty document that a popup of the same origin shows at first, and the isolated
+// world in it. A headless shell calls no listener that was registered there before.
+func TestPopupsOfTheSameOrigin(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{
+		"/opener": htmlPage(`<button onclick="window.open('/popup')">Script</button><a target=_blank rel=opener href=/popup>Link</a>
+			<form action=/popup target=named><button>Form</button></form>`),
+		"/popup": htmlPage(`<title>0</title><button onclick="document.title++">Pick</button><input type=checkbox aria-label=Agree>
+			<input aria-label=Name><button onclick="
+				state.append('Saved'); setTimeout(() => state.replaceChildren(), 300)">Save</button><p id=state role=status></p>`),
+	})
+	b := newTestBackend(t, map[string]string{"browser": spawntest.HeadlessShell(t)})
+	for _, way := range []string{"Script", "Link", "Form"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			u := openSessionIn(t, b, device.Session{Live: true})
+			u.mustCall("web_navigate", "url", at+"/opener")
+			u.mustCall("web_click", "ref", way)
+			u.mustCall("web_waitForTab", "urlPattern", "popup")
+			u.mustCall("web_click", "ref", "Pick")
+			u.mustCall("web_setChecked", "ref", "Agree")
+			u.mustCall("web_verifyState", "ref", "Agree", "state", "checked")
+			u.mustCall("web_type", "ref", "Name", "text", "Ann")
+			u.mustCall("web_verifyValue", "ref", "Name", "expected", "Ann")
+			u.mustCall("web_verifyTitle", "pattern", "^1$")
+			u.mustCall("web_click", "ref", "Save")
+			u.messages("Saved")
+		})
 	}
 }

@@ -42,6 +42,19 @@ func Chromium(t TB) string {
 	return ""
 }
 
+// HeadlessShell returns the path of a headless shell, or of the browser of TRAILBLAZE_BROWSER. Without one it ends the
+// test.
+func HeadlessShell(t TB) string {
+	t.Helper()
+	for _, name := range []string{os.Getenv("TRAILBLAZE_BROWSER"), "chromium-headless-shell", "chrome-headless-shell"} { //nolint:forbidigo // only tests call it
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatal("a headless shell is missing: run make deps as root, or install chromium-headless-shell")
+	return ""
+}
+
 // Marker returns a unique environment entry, NAME=value.
 func Marker() string { return "TRAILBLAZE_TEST_MARKER=" + rand.Text() }
 

@@ -223,14 +223,31 @@ func (d *webDevice) addTroubles(r *tool.Result) {
 }
 
 // noteRequests notes in the result of a check that held that the page may still change.
-func (d *webDevice) noteRequests(r *tool.Result) {
-	pending := d.network.pendingOfAction()
+func (d *webDevice) noteRequests(ctx context.Context, p *page, call tool.Call, r *tool.Result) {
+	pending, by := d.network.pendingOfAction(), "which the action before it started"
+	if pending == "" && isCheckOfAbsence(call) {
+		pending, by = p.pendingOfDocuments(ctx), "which the page that was opened requested"
+	}
 	if pending == "" {
 		return
 	}
-	note := pending + ", which the action before it started, has not ended"
+	note := pending + ", " + by + ", has not ended"
 	r.Notes = append(r.Notes, note)
 	r.Text += remarks{note}.String()
+}
+
+// pendingOfDocuments names the requests of the page that has just been opened. One that has not loaded although nothing
+// is missing is about to run a script that has come, and sends its requests then.
+func (p *page) pendingOfDocuments(ctx context.Context) (pending string) {
+	ctx, cancel := context.WithTimeout(ctx, p.limits().response)
+	defer cancel()
+	n := p.device.network
+	_ = p.device.changes.waitUntil(ctx, func() bool {
+		nothingToCome := p.loaded() || n.unfinished() != ""
+		pending = n.pendingOfDocuments(p.ownLoaders())
+		return pending != "" || nothingToCome
+	})
+	return pending
 }
 
 // notStarted is the end of a call whose command did not run.
@@ -273,7 +290,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 		}
 		d.network.endAction(opensPage(call.Tool))
 	} else if err == nil && result.OK && isCheck(call.Tool) {
-		d.noteRequests(&result)
+		d.noteRequests(running, p, call, &result)
 	}
 	if secret {
 		d.noteSecretOpened(call)

@@ -65,6 +65,19 @@ func (p *page) frames() []*frame {
 	return p.root.all(nil)
 }
 
+// ownLoaders returns the loaders of the documents of the page, without those of frames of other origins.
+func (p *page) ownLoaders() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []string
+	for _, f := range p.framesByID {
+		if originOf(f.url) == originOf(p.root.url) {
+			list = append(list, f.loader)
+		}
+	}
+	return list
+}
+
 // all appends the frame and those inside it, without those that have no session at the moment.
 func (f *frame) all(list []*frame) []*frame {
 	if f.session.to.Load() != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
 // leaving is a navigation that will replace the document of a frame, and has not ended. The events that it follows come
@@ -200,6 +201,18 @@ func opensPage(name string) bool {
 // isCheck reports whether a command fails unless the page shows something.
 func isCheck(name string) bool {
 	return strings.HasPrefix(name, "web_verify") || slices.Contains(device.CoreChecks(), name)
+}
+
+// isCheckOfAbsence reports whether a call is a check that a page holds that shows nothing yet.
+func isCheckOfAbsence(call tool.Call) bool {
+	switch call.Tool {
+	case "web_verifyTextNotVisible", "web_verifyElementNotVisible":
+		return true
+	case "web_verifyCount":
+		expected, err := countRangeOf(call.Args)
+		return err == nil && expected.holds(0)
+	}
+	return false
 }
 
 // isAction reports whether a command does something that a page may respond to by opening another one.

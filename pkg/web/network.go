@@ -50,6 +50,7 @@ type network struct {
 // exchange is a request and its response. The numbers are counts of events; 0 for an event that did not come yet.
 type exchange struct {
 	id      string // the browser's; redirects have the same
+	loader  string // of the document that sent it; its own id if it is for a document
 	session *cdp.Session
 	url     string
 	method  string
@@ -132,8 +133,8 @@ func (n *network) startWindow() {
 // 500 and more and not from a route.
 func (n *network) onEvent(s *cdp.Session, e cdp.Event) (failed *exchange) {
 	var p struct {
-		RequestID, ErrorText, Type string
-		Request                    struct {
+		RequestID, LoaderID, ErrorText, Type string
+		Request                              struct {
 			URL, Method, PostData string
 			Headers               map[string]any
 		}
@@ -165,7 +166,7 @@ func (n *network) onEvent(s *cdp.Session, e cdp.Event) (failed *exchange) {
 			x.status, x.answer, x.responded, x.ended = p.RedirectResponse.Status, p.RedirectResponse.Headers, n.events, n.events
 		}
 		n.add(&exchange{
-			id: p.RequestID, session: s, url: p.Request.URL, method: p.Request.Method, kind: p.Type, headers: p.Request.Headers,
+			id: p.RequestID, loader: p.LoaderID, session: s, url: p.Request.URL, method: p.Request.Method, kind: p.Type, headers: p.Request.Headers,
 			body: p.Request.PostData, requested: n.events,
 		})
 	case x == nil:
@@ -275,14 +276,40 @@ func (n *network) endAction(opened bool) {
 func (x *exchange) isData() bool { return x.kind == "XHR" || x.kind == "Fetch" || x.kind == "Document" }
 
 // pendingOfAction names the requests that the last action started and that have not ended; empty for none. The page may
-// still change when they do.
+// still change when they do. Those of a document that the action opened are not its own.
 func (n *network) pendingOfAction() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.opened {
 		return ""
 	}
-	return n.pending(func(x *exchange) bool { return x.isData() && x.requested <= n.acted })
+	return n.pending(func(x *exchange) bool {
+		return x.isData() && x.requested <= n.acted && (x.kind == "Document" || !n.isOpened(x.loader))
+	})
+}
+
+// pendingOfDocuments names the requests for data and scripts of some documents, given by their loaders, that have not
+// ended; empty for none. Only documents that were opened since the last action began count. A request that is repeated
+// does not count: the page polls.
+func (n *network) pendingOfDocuments(loaders []string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.pending(func(x *exchange) bool {
+		return slices.Contains([]string{"XHR", "Fetch", "Script"}, x.kind) && slices.Contains(loaders, x.loader) &&
+			n.isOpened(x.loader) && !n.isRepeated(x)
+	})
+}
+
+// isOpened reports whether the document with a loader was requested since the last action began. The caller holds n.mu.
+func (n *network) isOpened(loader string) bool {
+	return slices.ContainsFunc(n.exchanges, func(x *exchange) bool { return x.id == loader && x.requested > n.window })
+}
+
+// isRepeated reports whether the same request has ended before. The caller holds n.mu.
+func (n *network) isRepeated(x *exchange) bool {
+	return slices.ContainsFunc(n.exchanges, func(other *exchange) bool {
+		return other.ended > 0 && other.method == x.method && other.url == x.url && other.body == x.body
+	})
 }
 
 // troubles says which requests for data since the last action have not ended, and which had a status of 500 and more;

@@ -74,7 +74,7 @@ type shownElement struct {
 	node   *Node
 	id     int // number of its identity
 	parent *shownElement
-	place  *place
+	at     location
 	text   string        // its line without a reference
 	ref    string        // "" without one
 	other  *shownElement // the same element in the other view; nil when there is none
@@ -85,7 +85,7 @@ type shownElement struct {
 // shownOn returns the elements of a view that have a line.
 func (d *difference) shownOn(v View) []*shownElement {
 	var list []*shownElement
-	counts, places := map[identity]int{}, v.Tree.places()
+	counts, locations := map[identity]int{}, v.Tree.locations()
 	above := make([]*shownElement, len(v.Tree.nodes)) // the shown element at or above each node
 	for i, n := range v.Tree.nodes {
 		var parent *shownElement
@@ -96,7 +96,7 @@ func (d *difference) shownOn(v View) []*shownElement {
 		if !n.shown() {
 			continue
 		}
-		e := &shownElement{node: n, parent: parent, place: places[i], text: n.line(""), depth: -1}
+		e := &shownElement{node: n, parent: parent, at: locations[i], text: n.line(""), depth: -1}
 		if v.Ref != nil {
 			e.ref = v.Ref(n)
 		}
@@ -166,7 +166,7 @@ func (d *difference) match() {
 
 // takesPlaceOf is as in [References.Lookup].
 func (e *shownElement) takesPlaceOf(other *shownElement) bool {
-	return e.node.Key.document() == other.node.Key.document() && e.place.path == other.place.path
+	return e.node.Key.document() == other.node.Key.document() && e.at.equals(other.at)
 }
 
 // named returns what an element keeps when it is rendered again: its role and name if it has a reference, as in

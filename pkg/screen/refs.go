@@ -41,12 +41,12 @@ type element struct {
 	role, name  string
 	first, last int  // the rounds in which it was seen
 	unique      bool // no other element had its role and its name when it was last seen
-	place       *place
+	at          location
 	shown       look // when it was last shown
 }
 
 // look is by what people know an element.
-type look struct{ name, row string }
+type look struct{ name, row, address, heading string }
 
 // See assigns numbers to the elements of a tree that have none yet, in the order of the tree. It must be called for
 // every tree that is shown.
@@ -61,7 +61,7 @@ func (r *References) See(t *Tree) {
 	}
 }
 
-func (e *element) look(n *Node) look { return look{n.Name(), e.place.first} }
+func (e *element) look(n *Node) look { return look{n.Name(), e.at.first, e.at.address, e.at.heading} }
 
 func (r *References) see(t *Tree) {
 	if r.keys == nil {
@@ -74,7 +74,7 @@ func (r *References) see(t *Tree) {
 		words[i] = described{n.RoleName(), n.caption()}
 		count[words[i]]++
 	}
-	places := t.places()
+	locations := t.locations()
 	for i, n := range t.nodes {
 		if n.Key == "" {
 			continue
@@ -85,7 +85,7 @@ func (r *References) see(t *Tree) {
 			r.keys[n.Key] = e
 		}
 		e.last, e.role, e.name, e.unique = r.round, words[i].role, words[i].name, count[words[i]] == 1
-		e.place = places[i]
+		e.at = locations[i]
 		if e.number == 0 && n.Referable() {
 			r.number++
 			e.number = r.number
@@ -149,17 +149,18 @@ func IsReference(text string) bool { return reference().MatchString(text) }
 // Use is what an element is looked up for.
 type Use int
 
-// The values of Use. What an element that is acted on does may be another thing when its name or its row is another one
-// than was shown; a check reads what it is now.
+// The values of Use. What an element that is acted on does may be another thing when its name, its row or its page is another
+// one than was shown; a check reads what it is now.
 const (
 	ToRead Use = iota
 	ToAct
 )
 
 // Lookup returns the element of a reference in the current tree. If it is not there any more, it was the only one with
-// its role and its name, and exactly one element has them now, in the same document and the same row or labelled group,
-// which was never on the screen together with it, that one is returned with Again. Else the error has the kind
-// StaleRef; its message describes what the element was and what is near. The tree counts as seen.
+// its role and its name, and exactly one element has them now, in the same document at the same address, below the same
+// heading and in the same row, dialog, landmark or labelled group, which was never on the screen together with it, that
+// one is returned with Again. Else the error has the kind StaleRef; its message describes what the element was and what
+// is near. The tree counts as seen.
 func (r *References) Lookup(ref string, t *Tree, use Use) (LookupResult, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -198,13 +199,13 @@ func (r *References) isNewer(n *Node, than element) bool {
 	return e != nil && e.first > than.last
 }
 
-// takesPlace reports whether n is in the document, and in the row or labelled group, in which the element was.
+// takesPlace reports whether n is where the element was.
 func (r *References) takesPlace(n *Node, of element) bool {
-	return n.Key.document() == of.key.document() && r.keys[n.Key].place.path == of.place.path
+	return n.Key.document() == of.key.document() && r.keys[n.Key].at.equals(of.at)
 }
 
-// changed returns the error for an element that has another name, or is in another row, than when it was shown. The
-// error counts as showing it.
+// changed returns the error for an element that has another name, or is in another row or on another page, than when it
+// was shown. The error counts as showing it.
 func (r *References) changed(ref string, e *element, n *Node) error {
 	was, now := e.shown, e.look(n)
 	e.shown = now
@@ -214,6 +215,9 @@ func (r *References) changed(ref string, e *element, n *Node) error {
 		return fault.New(StaleRef, hint, "%s was %s and is now %s", ref, describe(e.role, was.name), describe(e.role, now.name))
 	case was.row != now.row:
 		return fault.New(StaleRef, hint, "%s, %s, was in the row of %s and is now in that of %s", ref, n, quote(was.row), quote(now.row))
+	case was.address != now.address && was.heading != now.heading:
+		return fault.New(StaleRef, hint, "%s, %s, was below the heading %s of %s and is now below %s of %s",
+			ref, n, quote(was.heading), was.address, quote(now.heading), now.address)
 	}
 	return nil
 }

@@ -430,3 +430,60 @@ func TestChangeThatWasNotShownIsStale(t *testing.T) {
 		t.Errorf("the error said the new name: %v", err)
 	}
 }
+
+// TestElementOfAnotherPageIsNotTheSame renders an element again where only what is around it tells the pages apart.
+func TestElementOfAnotherPageIsNotTheSame(t *testing.T) {
+	t.Parallel()
+	tree := func(key, address string, around ...*screen.Node) *screen.Tree {
+		button := &screen.Node{Key: screen.Key("d/" + key), Role: "button", Label: new("Continue")}
+		root := &screen.Node{Key: "d/0", Role: "generic", Children: append(around, button)}
+		if last := len(around) - 1; last >= 0 && strings.Contains("dialog form navigation", around[last].Role) {
+			around[last].Children = append(around[last].Children, button)
+			root.Children = around
+		}
+		built := screen.NewTree(root, 0, 0, screen.Web)
+		built.Addresses = map[string]string{"d": address}
+		return built
+	}
+	node := func(role, text string) *screen.Node { return &screen.Node{Role: role, Text: &text} }
+	in := func(role string, inside ...*screen.Node) *screen.Node {
+		return &screen.Node{Role: role, Children: inside}
+	}
+	for name, tt := range map[string]struct {
+		before, now *screen.Tree
+		again       bool
+	}{
+		"the same page":    {tree("1", "/a", node("heading", "Terms")), tree("2", "/a", node("heading", "Terms")), true},
+		"another address":  {tree("1", "/a", node("heading", "Terms")), tree("2", "/b", node("heading", "Terms")), false},
+		"another heading":  {tree("1", "/a", node("heading", "Terms")), tree("2", "/a", node("heading", "Delete?")), false},
+		"no heading":       {tree("1", "/a", node("heading", "Terms")), tree("2", "/a"), false},
+		"another text":     {tree("1", "/a", node("text", "12:00")), tree("2", "/a", node("text", "12:01")), true},
+		"the same dialog":  {tree("1", "/a", in("dialog", node("text", "Keep?"))), tree("2", "/a", in("dialog", node("text", "Keep?"))), true},
+		"another dialog":   {tree("1", "/a", in("dialog", node("text", "Keep?"))), tree("2", "/a", in("dialog", node("text", "Delete?"))), false},
+		"into a form":      {tree("1", "/a", node("text", "Terms")), tree("2", "/a", in("form")), false},
+		"heading of a row": {tree("1", "/a", in("article", node("heading", "One"))), tree("2", "/a", in("article", node("heading", "Two"))), true},
+		"beside the content": {
+			tree("1", "/a", node("heading", "One"), in("navigation")), tree("2", "/a", node("heading", "Two"), in("navigation")), true,
+		},
+	} {
+		refs := &screen.References{}
+		refs.See(tt.before)
+		var ref string
+		for _, n := range tt.before.Nodes() {
+			if n.RoleName() == "button" {
+				ref = refs.Ref(n)
+			}
+		}
+		found, err := refs.Lookup(ref, tt.now, screen.ToAct)
+		if tt.again != (err == nil && found.Again) || err != nil && fault.KindOf(err) != screen.StaleRef {
+			t.Errorf("%s: %+v, %v", name, found, err)
+		}
+	}
+	refs := &screen.References{}
+	refs.See(tree("1", "/a", node("heading", "Terms")))
+	_, err := refs.Lookup("e1", tree("1", "/b", node("heading", "Delete?")), screen.ToAct)
+	const want = `e1, button "Continue", was below the heading "Terms" of /a and is now below "Delete?" of /b`
+	if err == nil || err.Error() != want {
+		t.Errorf("the node on another page: %v", err)
+	}
+}

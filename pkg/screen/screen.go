@@ -100,6 +100,9 @@ type Tree struct {
 	Found map[*Block][]Key
 	// Exhaustive says that all conditions of a web block count, not only those that decide (specification, section 15.1).
 	Exhaustive bool
+	// Addresses are the addresses of the documents that keys name, such as the paths of their URLs. What is found at
+	// another address is another element. The producer sets it; a document may have none.
+	Addresses map[string]string
 	// Windows are the windows of apps in the tree, the topmost first. The producer sets it; nil if it does not tell
 	// them apart.
 	Windows []Window
@@ -196,7 +199,7 @@ func (t *Tree) Filtered() *Tree { return t.filtered() }
 func (t *Tree) filter() *Tree {
 	f := &Tree{
 		Dialects: t.Dialects, Width: t.Width, Height: t.Height, Unavailable: t.Unavailable, Found: t.Found,
-		Exhaustive: t.Exhaustive,
+		Exhaustive: t.Exhaustive, Addresses: t.Addresses,
 	}
 	f.index()
 	f.filtered = func() *Tree { return f }

@@ -225,6 +225,38 @@ func TestReferenceOfElementThatIsGone(t *testing.T) {
 	}
 }
 
+// TestReferenceOfAnotherPageOfTheApp clicks by a reference after the app shows another page in the same document.
+func TestReferenceOfAnotherPageOfTheApp(t *testing.T) {
+	t.Parallel()
+	const html = `<title>terms</title><div id=v><h1>Read the terms</h1><button id=b onclick="document.title = 'accepted'">Continue</button></div>`
+	const script = `document.title = "delete"; const old = b; v.innerHTML = "<h1>Delete the account?</h1><button id=b onclick='document.title = \"deleted\"'>Continue</button>";`
+	url := serve(t, map[string]http.HandlerFunc{"/terms": htmlPage(html)})
+	for name, change := range map[string]string{
+		"rendered":             script,
+		"rendered and pushed":  script + ` history.pushState({}, "", "/delete");`,
+		"by its fragment":      script + ` history.pushState({}, "", "#/delete");`,
+		"the address only":     `v.innerHTML = v.innerHTML; history.pushState({}, "", "/delete");`,
+		"with the same button": script + ` old.onclick = b.onclick; b.replaceWith(old); history.pushState({}, "", "/delete");`,
+		"the same page":        `v.innerHTML = v.innerHTML; history.pushState({}, "", "?page=2#part"); document.title = "same"`,
+	} {
+		u := openLive(t, device.Session{})
+		u.mustCall("navigate", "url", url+"/terms")
+		ref := u.refOf(`button "Continue"`)
+		u.mustEval(change + "; 0")
+		result, err := u.call("web_click", "ref", ref)
+		title := u.view(device.ViewOptions{}).Title
+		if name == "the same page" {
+			if err != nil || !result.OK || title != "accepted" {
+				t.Errorf("%s: %+v, %v, %s", name, result, err, title)
+			}
+			continue
+		}
+		if err != nil || result.Kind != screen.StaleRef || strings.HasSuffix(title, "ed") {
+			t.Errorf("%s: %+v, %v, %s", name, result, err, title)
+		}
+	}
+}
+
 func TestReferenceInACallOfATrailIsAPosition(t *testing.T) {
 	t.Parallel()
 	url := serve(t, map[string]http.HandlerFunc{
@@ -462,7 +494,7 @@ func TestReferenceWaitsUntilThePageHasLoaded(t *testing.T) {
 	url := serve(t, map[string]http.HandlerFunc{"/page": func(w http.ResponseWriter, r *http.Request) {
 		htmlPage("<p id=box><button>Pay</button></p>"+strings.Repeat("<!-- -->", 200))(w, r)
 		if reloaded.Load() {
-			_, _ = io.WriteString(w, "<h1>Reloaded</h1>")
+			_, _ = io.WriteString(w, "<p>Reloaded</p>")
 			_ = http.NewResponseController(w).Flush()
 			select {
 			case <-rest:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,6 +162,7 @@ func (p *page) newCapture(
 		title: documents[main].Title, elements: map[*screen.Node]element{}, parts: map[*frame]framePart{},
 		positions: map[*screen.Node]string{},
 	}
+	addresses := map[string]string{}
 	snapshot := aria.SnapshotWithLabelled
 	if p.device.session.Live {
 		snapshot = aria.LiveSnapshot
@@ -181,13 +183,27 @@ func (p *page) newCapture(
 			}
 		}
 		c.frames = append(c.frames, f)
-		c.parts[f] = part
+		c.parts[f], addresses[part.document] = part, addressOf(d.URL)
 	}
 	c.root = c.nodes(main, c.parts[main].tree)
 	dropLabels(c.root)
 	c.root.Key = screen.Key(c.parts[main].document)
 	c.tree = screen.NewTree(c.root, 0, 0, screen.Web)
+	c.tree.Addresses = addresses
 	return c, nil
+}
+
+// addressOf returns what of a URL tells a page of an app that has several in one document from the others: the path,
+// and the path that some apps have in the fragment.
+func addressOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	if strings.HasPrefix(u.Fragment, "/") || strings.HasPrefix(u.Fragment, "!") {
+		return u.Path + "#" + u.Fragment
+	}
+	return u.Path
 }
 
 // dropLabels removes texts that stand beside a field, or first in a group, and are its name, as the texts of labels
@@ -348,7 +364,9 @@ func (p *page) viewOnce(ctx context.Context, within string) (device.View, error)
 	if !ok {
 		return v, errGone // it was added after the capture
 	}
-	see(part)
+	if c.tree.ByKey(part.Root().Key) == nil { // else it was seen with what is around it
+		see(part)
+	}
 	v.Part = part
 	return v, nil
 }

@@ -33,6 +33,7 @@ const (
 // are indexes of Strings.
 type document struct {
 	Title   int `json:"title"`
+	URL     int `json:"documentURL"`
 	FrameID int `json:"frameId"`
 	Nodes   struct {
 		ParentIndex    []int       `json:"parentIndex"`
@@ -71,6 +72,7 @@ type Document struct {
 	*Capture        // has only this document
 	FrameID  string // in the DevTools protocol
 	Title    string
+	URL      string
 	Owner    int // backend node id of the frame element that holds the document; 0 when the capture does not have it
 }
 
@@ -82,7 +84,7 @@ func (c *Capture) Split() []Document {
 		one := *c
 		one.Documents = c.Documents[i : i+1]
 		documents[i].Capture = &one
-		documents[i].FrameID, documents[i].Title = c.text(d.FrameID), c.text(d.Title)
+		documents[i].FrameID, documents[i].Title, documents[i].URL = c.text(d.FrameID), c.text(d.Title), c.text(d.URL)
 	}
 	for i := range c.Documents {
 		d := &c.Documents[i]

@@ -38,10 +38,14 @@ type locator struct {
 type elementFacts struct {
 	TestID        string        // value of the attribute for test ids
 	CountedTestID bool          // the same test id with another number is in the page
-	ID            []cssSelector // by an id that looks stable; at most one
+	ID            []cssSelector // by an id that looks stable, or an attribute for the test ids of other tools
 	CSS           []cssSelector // others that are unique in the frame, best first
 	Position      []cssSelector // the shortest path that is unique in the frame; at most one
 	Path          cssSelector   // from the top of the document
+	Card          struct {
+		Heading   string        // its text; empty without a card
+		Selectors []cssSelector // which others like it match, too
+	}
 }
 
 // cssSelector is a CSS selector with the texts of the page that are in it.
@@ -213,7 +217,11 @@ func (l *locator) byRoleAndName(ctx context.Context, is roleAndName, selecting s
 		return nil, nil, nil
 	}
 	selector, err := selecting(ctx, inWeb(is.block()), is.name)
-	return selector, slices.Concat(is.warnings(), l.indexWarnings(selector)), err
+	if selector == nil || err != nil {
+		return nil, nil, err
+	}
+	warnings, err := l.nameWarnings(ctx, is, selector)
+	return selector, warnings, err
 }
 
 // roleAndName are an ARIA role and an accessible name.
@@ -227,31 +235,67 @@ func (n roleAndName) block() map[string]any {
 	return block
 }
 
-func (n roleAndName) warnings() []string {
-	if what := screen.MayChange(n.name); what != "" {
-		return []string{fmt.Sprintf("the name %q contains %s and may change; %s does not", n.name, what, n.constant())}
+// nameWarnings says why a selector with a role and a name may find another element later, and which does not.
+func (l *locator) nameWarnings(ctx context.Context, is roleAndName, selector map[string]any) (list []string, err error) {
+	what, counts := screen.MayChange(is.name), l.indexWarnings(selector)
+	if what == "" && len(counts) == 0 {
+		if isLong(is.name) {
+			list = []string{fmt.Sprintf("the name %q is long and may change", is.name)}
+		}
+		return list, nil
 	}
-	if isLong(n.name) {
-		return []string{fmt.Sprintf("the name %q is long and may change", n.name)}
+	other, err := l.constant(ctx, is)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	words := ""
+	if other != nil {
+		words = "nodeSelector " + string(marshal(other))
+	}
+	if what != "" {
+		does := "a test id does not, and without one only its position is left"
+		if words != "" {
+			does = "a test id, or " + words + " does not"
+		}
+		list = append(list, fmt.Sprintf("the name %q contains %s and may change; %s", is.name, what, does))
+	} else if words != "" {
+		counts[0] += "; " + words + " does not"
+	}
+	return append(list, counts...), nil
+}
+
+// constant returns a selector that finds the element whatever its position and the digits in its name are; nil if there
+// is none.
+func (l *locator) constant(ctx context.Context, is roleAndName) (map[string]any, error) {
+	pattern := is.constant()
+	if pattern == "" {
+		return nil, nil
+	}
+	selector := inWeb(map[string]any{"ariaRole": is.role, "ariaNameRegex": pattern})
+	if found, err := l.unique(ctx, selector, is.name); found != nil || err != nil {
+		return found, err
+	}
+	steady := func(text string) bool { return screen.MayChange(text) == "" }
+	if found, _, err := l.within(ctx, selector, steady, is.name); found != nil || err != nil {
+		return found, err
+	}
+	return l.beside(ctx, selector, is.name)
 }
 
 // digits are what changes in a name such as Total 12.50.
 var digits = lazyregexp.New(`\pN+([.,]\pN+)*`)
 
-// constant returns what names the element whatever the digits in its name are. A pattern without letters would match
-// every number.
+// constant returns a pattern for the name whatever the digits in it are; empty when that has no letters and would match
+// every number, or when something else may change.
 func (n roleAndName) constant() string {
 	var parts []string
 	for _, part := range digits().Split(n.name, -1) {
 		parts = append(parts, regexp.QuoteMeta(part))
 	}
-	pattern := strings.Join(parts, `[\d.,]+`)
-	if len(parts) == 1 || !strings.ContainsFunc(strings.Join(parts, ""), unicode.IsLetter) {
-		return "a test id"
+	if !strings.ContainsFunc(strings.Join(parts, ""), unicode.IsLetter) || len(parts) == 1 && screen.MayChange(n.name) != "" {
+		return ""
 	}
-	return "a test id, or nodeSelector " + string(marshal(inWeb(map[string]any{"ariaRole": n.role, "ariaNameRegex": pattern})))
+	return strings.Join(parts, `[\d.,]+`)
 }
 
 // browserName returns the role and the name of the element in the browser's accessibility tree, which it reads once.

@@ -14,39 +14,122 @@ import (
 const (
 	// maxRowTexts is the number of texts in a row by which it is told from others.
 	maxRowTexts = 6
+	// maxNeighbours is the number of texts before an element by which it is looked for.
+	maxNeighbours = 3
 	// maxCheckedTexts is the number of texts in an element that are checked.
 	maxCheckedTexts = 8
 )
 
-// byRow returns a selector with the role and the name of the element, if the name fits, inside of a row or list item
-// with a text that no other has.
+// byRow returns a selector with the role and the name of the element, if the name fits, inside of a row, list item or
+// card with a text that no other has, or of a part of the page with a name of its own.
 func (l *locator) byRow(fits func(name string) bool) candidate {
 	return func(ctx context.Context) (map[string]any, []string, error) {
 		is := roleAndName{l.node.RoleName(), l.node.Name()}
-		if l.tree == nil || !fits(is.name) || !screen.IsRole(is.role) || screen.IsStructural(is.role) {
+		if !fits(is.name) || !screen.IsRole(is.role) || screen.IsStructural(is.role) {
 			return nil, nil, nil
 		}
-		for row := l.tree.Parent(l.node); row != nil; row = l.tree.Parent(row) {
-			if !row.IsRow() {
-				continue
-			}
-			for _, text := range l.rowTexts(row) {
-				selector := inWeb(is.block())
-				selector["childOf"] = containing(inWeb(map[string]any{"ariaRole": row.RoleName()}), text)
-				found, err := l.unique(ctx, selector, is.name, text)
-				if found != nil || err != nil {
-					return found, slices.Concat(is.warnings(), rowWarnings(row, text)), err
-				}
-			}
+		found, outer, err := l.within(ctx, inWeb(is.block()), func(string) bool { return true }, is.name)
+		if found == nil || err != nil {
+			return nil, nil, err
 		}
-		return nil, nil, nil
+		warnings, err := l.nameWarnings(ctx, is, found)
+		return found, slices.Concat(warnings, outer), err
 	}
 }
 
-// rowWarnings says that a row is not found by something that it is called.
-func rowWarnings(row *screen.Node, text string) []string {
+// within returns selector with the condition that the element is inside of something that is known by a text that fits.
+// It is nil if no such selector finds the element.
+func (l *locator) within(
+	ctx context.Context, selector map[string]any, fits func(text string) bool, texts ...string,
+) (found map[string]any, warnings []string, err error) {
+	for _, outer := range l.around() {
+		if !fits(outer.text) {
+			continue
+		}
+		inside := maps.Clone(selector)
+		inside["childOf"] = outer.selector
+		found, err := l.unique(ctx, inside, slices.Concat(texts, outer.texts, []string{outer.text})...)
+		if found != nil || err != nil {
+			return found, textWarnings(outer.what, outer.text), err
+		}
+	}
+	return nil, nil, nil
+}
+
+// surrounding is something around an element that is known by a text: a row or list item with it, a part of the page
+// with this name, or a card with this heading.
+type surrounding struct {
+	selector   map[string]any
+	what, text string
+	texts      []string // others of the page that are in the selector
+}
+
+// around returns what is around the element, the innermost first, and cards last.
+func (l *locator) around() (list []surrounding) {
+	if l.tree == nil {
+		return nil
+	}
+	for outer := l.tree.Parent(l.node); outer != nil; outer = l.tree.Parent(outer) {
+		role := outer.RoleName()
+		switch {
+		case outer.IsRow():
+			for _, text := range l.rowTexts(outer) {
+				list = append(list, surrounding{containing(inWeb(map[string]any{"ariaRole": role}), text), role, text, nil})
+			}
+		case isNamedPart(outer):
+			list = append(list, surrounding{inWeb(roleAndName{role, outer.Name()}.block()), role, outer.Name(), nil})
+		}
+	}
+	heading := roleAndName{"heading", l.facts.Card.Heading}
+	for _, css := range l.facts.Card.Selectors {
+		card := inWeb(map[string]any{"cssSelector": css.Selector})
+		card["containsDescendants"] = []any{inWeb(heading.block())}
+		list = append(list, surrounding{card, "card", heading.name, css.Texts})
+	}
+	return list
+}
+
+// isNamedPart reports whether an element is a part of the page that people know by its name.
+func isNamedPart(n *screen.Node) bool {
+	parts := []string{"alertdialog", "dialog", "form", "group", "radiogroup", "region", "tabpanel"}
+	return n.Name() != "" && !isLong(n.Name()) && slices.Contains(parts, n.RoleName())
+}
+
+// beside returns selector with the condition that the element is the first one below, or on the right of, a text that
+// stands before it; nil if no such selector finds it.
+func (l *locator) beside(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, error) {
+	if l.tree == nil {
+		return nil, nil
+	}
+	nodes := l.tree.Nodes()
+	before := nodes[:max(0, slices.Index(nodes, l.node))]
+	tries := 0
+	for _, n := range slices.Backward(before) {
+		role, name := n.RoleName(), n.Name()
+		if name == "" {
+			name = n.Content()
+		}
+		if screen.IsControl(role) || len(n.Children) > 0 || name == "" || isLong(name) || screen.MayChange(name) != "" {
+			continue
+		}
+		if tries++; tries > maxNeighbours {
+			break
+		}
+		for _, side := range []string{"below", "rightOf"} {
+			near := maps.Clone(selector)
+			near[side], near["index"] = inWeb(map[string]any{"ariaNameRegex": screen.ExactPattern(name)}), 0
+			if found, err := l.unique(ctx, near, append(texts, name)...); found != nil || err != nil {
+				return found, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// textWarnings says that what is around an element is not found by something that it is called.
+func textWarnings(what, text string) []string {
 	if !strings.ContainsFunc(text, unicode.IsLetter) {
-		return []string{fmt.Sprintf("the %s is found by %q, which may change", row.RoleName(), text)}
+		return []string{fmt.Sprintf("the %s is found by %q, which may change", what, text)}
 	}
 	return nil
 }
@@ -65,7 +148,7 @@ func containing(selector map[string]any, texts ...string) map[string]any {
 // rowTexts returns texts in a row that may tell it from others: those with letters first, else in their order.
 func (l *locator) rowTexts(row *screen.Node) []string {
 	texts := textsOf(l.tree, row, l.node)
-	slices.SortStableFunc(texts, func(a, b string) int { return len(rowWarnings(row, a)) - len(rowWarnings(row, b)) })
+	slices.SortStableFunc(texts, func(a, b string) int { return len(textWarnings("", a)) - len(textWarnings("", b)) })
 	return texts[:min(maxRowTexts, len(texts))]
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -95,6 +96,104 @@ func TestCheckByReferenceRecordsTheText(t *testing.T) {
 		for _, call := range recorded {
 			if result, err := replay.device.Call(t.Context(), call); err != nil || result.OK != want {
 				t.Errorf("%s: %v: %+v, %v", page, call.Args, result, err)
+			}
+		}
+	}
+}
+
+// TestRecommendedSelectorFindsTheElement takes the selectors that warnings recommend, and changes the digits of the
+// page: each finds the element that it was recommended for.
+func TestRecommendedSelectorFindsTheElement(t *testing.T) {
+	t.Parallel()
+	buy := func(name, price string) string {
+		return `<button onclick="document.title = '` + name + `'">Buy for ` + price + ` EUR</button>`
+	}
+	pages := map[string]func(mug, pan string) string{
+		"one":  func(_, pan string) string { return buy("Pan", pan) },
+		"flat": func(mug, pan string) string { return `<p>Mug</p>` + buy("Mug", mug) + `<p>Pan</p>` + buy("Pan", pan) },
+		"rows": func(mug, pan string) string {
+			return `<ul><li>Mug ` + buy("Mug", mug) + `<li>Pan ` + buy("Pan", pan) + `</ul>`
+		},
+		"cards": func(mug, pan string) string {
+			return `<div><h3>Mug</h3>` + buy("Mug", mug) + `</div><div><h3>Pan</h3>` + buy("Pan", pan) + `</div>`
+		},
+		"same":    func(_, _ string) string { return `<p>Mug</p>` + buy("Mug", "1") + `<p>Pan</p>` + buy("Pan", "1") },
+		"nothing": func(mug, pan string) string { return buy("Mug", mug) + buy("Pan", pan) },
+	}
+	u, replay := openLive(t, device.Session{}), openSession(t)
+	for name, page := range pages {
+		url := serve(t, map[string]http.HandlerFunc{"/before": htmlPage(page("5.00", "9.00")), "/after": htmlPage(page("19.00", "7.50"))})
+		u.mustCall("navigate", "url", url+"/before")
+		refs := u.refsOf("- button")
+		result, err := u.call("web_click", "ref", refs[len(refs)-1])
+		if err != nil || !result.OK || len(result.Located.Warnings) == 0 {
+			t.Fatalf("%s: %+v, %+v, %v", name, result, result.Located, err)
+		}
+		warning := result.Located.Warnings[0]
+		_, recommended, found := strings.Cut(warning, "nodeSelector ")
+		recommended, _, _ = strings.Cut(recommended, " does not")
+		if name == "nothing" {
+			if want := "without one only its position is left"; found || !strings.HasSuffix(warning, want) {
+				t.Errorf("%s: %s, want %s", name, warning, want)
+			}
+			continue
+		}
+		var selector map[string]any
+		if err := json.Unmarshal([]byte(recommended), &selector); err != nil {
+			t.Fatalf("%s: %s: %v", name, warning, err)
+		}
+		for _, path := range []string{"/before", "/after"} {
+			replay.mustCall("navigate", "url", url+path)
+			replay.mustCall("web_click", "nodeSelector", selector)
+			if title := replay.mustEval("document.title"); title != "Pan" {
+				t.Errorf("%s%s: %s clicks %q", name, path, recommended, title)
+			}
+		}
+	}
+}
+
+// TestRecordedClickFollowsItsPart records clicks on elements in parts of a page that are known by a name or a heading,
+// and replays them where another part is in front.
+func TestRecordedClickFollowsItsPart(t *testing.T) {
+	t.Parallel()
+	inside := func(name string) string { return `<button onclick="document.title = '` + name + `'">Continue</button>` }
+	kinds := map[string]func(name string) string{
+		"region": func(name string) string { return `<section aria-label="` + name + `">` + inside(name) + `</section>` },
+		"group": func(name string) string {
+			return `<fieldset><legend>` + name + `</legend>` + inside(name) + `</fieldset>`
+		},
+		"dialog": func(name string) string {
+			return `<div role=dialog aria-label="` + name + `">` + inside(name) + `</div>`
+		},
+		"form": func(name string) string {
+			return `<form aria-label="` + name + `" onsubmit="return false">` + inside(name) + `</form>`
+		},
+		"card": func(name string) string {
+			return `<div class=card><header><h3>` + name + `</h3></header><p>` + inside(name) + `</p></div>`
+		},
+		"plain": func(name string) string {
+			return `<div><div><h3>` + name + `</h3></div><p>` + inside(name) + `</p></div>`
+		},
+		"attribute": func(name string) string {
+			return strings.Replace(inside(name), "<button", `<button data-cy="`+name+`"`, 1)
+		},
+	}
+	u, replay := openLive(t, device.Session{}), openSession(t)
+	for kind, part := range kinds {
+		url := serve(t, map[string]http.HandlerFunc{
+			"/before": htmlPage(part("Keep it?") + part("Delete it?")),
+			"/after":  htmlPage(part("Sell it?") + part("Keep it?") + part("Delete it?")),
+		})
+		u.mustCall("navigate", "url", url+"/before")
+		result, err := u.call("web_click", "ref", u.refsOf("- button")[1])
+		if err != nil || !result.OK || len(result.Located.Warnings) > 0 {
+			t.Fatalf("%s: %+v, %+v, %v", kind, result, result.Located, err)
+		}
+		for _, path := range []string{"/before", "/after"} {
+			replay.mustCall("navigate", "url", url+path)
+			again, err := replay.device.Call(t.Context(), tool.Call{Tool: "web_click", Args: result.Located.Args})
+			if title := replay.mustEval("document.title"); err != nil || !again.OK || title != "Delete it?" {
+				t.Errorf("%s%s: %+v, %v; clicked %q with %v", kind, path, again, err, title, result.Located.Args)
 			}
 		}
 	}

@@ -1244,6 +1244,16 @@
     ["value"],
   ];
 
+  // testingAttributes are what others than this project's test id are called by.
+  const testingAttributes = ["data-testid", "data-test-id", "data-test", "data-cy", "data-qa"];
+
+  // withTestingAttribute selects elements with the values that el has of those attributes.
+  const withTestingAttribute = (el) =>
+    testingAttributes
+      .filter((name) => name !== testIdAttribute && isStable(el.getAttribute(name)) && !isCounted(el.getAttribute(name), name))
+      .map((name) => [name, el.getAttribute(name)])
+      .map(([name, text]) => ({ selector: `[${name}="${text.replace(/["\\]/g, "\\$&")}"]`, texts: [text] }));
+
   // withClass selects elements with the tag of el and one of its classes that neither looks generated nor like a state.
   const withClass = (el) =>
     [...el.classList]
@@ -1279,6 +1289,20 @@
     return { short, whole: { selector, texts, counts } };
   };
 
+  // cardOf is the innermost element around el that holds a heading: ways to select it and others like it, and the text
+  // of the heading.
+  const cardOf = (el) => {
+    for (let card = el.parentElement; card && card !== document.body; card = card.parentElement) {
+      const heading = [...card.querySelectorAll("h1, h2, h3, h4, h5, h6, [role=heading]")].find((h) => !h.contains(el));
+      if (!heading) continue;
+      let path = "";
+      for (let e = heading; e !== card; e = e.parentElement) path = ` > ${tagOf(e)}${path}`;
+      const selectors = [...withClass(card), { selector: `${tagOf(card)}:has(${path.trim()})`, texts: [] }];
+      return { heading: textOf(heading), selectors };
+    }
+    return { heading: "", selectors: [] };
+  };
+
   // mark makes el the marked element, and returns what selectors for it can be made of.
   const mark = (el) => {
     marked = new WeakRef(el);
@@ -1287,7 +1311,7 @@
     return {
       testID: el.getAttribute(testIdAttribute) ?? "",
       countedTestID: isCounted(el.getAttribute(testIdAttribute) ?? "", testIdAttribute),
-      id: hasStableID(el) ? [withID(el)].filter(onlyEl) : [],
+      id: [...withTestingAttribute(el), ...(hasStableID(el) ? [withID(el)] : [])].filter(onlyEl),
       css: [
         ...selectorAttributes.map((names) => withAttributes(el, names)),
         ...withClass(el),
@@ -1295,6 +1319,7 @@
       ].filter(onlyEl),
       position: short ? [short] : [],
       path: whole,
+      card: cardOf(el),
     };
   };
 

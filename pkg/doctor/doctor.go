@@ -56,7 +56,7 @@ type Options struct {
 	Devices      []Device
 	CacheDir     string
 	CacheProblem string // why there is no cache folder, if one is named
-	CleanCache   bool // remove the bundles from it
+	CleanCache   bool   // remove the bundles from it
 	StateDir     string
 	OnDevice     bool                                                       // the project's agent is on the device
 	Probe        func(ctx context.Context, s config.Server) (Probed, error) // nil: servers are not started

@@ -15,7 +15,7 @@
     "[role=menu], [role=menubar], [role=listbox], [role=list], [role=grid], [role=tree], [role=table], [role=feed]";
   const soon = 10_000; // milliseconds after which an element that was added is no message any more
   const shortest = 200; // milliseconds that an element must be shown
-  const [maxRegions, maxAdded, maxText, maxRecords] = [50, 30, 300, 1000];
+  const [maxRegions, maxAdded, maxText, maxElements] = [50, 30, 300, 200];
 
   const regions = new Set();
   const added = new Map(); // elements, with when they were added and what they show
@@ -84,7 +84,7 @@
       all ??= message.region ? undefined : normalize(document.body?.textContent ?? "");
       if (message.region || (now - message.since >= shortest && !all.includes(text))) tell(text, message, true);
     }
-    pause = Math.max(50, 4 * (performance.now() - now));
+    pause = Math.min(Math.max(50, 4 * (performance.now() - now)), 200);
   };
 
   const lookSoon = () => {
@@ -92,25 +92,39 @@
       timer = setTimeout(look, Math.max(0, lookedAt + pause - performance.now()));
   };
 
+  // What shows and hides a live region is watched there and around it only: pages move other elements all the time.
+  const styles = new MutationObserver(() => lookSoon());
+  const shows = { attributes: true, attributeFilter: ["class", "style", "hidden", "open"] };
+
+  const addRegion = (region) => {
+    if (regions.has(region) || regions.size >= maxRegions) return;
+    regions.add(region);
+    styles.observe(region, { ...shows, subtree: true });
+    for (let el = region.parentElement ?? region.getRootNode().host; el; el = el.parentElement ?? el.getRootNode().host)
+      if (!regions.has(el)) styles.observe(el, shows);
+  };
+
   // find finds the live regions in a part of the document, and the open shadow roots.
   const find = (part) => {
     const own = part.nodeType === Node.ELEMENT_NODE ? [part] : [];
     for (const el of [...own, ...part.querySelectorAll("*")]) {
-      if (el.matches(liveRegions) && regions.size < maxRegions) regions.add(el);
+      if (el.matches(liveRegions)) addRegion(el);
       if (el.shadowRoot) watch(el.shadowRoot);
     }
   };
 
   const observer = new MutationObserver((records) => {
-    if (records.length > maxRecords) find(document);
-    else {
-      const elements = records.flatMap((record) => [...record.addedNodes]).filter((node) => node.nodeType === Node.ELEMENT_NODE);
-      for (const el of elements) if (el.isConnected) find(el);
-      for (const record of records) if (record.type === "attributes" && record.target.matches(liveRegions)) regions.add(record.target);
-      if (elements.length <= maxAdded) // more are a part of the page
-        for (const el of elements) added.set(el, { at: performance.now(), text: "" });
-      for (const el of added.keys()) if (added.size > maxAdded) added.delete(el);
+    const elements = [];
+    for (const record of records) {
+      if (record.type === "attributes") find(record.target);
+      if (record.type !== "childList") continue;
+      for (const node of record.addedNodes) if (node.nodeType === Node.ELEMENT_NODE) elements.push(node);
     }
+    if (elements.length > maxElements) find(document);
+    else for (const el of elements) if (el.isConnected) find(el);
+    if (elements.length <= maxAdded) // more are a part of the page
+      for (const el of elements) added.set(el, { at: performance.now(), text: "" });
+    for (const el of added.keys()) if (added.size > maxAdded) added.delete(el);
     lookSoon();
   });
 
@@ -120,7 +134,7 @@
       childList: true,
       characterData: true,
       attributes: true,
-      attributeFilter: ["role", "aria-live", "class", "style", "hidden", "open"],
+      attributeFilter: ["role", "aria-live"],
     });
     find(root);
   };

@@ -279,6 +279,51 @@ func TestMalformedResultFailsTheCall(t *testing.T) {
 	}
 }
 
+// TestPartsOfAResultAreBounded reads results with many parts, which take far more memory than their text.
+func TestPartsOfAResultAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, part := range map[string]string{"objects": `{"type":"text","text":"x"}`, "numbers": "1"} {
+		for _, tt := range []struct{ parts, read int }{{1, 1}, {maxParts, maxParts}, {maxParts + 1, maxParts + 1}, {10 * maxParts, maxParts + 1}} {
+			raw := `{"content":[` + strings.Repeat(part+",", tt.parts-1) + part + `]}`
+			result, err := readResult(json.RawMessage(raw))
+			if err != nil || len(result.Content) != tt.read {
+				t.Errorf("%s: %d of %d parts were read, want %d, %v", name, len(result.Content), tt.parts, tt.read, err)
+			}
+		}
+	}
+	r := startFakeServer(t, script{}, nil)
+	many := make([]any, maxParts+1)
+	many[0] = map[string]any{"type": "text", "text": "first"}
+	response := map[string]any{"result": map[string]any{"content": many}}
+	if result := call(t, r.Server, tool.Call{Tool: "raw", Args: response}); !result.OK || result.Text != "first" {
+		t.Errorf("%+v", result)
+	}
+	if !r.logged("warn", `tool "raw"; this part is ignored: the parts of content after the first 10000`) {
+		t.Errorf("no warning in:\n%s", r)
+	}
+}
+
+func TestChangesOfMemoryAreBounded(t *testing.T) {
+	t.Parallel()
+	r := startFakeServer(t, script{}, nil)
+	result := func(delta int) tool.Result {
+		values := map[string]any{"text": strings.Repeat(",", 2*maxChanges) + `"{[\\`}
+		for i := len(values); i < delta; i++ {
+			values[fmt.Sprint("v", i)] = "a,b"
+		}
+		meta := map[string]any{"trailblaze": map[string]any{"memoryDelta": values, "memoryDeletions": []any{"a,b"}}}
+		return call(t, r.Server, tool.Call{Tool: "raw", Args: map[string]any{"result": map[string]any{"content": []any{}, "_meta": meta}}})
+	}
+	if got := result(maxChanges); !got.OK || len(got.MemoryDelta) != maxChanges || len(got.MemoryDeletions) != 1 {
+		t.Errorf("%d values: %+v", len(got.MemoryDelta), got.Text)
+	}
+	got := result(maxChanges + 1)
+	if got.OK || got.Kind != fault.ProtocolError || got.MemoryDelta != nil {
+		t.Errorf("%+v", got)
+	}
+	mustContain(t, got.Text, `tool "raw": it changes more than 10000 values of memory`)
+}
+
 func TestTooLargeAttachmentIsReplacedByANote(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -31,25 +32,44 @@ type embeddedResource struct {
 // malformed part is empty.
 type contentList []content
 
-// UnmarshalJSON implements json.Unmarshaler. It never fails.
+// maxParts is the number of parts of a result that are read. Each takes far more memory than the few bytes that it may
+// have in the message.
+const maxParts = 10_000
+
+// UnmarshalJSON implements json.Unmarshaler. It never fails. Of a list it reads one part more than are used.
 func (l *contentList) UnmarshalJSON(raw []byte) error {
-	var parts []json.RawMessage
-	if json.Unmarshal(raw, &parts) != nil {
-		parts = []json.RawMessage{raw}
+	*l = contentList{}
+	in := json.NewDecoder(bytes.NewReader(raw))
+	if start, err := in.Token(); err != nil || start != json.Delim('[') {
+		*l = contentList{partOf(raw)}
+		return nil
 	}
-	*l = make(contentList, len(parts))
-	for i, part := range parts {
-		var c content
-		if json.Unmarshal(part, &c) == nil {
-			(*l)[i] = c
+	for in.More() && len(*l) <= maxParts {
+		var part json.RawMessage
+		if in.Decode(&part) != nil {
+			break
 		}
+		*l = append(*l, partOf(part))
 	}
 	return nil
+}
+
+// partOf decodes a part of a result, empty when it is malformed.
+func partOf(raw []byte) content {
+	var c content
+	if json.Unmarshal(raw, &c) != nil {
+		return content{}
+	}
+	return c
 }
 
 // readContent adds the first text and all attachments to a result.
 func (s *Server) readContent(name string, parts []content, out *tool.Result) {
 	hasText := false
+	if len(parts) > maxParts {
+		parts = parts[:maxParts]
+		s.warnIgnored(name, fmt.Sprintf("the parts of content after the first %d", maxParts))
+	}
 	for i, c := range parts {
 		var a tool.Attachment
 		var err error

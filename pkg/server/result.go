@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,6 +70,10 @@ func (s *Server) decodeResult(name string, raw json.RawMessage) tool.Result {
 		}
 	}
 	meta := s.readResultMeta(name, result.Meta)
+	if out.OK && meta.tooLarge {
+		return s.failedResult(name, fault.ProtocolError, "let the tool change fewer values",
+			"it changes more than %d values of memory", maxChanges)
+	}
 	if out.OK {
 		out.MemoryDelta, out.MemoryDeletions = meta.memoryDelta, meta.memoryDeletions
 		return out
@@ -83,11 +88,13 @@ func (s *Server) decodeResult(name string, raw json.RawMessage) tool.Result {
 	return s.withChangeHint(name, out)
 }
 
-// readResult decodes a result, also one with malformed content.
+// readResult decodes a result, also one with malformed content, or with more parts than are read.
 func readResult(raw json.RawMessage) (toolResult[[]content], error) {
-	var result toolResult[[]content]
-	if err := json.Unmarshal(raw, &result); err == nil {
-		return result, nil
+	if bytes.Count(raw, []byte(",")) < maxParts {
+		var result toolResult[[]content]
+		if err := json.Unmarshal(raw, &result); err == nil {
+			return result, nil
+		}
 	}
 	var tolerant toolResult[contentList]
 	err := json.Unmarshal(raw, &tolerant)
@@ -136,6 +143,32 @@ type resultMeta struct {
 	variant         string
 	memoryDelta     map[string]any
 	memoryDeletions []string
+	tooLarge        bool // it changes more than maxChanges values, and the changes were not read
+}
+
+// maxChanges is how many values of memory the result of a call may set, and how many it may delete. Each takes far more
+// memory than the few bytes that it may have in the message.
+const maxChanges = 10_000
+
+// separators returns the number of commas between the members of a JSON object or list.
+func separators(raw []byte) (commas int) {
+	depth, inString := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch b := raw[i]; {
+		case inString && b == '\\':
+			i++
+		case b == '"':
+			inString = !inString
+		case inString:
+		case b == '{', b == '[':
+			depth++
+		case b == '}', b == ']':
+			depth--
+		case b == ',' && depth == 1:
+			commas++
+		}
+	}
+	return commas
 }
 
 // readResultMeta returns the values of the right type and warns about the others.
@@ -152,6 +185,10 @@ func (s *Server) readResultMeta(name string, raw json.RawMessage) resultMeta {
 		return out
 	}
 	_ = json.Unmarshal(meta.Trailblaze["variant"], &out.variant)
+	if separators(meta.Trailblaze["memoryDelta"]) >= maxChanges || separators(meta.Trailblaze["memoryDeletions"]) >= maxChanges {
+		out.tooLarge = true
+		return out
+	}
 	var delta map[string]json.RawMessage
 	if in := meta.Trailblaze["memoryDelta"]; !isAbsent(in) && json.Unmarshal(in, &delta) != nil {
 		s.warnIgnored(name, "memoryDelta is not an object")

@@ -40,10 +40,11 @@ const maxParts = 10_000
 func (l *contentList) UnmarshalJSON(raw []byte) error {
 	*l = contentList{}
 	in := json.NewDecoder(bytes.NewReader(raw))
-	if start, err := in.Token(); err != nil || start != json.Delim('[') {
+	if raw[0] != '[' { // encoding/json has removed the space before it
 		*l = contentList{partOf(raw)}
 		return nil
 	}
+	_, _ = in.Token() // that is the bracket
 	for in.More() && len(*l) <= maxParts {
 		var part json.RawMessage
 		if in.Decode(&part) != nil {

@@ -47,8 +47,8 @@ func (l *contentList) UnmarshalJSON(raw []byte) error {
 	_, _ = in.Token() // that is the bracket
 	for in.More() && len(*l) <= maxParts {
 		var part json.RawMessage
-		if in.Decode(&part) != nil {
-			break
+		if err := in.Decode(&part); err != nil {
+			return err // not reached: the list is valid
 		}
 		*l = append(*l, partOf(part))
 	}

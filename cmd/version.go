@@ -18,6 +18,9 @@ type Build struct {
 	Modified bool   // whether the sources differed from the commit
 }
 
+// unversioned is the version of a build of which nothing is known.
+const unversioned = "dev"
+
 // NewBuild returns the description of a build with a version that the linker set, empty for none. info is what the Go
 // toolchain recorded, nil for nothing.
 func NewBuild(version string, info *debug.BuildInfo) Build {
@@ -28,7 +31,7 @@ func NewBuild(version string, info *debug.BuildInfo) Build {
 	if module := info.Main.Version; module != "(devel)" {
 		b.Version = cmp.Or(b.Version, module)
 	}
-	b.Version = cmp.Or(b.Version, "dev")
+	b.Version = cmp.Or(b.Version, unversioned)
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -51,6 +54,8 @@ func (b Build) details() string {
 			commit += " with changes"
 		}
 		parts = append(parts, commit)
+	} else if b.Version == unversioned {
+		parts = append(parts, "built outside of Git or with -buildvcs=false, which record no commit")
 	}
 	if b.Date != "" {
 		parts = append(parts, b.Date)

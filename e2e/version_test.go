@@ -2,12 +2,27 @@ package e2e_test
 
 import (
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trailblaze/trailblaze/cmd"
 )
+
+func TestVersionSaysWhyItIsNotKnown(t *testing.T) {
+	t.Parallel()
+	const why = "record no commit"
+	for version, want := range map[string]bool{"": true, "1.2.3": false} {
+		sys := cmd.NewSystem(version)
+		sys.Build = cmd.NewBuild(version, nil)
+		var out strings.Builder
+		sys.Args, sys.Stdout = []string{"version"}, &out
+		if code := cmd.Main(sys); code != 0 || strings.Contains(out.String(), why) != want {
+			t.Errorf("%q: exit code %d, %s", version, code, out.String())
+		}
+	}
+}
 
 func TestVersionOfBuild(t *testing.T) {
 	t.Parallel()

@@ -196,6 +196,17 @@ func TestStorageStateIsReadBeforeThereIsAPage(t *testing.T) {
 		"state/one.json": "{broken", "two.json": `{"origins": [{"origin": "nowhere"}]}`, "trails/a.trail.yaml": "trail: [ { step: Do nothing } ]\n",
 	})
 	one, two := "trailblaze.yaml:3:11: storageState: ", `trailblaze.yaml:4:36: storageState: `
+	p.write("trails/a.trail.yaml", `trail:
+  - step: Sign in
+    recording:
+      web:
+        - web_applyStorageState: { json: "{broken" }
+        - web_applyCookies: { cookiesJson: "{broken" }
+        - web_applyCookies: { cookiesJson: "{{cookies}}" }
+`)
+	p.run("check", "--memory", "cookies").wantErr(t, 3, "a.trail.yaml:5:11: web_applyStorageState: the storage state: not a storage state in JSON",
+		"6:11: web_applyCookies: cookiesJson: not cookies in JSON", "4 problems")
+	p.write("trails/a.trail.yaml", "trail: [ { step: Do nothing } ]\n")
 	p.run("check").wantErr(t, 3, one, "one.json: not a storage state in JSON", two, `two.json: "nowhere" is not an origin`)
 	for _, command := range []string{"run", "tool web_currentUrl", "session start"} {
 		p.run(strings.Fields(command)...).wantErr(t, 3, "one.json: not a storage state in JSON")

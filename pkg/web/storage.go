@@ -89,10 +89,14 @@ func stateCommands() []command {
 			"", webGetStorageState),
 		newCommand("web_applyStorageState", "Sets cookies and local storage from a file or a text in Playwright's format.",
 			`"path": {"type": "string", "minLength": 1, "description": "A file beside the trail or in the project"},
-			"json": {"type": ["string", "object"], "description": "A result of web_getStorageState"}`, webApplyStorageState),
+			"json": {"type": ["string", "object"], "description": "A result of web_getStorageState"}`, webApplyStorageState).
+			checkedBy(checkState),
 		newCommand("web_applyCookies", "Sets cookies.",
 			`"cookiesJson": {"description": "A list of cookies, or a result of web_getStorageState"}`,
-			webApplyCookies, "cookiesJson"),
+			webApplyCookies, "cookiesJson").checkedBy(func(args arguments) error {
+			_, err := cookiesOf(args)
+			return err
+		}),
 	}
 	for i := range list {
 		list[i].withoutPage = true
@@ -225,18 +229,9 @@ func (f *frame) localStorage(ctx context.Context) (originStorage, error) {
 
 // webApplyCookies sets cookies from a list, or from a result of web_getStorageState.
 func webApplyCookies(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	text, ok := args["cookiesJson"].(string)
-	if !ok {
-		data, err := json.Marshal(args["cookiesJson"])
-		if err != nil {
-			return tool.Result{}, err
-		}
-		text = string(data)
-	}
-	state, err := readCookies(text)
+	state, err := cookiesOf(args)
 	if err != nil {
-		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err,
-			`write a list such as [{"name": "a", "value": "b", "url": "https://shop.example"}], or a result of web_getStorageState`, "cookiesJson")
+		return tool.Result{}, err
 	}
 	if err := p.context.setCookies(ctx, state.Cookies); err != nil {
 		return tool.Result{}, err
@@ -248,6 +243,20 @@ func webApplyCookies(ctx context.Context, p *page, args map[string]any) (tool.Re
 		result.Text += remarks(result.Notes).String()
 	}
 	return result, nil
+}
+
+// cookiesOf reads the argument cookiesJson.
+func cookiesOf(args arguments) (storageState, error) {
+	text, ok := args["cookiesJson"].(string)
+	if !ok {
+		text = string(marshal(args["cookiesJson"]))
+	}
+	state, err := readCookies(text)
+	if err != nil {
+		err = fault.Wrap(fault.InvalidArguments, err,
+			`write a list such as [{"name": "a", "value": "b", "url": "https://shop.example"}], or a result of web_getStorageState`, "cookiesJson")
+	}
+	return state, err
 }
 
 func (c *browserContext) setCookies(ctx context.Context, cookies []cookie) error {
@@ -267,34 +276,62 @@ func (c *browserContext) setCookies(ctx context.Context, cookies []cookie) error
 const maxState = 32 << 20
 
 func webApplyStorageState(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	if a.has("path") == a.has("json") {
-		return tool.Result{}, fault.New(fault.InvalidArguments, "write one of them", "web_applyStorageState needs either path or json")
+	state, given, err := givenState(args)
+	if err == nil && !given {
+		state, err = p.stateOfFile(arguments(args).text("path"))
 	}
-	var data []byte
-	switch text, ok := a["json"].(string); {
-	case ok:
-		data = []byte(text)
-	case a.has("json"):
-		data = marshal(a["json"])
-	default:
-		path, err := p.device.findFile("path", a.text("path"))
-		if err != nil {
-			return tool.Result{}, err
-		}
-		if data, err = files.Read(path, maxState); err != nil {
-			return tool.Result{}, err
-		}
-	}
-	state, err := readState(data)
 	if err != nil {
-		return tool.Result{}, fault.Wrap(fault.InvalidArguments, err, stateHint, "the storage state")
+		return tool.Result{}, err
 	}
 	applied, err := p.context.applyState(ctx, state)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	return success("%s", applied), nil
+}
+
+// checkState checks the arguments of web_applyStorageState, but no file.
+func checkState(args arguments) error {
+	_, _, err := givenState(args)
+	return err
+}
+
+// givenState reads the argument json. given is false if a file is named instead.
+func givenState(args arguments) (state storageState, given bool, err error) {
+	if args.has("path") == args.has("json") {
+		return state, false, fault.New(fault.InvalidArguments, "write one of them", "web_applyStorageState needs either path or json")
+	}
+	if !args.has("json") {
+		return state, false, nil
+	}
+	text, ok := args["json"].(string)
+	if !ok {
+		text = string(marshal(args["json"]))
+	}
+	state, err = stateOf([]byte(text))
+	return state, true, err
+}
+
+// stateOfFile reads the storage state of a file that a call names.
+func (p *page) stateOfFile(name string) (storageState, error) {
+	path, err := p.device.findFile("path", name)
+	if err != nil {
+		return storageState{}, err
+	}
+	data, err := files.Read(path, maxState)
+	if err != nil {
+		return storageState{}, err
+	}
+	return stateOf(data)
+}
+
+// stateOf reads the storage state that a call applies.
+func stateOf(data []byte) (storageState, error) {
+	state, err := readState(data)
+	if err != nil {
+		err = fault.Wrap(fault.InvalidArguments, err, stateHint, "the storage state")
+	}
+	return state, err
 }
 
 const stateHint = "write a file with the result of web_getStorageState, or with Playwright's context.storageState()"

@@ -96,7 +96,7 @@ func replace(
 	var file *os.File
 	err := unfinished.update(func(m map[string]func()) (err error) {
 		if file, err = open(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
-			m[temp] = func() { _ = remove(temp) }
+			m[temp] = func() { _, _ = file.Close(), remove(temp) } // Windows removes no open file
 		}
 		return err
 	})

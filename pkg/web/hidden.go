@@ -1,15 +1,19 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/aria"
 )
 
 // condition is what an assertion waits for, when that is not one element being ready. It implements act.Screen.
@@ -146,7 +150,7 @@ func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]an
 		return tool.Result{}, err
 	}
 	if found == 0 {
-		notes := append(s.notes(observed{}), p.shownAriaHidden(ctx, t)...)
+		notes := slices.Concat(s.notes(observed{}), p.shownAriaHidden(ctx, t), p.shownWithPart(ctx, t))
 		return success("%s is not visible%s: no element matches", t.selector, notes), nil
 	}
 	return success("%s is not visible%s", t.selector, s.notes(observed{})), nil
@@ -167,6 +171,26 @@ func (p *page) shownAriaHidden(ctx context.Context, t target) remarks {
 		}
 	}
 	return list
+}
+
+// shownWithPart says that an element with the role of a target is visible whose name is longer, as a row is called by
+// all its cells.
+func (p *page) shownWithPart(ctx context.Context, t target) remarks {
+	if t.role == "" || t.related != nil || t.name == nil || t.name.pattern != nil {
+		return nil
+	}
+	tree, err := p.treeOf(ctx, aria.Snapshot)
+	if err != nil {
+		return nil
+	}
+	part := strings.ToLower(foldName(t.name.text))
+	for _, line := range tree.Lines() {
+		name := cmp.Or(line.Name, line.Text)
+		if line.Role == t.role && strings.Contains(strings.ToLower(foldName(name)), part) {
+			return remarks{fmt.Sprintf("%s %q is visible: %q is only a part of its name", line.Role, shorten(name), t.name.text)}
+		}
+	}
+	return nil
 }
 
 // visibleNow is ready if no element that matches is visible; with strict at most one may match. total is how many do.

@@ -81,6 +81,12 @@ func TestResultsHaveNotes(t *testing.T) {
 			[]string{`a "acme" is visible, but aria-hidden, so that no role matches it`},
 		},
 		{`<div aria-hidden=true hidden><a href=x>acme</a></div>`, "web_verifyElementNotVisible", []any{"ref", `link "acme"`}, nil},
+		{
+			`<table><tr><td>Ann<td>Paid</table>`, "web_verifyElementNotVisible",
+			[]any{"ref", `row "Ann"`},
+			[]string{`row "Ann Paid" is visible: "Ann" is only a part of its name`},
+		},
+		{`<button hidden>Delete all</button><h1>Delete all</h1>`, "web_verifyElementNotVisible", []any{"ref", `button "Delete"`}, nil},
 		{`<p>Enamel mug, Cream</p>`, "web_verifyTextVisible", []any{"text", "enamel mug"}, nil},
 		{`<p>已付款成功</p>`, "web_verifyTextVisible", []any{"text", "付款"}, nil},
 		{

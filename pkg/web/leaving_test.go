@@ -213,6 +213,31 @@ func TestServerThatDoesNotRespondToASubmission(t *testing.T) {
 	}
 }
 
+// The document that an action opens may still be read when a check of it holds.
+func TestCheckDoesNotNoteTheDocumentThatItSees(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	at := serve(t, map[string]http.HandlerFunc{
+		"/form": htmlPage(`<form action=/paid method=post><button>Pay</button></form>`),
+		"/paid": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<h1>Paid</h1>"+strings.Repeat("<p>x</p>", 1000))
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		},
+	})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", at+"/form")
+	u.mustCall("web_click", "ref", "Pay")
+	if result, err := u.call("web_verifyTextVisible", "text", "Paid"); err != nil || !result.OK || len(result.Notes) > 0 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	close(release)
+}
+
 // A check that holds while a request of the action is pending may have seen the page as it was.
 func TestCheckNotesRequestsOfTheActionBefore(t *testing.T) {
 	t.Parallel()

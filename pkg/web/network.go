@@ -276,7 +276,8 @@ func (n *network) endAction(opened bool) {
 func (x *exchange) isData() bool { return x.kind == "XHR" || x.kind == "Fetch" || x.kind == "Document" }
 
 // pendingOfAction names the requests that the last action started and that have not ended; empty for none. The page may
-// still change when they do. Those of a document that the action opened are not its own.
+// still change when they do. Those of a document that the action opened are not its own, and a document of which the
+// first part has come is what a check looks at.
 func (n *network) pendingOfAction() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -284,7 +285,10 @@ func (n *network) pendingOfAction() string {
 		return ""
 	}
 	return n.pending(func(x *exchange) bool {
-		return x.isData() && x.requested <= n.acted && (x.kind == "Document" || !n.isOpened(x.loader))
+		if x.kind == "Document" {
+			return x.requested <= n.acted && x.responded == 0
+		}
+		return x.isData() && x.requested <= n.acted && !n.isOpened(x.loader)
 	})
 }
 

@@ -28,6 +28,7 @@ type frame struct {
 	detached     bool
 	leaving      *leaving // a navigation that has not ended; nil for none
 	refreshes    bool     // the document will be replaced as soon as it has loaded
+	refreshed    int      // how often documents have refreshed themselves, with or without a delay
 	failed       bool     // the document is an error page of the browser: that of url did not load
 }
 

@@ -42,6 +42,11 @@ type navigationEvent struct {
 	Delay                                                                             float64
 }
 
+// isRefresh reports whether <meta http-equiv=refresh>, or the header, leads to the navigation.
+func (n navigationEvent) isRefresh() bool {
+	return n.Reason == "metaTagRefresh" || n.Reason == "httpHeaderRefresh"
+}
+
 // onNavigation follows the navigations of frames. Those that open a document end in onFrameEvent.
 func (p *page) onNavigation(e cdp.Event) {
 	var n navigationEvent
@@ -62,11 +67,14 @@ func (f *frame) onNavigation(method string, n navigationEvent) {
 	isPending := f.leaving != nil && !f.leaving.started
 	switch method {
 	case "Page.frameRequestedNavigation":
+		if n.isRefresh() {
+			f.refreshed++
+		}
 		if n.Disposition == "currentTab" && f.leaving == nil {
 			f.leave(n.URL, "")
 		}
-	case "Page.frameScheduledNavigation": // by <meta http-equiv=refresh>, before the document has loaded
-		f.refreshes = f.refreshes || n.Reason == "metaTagRefresh" && n.Delay == 0
+	case "Page.frameScheduledNavigation": // before the document has loaded
+		f.refreshes = f.refreshes || n.isRefresh() && n.Delay == 0
 	case "Page.frameStartedNavigating":
 		if n.NavigationType != "sameDocument" && n.NavigationType != "historySameDocument" {
 			f.leave(n.URL, n.LoaderID)

@@ -29,8 +29,12 @@ func slowServer(t *testing.T) string {
 			http.Redirect(w, r, "/next", http.StatusSeeOther)
 		},
 		"/refresh": htmlPage(`<meta http-equiv=refresh content="0;url=/next"><h1>One moment</h1>`),
-		"/script":  htmlPage(`<h1>One moment</h1><script>onload = () => location = "/next"</script>`),
-		"/none":    func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
+		"/header": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Refresh", "0; url=/next")
+			htmlPage("<h1>One moment</h1>")(w, r)
+		},
+		"/script": htmlPage(`<h1>One moment</h1><script>onload = () => location = "/next"</script>`),
+		"/none":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
 		"/attachment": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Disposition", "attachment; filename=a.txt")
 		},
@@ -58,6 +62,7 @@ func waysToLeave() map[string]string {
 		"location-in-timers":   `<button onclick="setTimeout(() => setTimeout(() => location.replace('/next')))">Pay</button>`,
 		"mousedown":            `<button onmousedown="location = '/next'">Pay</button>`,
 		"meta-refresh":         `<form action=/refresh method=post><button>Pay</button></form>`,
+		"header-refresh":       `<form action=/header method=post><button>Pay</button></form>`,
 		"script-of-a-page":     `<form action=/script method=post><button>Pay</button></form>`,
 		"form-in-a-frame":      `<iframe srcdoc="<form action=/next method=post target=_top><button>Pay</button></form>"></iframe>`,
 		"prevented-and-posted": form + `<form onsubmit="event.preventDefault(); f.submit()"><button>Pay</button></form>`,
@@ -376,4 +381,40 @@ func TestInterruptedNavigation(t *testing.T) {
 	u.mustCall("web_navigate", "url", at+"/old")
 	u.mustFail("web_navigate", []any{"url", at + "/slow"}, at+"/slow did not open: the page before it opened "+at+"/other meanwhile")
 	u.mustCall("web_waitForUrl", "pattern", "/other")
+}
+
+// A page that refreshes itself while another one is being opened does not keep that from being opened: whether its
+// <meta http-equiv=refresh> has been read when web_navigate begins is a matter of luck.
+func TestNavigationThatARefreshInterrupts(t *testing.T) {
+	t.Parallel()
+	release, asked := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	at := serve(t, map[string]http.HandlerFunc{
+		"/old": htmlPage(`<script>fetch("/requested").then(() => {
+			const meta = document.createElement("meta");
+			[meta.httpEquiv, meta.content] = ["refresh", "0; url=/other"];
+			document.head.append(meta) })</script>`),
+		"/requested": func(http.ResponseWriter, *http.Request) { <-release },
+		"/next": func(w http.ResponseWriter, r *http.Request) {
+			first := false
+			once.Do(func() { first = true })
+			if first {
+				close(release)
+				<-r.Context().Done()
+				return
+			}
+			<-asked // the page of the refresh was awaited
+			htmlPage("<h1>Next</h1>")(w, r)
+		},
+		"/other": func(w http.ResponseWriter, r *http.Request) {
+			close(asked)
+			htmlPage("<h1>Other</h1>")(w, r)
+		},
+	})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", at+"/old")
+	if got := u.mustCall("web_navigate", "url", at+"/next"); got != "opened "+at+"/next" {
+		t.Error(got)
+	}
+	u.mustCall("web_verifyTextVisible", "text", "Next")
 }

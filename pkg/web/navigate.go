@@ -160,12 +160,8 @@ func (p *page) open(ctx context.Context, address string, parsed bool) (tool.Resu
 	if err := p.allowFiles(ctx, address); err != nil {
 		return tool.Result{}, err
 	}
-	before := p.main().loaderID()
-	var answer struct {
-		LoaderID, ErrorText string
-		IsDownload          bool
-	}
-	if err := p.target.Call(ctx, "Page.navigate", map[string]any{"url": address}, &answer); err != nil {
+	before, answer, err := p.startNavigation(ctx, address)
+	if err != nil {
 		return tool.Result{}, p.loadTimeout(ctx, address, before, err)
 	}
 	switch {
@@ -178,7 +174,7 @@ func (p *page) open(ctx context.Context, address string, parsed bool) (tool.Resu
 	case answer.LoaderID == "":
 		return success("opened %s, in the same document", address), nil
 	}
-	err := p.waitForDocument(ctx, before, parsed)
+	err = p.waitForDocument(ctx, before, parsed)
 	pending := ""
 	if err != nil && p.isParsed(before) {
 		if pending = p.device.network.unfinished(); pending != "" {
@@ -189,6 +185,34 @@ func (p *page) open(ctx context.Context, address string, parsed bool) (tool.Resu
 		return tool.Result{}, p.loadTimeout(ctx, address, before, err)
 	}
 	return p.opened(address, pending), nil
+}
+
+// navigationAnswer is the result of Page.navigate.
+type navigationAnswer struct {
+	LoaderID, ErrorText string
+	IsDownload          bool
+}
+
+// startNavigation makes the page open a URL, and does so again if the page before it refreshes itself meanwhile: nobody
+// can know of its <meta http-equiv=refresh> before it has been read. It returns the loader of the document before.
+func (p *page) startNavigation(ctx context.Context, address string) (before string, answer navigationAnswer, err error) {
+	for again := true; ; again = false {
+		f := p.main()
+		before = f.loaderID()
+		refreshed := f.refreshesSoFar()
+		answer = navigationAnswer{}
+		err = p.target.Call(ctx, "Page.navigate", map[string]any{"url": address}, &answer)
+		if err != nil || answer.ErrorText != "net::ERR_ABORTED" || !again {
+			return before, answer, err
+		}
+		_, _ = evaluateInMain[int](ctx, p, "1") // so that the events before the response have come
+		if f.refreshesSoFar() == refreshed {
+			return before, answer, nil
+		}
+		if err := p.waitUntil(ctx, func() bool { return p.root.leaving == nil }); err != nil {
+			return before, answer, err
+		}
+	}
 }
 
 // opened is the result of a page that was opened. Notes say that its status is an error, and what it still loads.
@@ -272,6 +296,13 @@ func (f *frame) loaderID() string {
 	f.page.mu.Lock()
 	defer f.page.mu.Unlock()
 	return f.loader
+}
+
+// refreshesSoFar returns how often documents of the frame have refreshed themselves.
+func (f *frame) refreshesSoFar() int {
+	f.page.mu.Lock()
+	defer f.page.mu.Unlock()
+	return f.refreshed
 }
 
 // waitForLoad waits until the main frame has another document than before, which has loaded and is not left at once.

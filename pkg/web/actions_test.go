@@ -191,6 +191,7 @@ func TestSelectOptionByValueOrLabel(t *testing.T) {
 		{"Size", []any{"Huge"}, `it has no option "Huge", only "Small", "Medium", "Large"`},
 		{"Size", []any{"s", "m"}, "it takes one value"},
 		{"Name", []any{"s"}, "input#name: it is not a <select>; click it, then click the option"},
+		{"css=body", []any{"s"}, "it is not a <select> but body"},
 		{"css=select", []any{"s"}, "select matches 3 elements, but must match one: select#size"},
 	} {
 		args := []any{"ref", tt.ref, "values", tt.values}

@@ -329,10 +329,14 @@ func (p *page) loadTimeout(ctx context.Context, address, before string, err erro
 		return fault.New(fault.CallTimeout, "check the server; a timeout: of the call allows more time",
 			"%s did not respond within %s", address, limit)
 	}
+	missing := p.device.network.unfinished()
+	if missing != "" {
+		missing = ": " + missing + " has not ended"
+	}
 	return fault.New(fault.CallTimeout,
 		"something that the page loads does not end: waitUntil: domcontentloaded does not wait for it, and web_route with "+
 			"abort: true for its URL keeps it from being loaded; a timeout: of the call allows more time",
-		"%s responded, but did not finish loading within %s", address, limit)
+		"%s responded, but did not finish loading within %s%s", address, limit, missing)
 }
 
 // navigationError is the error for a page that could not be opened. The browser's own code comes last.

@@ -14,7 +14,7 @@
   const normalize = (text) =>
     text
       .normalize("NFC")
-      .replace(/[\u200b\u00ad]/g, "")
+      .replace(/[\u200b\u00ad\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
       .replace(/\s+/g, " ")
       .trim();
 
@@ -597,7 +597,10 @@
     // select chooses options of a drop-down list, by value or by label.
     select: (given, options) => {
       const el = controlOf(given, "select");
-      if (el.localName !== "select") return { impossible: "it is not a <select>; click it, then click the option" };
+      if (el.localName !== "select") {
+        if (neverSelect(el)) return { impossible: "it is not a <select>; click it, then click the option" };
+        return { reason: `it is not a <select> but ${describe(el)}`, held: attached };
+      }
       const hidden = invisibleReason(el);
       if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
       const disabled = disabledReason(el);
@@ -758,6 +761,11 @@
     // drag prepares an element that is dragged, or with options.drop one that another is dropped on.
     drag: (el, options, memo) => checkPointer(el, { ...options, inset: true, enabled: !options.drop }, memo),
   };
+
+  // neverSelect reports whether an element is a control of another kind. A text, or a list of a script, may be there only
+  // until the page has its <select>.
+  const neverSelect = (el) =>
+    el.matches("button, a, input, textarea, [role], [tabindex]") && !el.matches("[role=combobox], [role=listbox]");
 
   // onlyInside is what visibleTexts searches for what is inside an element.
   const onlyInside = (el) => [{ children: [el], querySelectorAll: (selector) => el.querySelectorAll(selector) }];
@@ -1395,8 +1403,12 @@
       roots()
         .flatMap((root) => [...root.querySelectorAll("[placeholder]")])
         .find(isPlaceholder);
-    return placeholder
-      ? { missing: `"${needle}" is only a placeholder; verify the element instead: ${describe(placeholder)}` }
+    if (placeholder)
+      return { missing: `"${needle}" is only a placeholder; verify the element instead: ${describe(placeholder)}` };
+    const named = (el) => attributeNames(el).some((name) => includesIgnoringCase(name, needle)) && isVisible(el);
+    const control = needle && allControls().find(named);
+    return control
+      ? { missing: `"${needle}" is no text that is shown, only the name of an element; verify that instead: ${describe(control)}` }
       : {};
   };
 

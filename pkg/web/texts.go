@@ -80,7 +80,7 @@ func withinOf(args arguments) (t target, ok bool, err error) {
 // isBlank reports whether page.js finds a text in every other: it ignores invisible characters.
 func isBlank(text string) bool {
 	return strings.Trim(text, " \t\r\n\f\v\u00a0\u00ad\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"+
-		"\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff") == ""
+		"\u200a\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2066\u2067\u2068\u2069\u3000\ufeff") == ""
 }
 
 func checkText(args arguments) error {

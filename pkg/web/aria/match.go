@@ -1,6 +1,7 @@
 package aria
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -150,6 +151,15 @@ func (n *pageNode) difference(t *templateNode) string {
 		}
 	})
 	if len(missing) == 0 {
+		more := ""
+		t.walk(func(whole *templateNode) {
+			if more == "" && strings.HasSuffix(whole.mode, "equal") {
+				more = n.surplus(whole)
+			}
+		})
+		if more != "" {
+			return "the page has each of its elements, but not only these: " + more
+		}
 		return "the page has each of its elements, but not in this order and nesting"
 	}
 	more := ""
@@ -157,6 +167,29 @@ func (n *pageNode) difference(t *templateNode) string {
 		missing, more = missing[:maxDifferences], fmt.Sprintf("\n(and %d more)", left)
 	}
 	return "the page does not have\n" + strings.Join(missing, "\n") + more
+}
+
+// surplus says what n, or a node in it, has besides the children that a template with /children: equal lists; empty if
+// there is none.
+func (n *pageNode) surplus(t *templateNode) string {
+	if n.matchesAlone(t) && len(n.children) > len(t.children) && containsList(n.children, t.children) {
+		var more []string
+		left := t.children
+		for _, c := range n.children {
+			if len(left) > 0 && c.matches(left[0], false) {
+				left = left[1:]
+			} else if len(more) < maxDifferences {
+				more = append(more, c.caption())
+			}
+		}
+		return fmt.Sprintf("%s has %s, which /children: %s does not allow", cmp.Or(t.line, "the page"), strings.Join(more, ", "), t.mode)
+	}
+	for _, c := range n.children {
+		if more := c.surplus(t); more != "" {
+			return more
+		}
+	}
+	return ""
 }
 
 // walk calls visit with t and what is in it. The text of an element belongs to its line.
@@ -216,6 +249,9 @@ func (n *pageNode) similar(t *templateNode) string {
 
 // caption is the line of n in short.
 func (n *pageNode) caption() string {
+	if n.line == nil {
+		return strconv.Quote(short(n.text))
+	}
 	caption := n.line.key()
 	if n.line.Text != "" {
 		caption += ": " + n.line.Text

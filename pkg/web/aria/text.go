@@ -19,6 +19,15 @@ func isSpace(r rune) bool {
 
 func trim(s string) string { return strings.TrimFunc(s, isSpace) }
 
+// isInvisible reports whether nobody sees r: a zero-width space, a soft hyphen, or a mark of the direction of a text.
+func isInvisible(r rune) bool {
+	switch {
+	case r == '\u200b', r == '\u00ad', r == '\u200e', r == '\u200f', r >= '\u202a' && r <= '\u202e':
+		return true
+	}
+	return r >= '\u2066' && r <= '\u2069'
+}
+
 // normalize removes invisible characters, and replaces each run of spaces by one.
 func normalize(s string) string {
 	if plain(s) {
@@ -29,7 +38,7 @@ func normalize(s string) string {
 	gap := false
 	for _, r := range s {
 		switch {
-		case r == '\u200b' || r == '\u00ad':
+		case isInvisible(r):
 		case isSpace(r):
 			gap = true
 		default:

@@ -116,22 +116,29 @@
 
   const includesIgnoringCase = (text, part) => text.toLowerCase().includes(part.toLowerCase());
 
-  // isDrawn reports whether the browser draws a text node of a visible element. It does not draw the default text of a
-  // text area that has another, the content of a shadow host that is in no slot, nor what replaces a frame.
-  const isDrawn = (node) => {
+  // drawn are the boxes in which the browser draws a text node of a visible element; null if it does not. It does not draw
+  // the default text of a text area that has another, the content of a shadow host that is in no slot, nor what replaces
+  // a frame.
+  const drawn = (node) => {
     const parent = node.parentElement;
-    if (parent.localName === "option") return true;
-    if (parent.localName === "textarea") return parent.value === parent.defaultValue;
+    if (parent.localName === "option") return [];
+    if (parent.localName === "textarea") return parent.value === parent.defaultValue ? [] : null;
     const range = document.createRange();
     range.selectNode(node);
-    return [...range.getClientRects()].some((box) => box.width > 0 && box.height > 0);
+    const boxes = [...range.getClientRects()].filter((box) => box.width > 0 && box.height > 0);
+    return boxes.length ? boxes : null;
   };
 
-  // shownText is the part of an element's text that is visible, if the element itself is.
-  const shownText = (el) => {
-    if (el.matches(buttonInputs)) return normalize(el.value);
+  // touches reports whether a person sees no space between two texts with these boxes.
+  const touches = (before, after) =>
+    before && after && Math.abs(after.left - before.right) < 1 && before.top < after.bottom && after.top < before.bottom;
+
+  // shownTexts are the part of an element's text that is visible, if the element itself is: as it is written, and with a
+  // space where a person sees one, at line breaks and between blocks and cells.
+  const shownTexts = (el) => {
+    if (el.matches(buttonInputs)) return Array(2).fill(normalize(el.value));
     const shown = new Map([[el, true]]);
-    let text = "";
+    let [text, spaced, block, last] = ["", "", el, null];
     const walker = document.createTreeWalker(el, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) =>
       node.nodeType === Node.ELEMENT_NODE && node.matches(notRendered)
         ? NodeFilter.FILTER_REJECT
@@ -141,45 +148,91 @@
       const parent = walker.currentNode.parentElement;
       if (walker.currentNode.nodeType !== Node.TEXT_NODE || !walker.currentNode.nodeValue.trim()) {
         text += walker.currentNode.nodeValue ?? "";
+        spaced += walker.currentNode.nodeValue ?? (walker.currentNode.localName === "br" ? " " : "");
         continue;
       }
       if (!shown.has(parent)) shown.set(parent, isVisible(parent));
-      if (shown.get(parent) && isDrawn(walker.currentNode)) text += walker.currentNode.nodeValue;
+      const boxes = shown.get(parent) && drawn(walker.currentNode);
+      if (!boxes) continue;
+      const before = block;
+      block = parent === el ? el : blockOf(parent, el);
+      if (block !== before && !touches(last, boxes[0])) spaced += " ";
+      text += walker.currentNode.nodeValue;
+      spaced += walker.currentNode.nodeValue;
+      last = boxes.at(-1);
     }
-    return normalize(text);
+    return spaced === text ? Array(2).fill(normalize(text)) : [normalize(text), normalize(spaced)];
+  };
+
+  const shownText = (el) => shownTexts(el)[0];
+  const spacedText = (el) => shownTexts(el)[1];
+
+  // blockOf is the innermost block or cell inside of el that a node of it is in, else el.
+  const blockOf = (node, el) => {
+    let block = node;
+    while (block !== el && /^(inline|contents|ruby)/.test(getComputedStyle(block).display)) block = block.parentElement;
+    return block;
+  };
+
+  // textWith is the visible text of an element in which needle is, as a person sees it if it is in both.
+  const textWith = (el, needle) => {
+    const [shown, spaced] = shownTexts(el);
+    return includesIgnoringCase(spaced, needle) ? spaced : shown;
   };
 
   // isWholeText reports whether the visible text of an element is needle, as it is written or as it is styled.
-  const isWholeText = (el, needle) =>
-    shownText(el) === needle ||
-    (textOf(el).toLowerCase() === needle.toLowerCase() && normalize(el.innerText ?? "") === needle);
+  const isWholeText = (el, needle) => {
+    const [shown, spaced] = shownTexts(el);
+    if (shown === needle || spaced === needle) return true;
+    const isSame = (text) => text.toLowerCase() === needle.toLowerCase();
+    return (isSame(textOf(el)) || isSame(spaced)) && normalize(el.innerText ?? "") === needle;
+  };
+
+  // withoutSpaces is what two normalized texts have in common that differ only in white space and case.
+  const withoutSpaces = (text) => text.replace(/ /g, "").toLowerCase();
+
+  // mayInclude returns a check for texts: those that it refuses do not include needle, wherever a person sees spaces.
+  const mayInclude = (needle) => {
+    const bare = needle.includes(" ") && withoutSpaces(needle);
+    return (text) => includesIgnoringCase(text, needle) || (bare && withoutSpaces(text).includes(bare));
+  };
 
   // visibleTexts returns the innermost elements that show a text: with query.exact as their whole text, with query.text
-  // as part of another in any case, with query.pattern as a match of it. all has those whose text matches but is hidden,
-  // too.
+  // as part of another in any case, with query.pattern as a match of it. White space that a person sees between lines,
+  // blocks and cells may be left out. all has those whose text matches but is hidden, too.
   const visibleTexts = (query, inside) => {
+    const rendered = (el) => normalize(el.innerText ?? "");
     if (query.pattern !== undefined) {
       const matches = (text) => compares(text, query);
-      const all = elementsByText("", matches, inside);
-      return { all, visible: all.filter((el) => isVisible(el) && matches(shownText(el))) };
+      const search = (isMatch) => {
+        const all = elementsByText(() => true, isMatch, inside);
+        return { all, visible: all.filter((el) => isVisible(el) && shownTexts(el).some(matches)) };
+      };
+      const found = search(matches);
+      if (found.visible.length) return found;
+      const spaced = search((own, el) => el.firstElementChild && matches(rendered(el)));
+      return spaced.visible.length ? spaced : found;
     }
     const needle = normalize(query.text);
     const limit = 4 * needle.length + 1000; // an element with much more text does not have it as its whole text
+    const includes = (own, el) =>
+      includesIgnoringCase(own, needle) || (el.firstElementChild && includesIgnoringCase(rendered(el), needle));
     const all = elementsByText(
-      needle,
-      (own, el) => (query.exact ? own.length < limit && isWholeText(el, needle) : includesIgnoringCase(own, needle)),
+      mayInclude(needle),
+      (own, el) => (query.exact ? own.length < limit && isWholeText(el, needle) : includes(own, el)),
       inside,
     );
-    const shows = (el) => isVisible(el) && (query.exact || includesIgnoringCase(shownText(el), needle));
+    const shows = (el) => isVisible(el) && (query.exact || includesIgnoringCase(textWith(el, needle), needle));
     return { all, visible: all.filter(shows) };
   };
 
-  // elementsByText returns the innermost elements whose text matches. Texts that do not include needle cannot match.
-  const elementsByText = (needle, matches, inside = roots()) => {
+  // elementsByText returns the innermost elements whose text matches. Neither an element for whose text mayMatch is false
+  // nor one inside it matches.
+  const elementsByText = (mayMatch, matches, inside = roots()) => {
     const found = [];
     const visit = (el) => {
       const text = textOf(el);
-      if (!includesIgnoringCase(text, needle)) return false;
+      if (!mayMatch(text)) return false;
       let inner = false;
       for (const child of el.children) inner = visit(child) || inner;
       if (inner || !matches(text, el)) return inner;
@@ -191,7 +244,7 @@
         if (el) visit(el);
       for (const el of root.querySelectorAll(buttonInputs)) {
         const text = textOf(el);
-        if (includesIgnoringCase(text, needle) && matches(text, el)) found.push(el);
+        if (mayMatch(text) && matches(text, el)) found.push(el);
       }
     }
     return found;
@@ -220,13 +273,13 @@
     const byAttribute = (matches) => allControls().filter((el) => attributeNames(el).some(matches));
     const tiers = [
       () => labelled(equal),
-      () => elementsByText(needle, equal),
+      () => elementsByText(includes, equal),
       () => labelled(equalIgnoringCase),
-      () => elementsByText(needle, equalIgnoringCase),
+      () => elementsByText(includes, equalIgnoringCase),
       () => byAttribute(equalIgnoringCase),
       () => byAttribute(includes),
       () => labelled(includes),
-      () => elementsByText(needle, includes),
+      () => elementsByText(includes, includes),
     ];
     let hidden = [];
     for (const tier of tiers) {
@@ -298,8 +351,9 @@
   // fieldContent is the whole text in a field.
   const fieldContent = (el) => (el.matches("input, textarea") ? el.value : el.textContent);
 
-  // displayedText is the text that a person reads in an element; nothing in a password field.
+  // displayedText is the text that a person reads in an element; nothing in a password field, nor in a box to check.
   const displayedText = (el) => {
+    if (el.matches("input[type=checkbox], input[type=radio]")) return "";
     if (el.localName === "select") return normalize([...el.selectedOptions].map((option) => option.label).join(", "));
     if ("value" in el && el.matches("input, textarea")) return el.type === "password" ? "" : el.value;
     return textOf(el);
@@ -666,11 +720,13 @@
     text: (el, options) => {
       if (el.type === "password") return checks.value(el, options);
       const actual = displayedText(el);
-      const styled = el.matches("input, textarea, select") ? actual : normalize(el.innerText ?? "");
-      const holds = [actual, normalize(actual), styled].some(
-        (text) => compares(text, options) || text === normalize(options.expected ?? "") && options.expected !== undefined,
-      );
-      return holds ? { text: actual } : { reason: "its text", actual };
+      const isField = el.matches("input, textarea, select");
+      const seen = isField ? [actual, normalize(actual)] : [spacedText(el), normalize(el.innerText ?? "")];
+      const holds = (text) =>
+        compares(text, options) || (options.expected !== undefined && text === normalize(options.expected));
+      const text = [...seen, actual, normalize(actual)].find(holds);
+      if (text === undefined) return { reason: "its text", actual: isField ? actual : seen[0] };
+      return { text, inWord: cutsWord(text, options), ...(!isField && unspaced(el, text)) };
     },
     value: (given, options) => {
       const el = controlOf(given, "input, textarea, select");
@@ -680,7 +736,9 @@
         el.multiple && el.selectedOptions ? [...el.selectedOptions].map((e) => e.value).join(", ") : undefined;
       const actual = chosen ?? String(el.value ?? textOf(el));
       const shown = el.type === "password" ? "[secret]" : actual;
-      return compares(actual, options) ? { text: shown } : { reason: "its value", actual: shown };
+      return compares(actual, options)
+        ? { text: shown, inWord: cutsWord(actual, options) }
+        : { reason: "its value", actual: shown };
     },
     attribute: (el, options) => {
       const actual = el.getAttribute(options.attribute);
@@ -784,10 +842,33 @@
     return text === expected;
   };
 
+  // cutsWord reports whether what options.contains or options.pattern finds in a text begins or ends within a word or
+  // number each time.
+  const cutsWord = (text, { contains, pattern, ignoreCase }) => {
+    if (contains !== undefined) return !hasWords(normalize(text), normalize(contains));
+    if (pattern === undefined) return false;
+    const { source, flags } = patternOf({ pattern, ignoreCase });
+    const found = [...text.matchAll(new RegExp(source, flags + "g"))].filter(([match]) => match);
+    const cuts = (at) => {
+      const [before, after] = [text.slice(Math.max(0, at - 2), at), text.slice(at, at + 2)];
+      const inWord = /[\p{L}\p{N}]$/u.test(before) && /^[\p{L}\p{N}]/u.test(after);
+      const inNumber = /\p{N}$/u.test(before) ? /^[.,]\p{N}/u.test(after) : /\p{N}[.,]$/u.test(before) && /^\p{N}/u.test(after);
+      return inWord || inNumber;
+    };
+    return found.length > 0 && !isUnspaced(text) && found.every((match) => cuts(match.index) || cuts(match.index + match[0].length));
+  };
+
+  // unspaced says how a person reads a text that is in an element only without the white space which they see there.
+  const unspaced = (el, text) => {
+    const spaced = spacedText(el);
+    const isOnlyUnspaced = spaced !== text && withoutSpaces(spaced) === withoutSpaces(text);
+    return isOnlyUnspaced && spaced.length > text.length ? { unspaced: spaced } : {};
+  };
+
   // timesShown is how often elements show a text.
   const timesShown = (text, elements) => {
     const needle = normalize(text).toLowerCase();
-    const times = (el) => Math.max(1, shownText(el).toLowerCase().split(needle).length - 1);
+    const times = (el) => Math.max(1, textWith(el, needle).toLowerCase().split(needle).length - 1);
     return elements.reduce((sum, el) => sum + times(el), 0);
   };
 
@@ -797,7 +878,7 @@
     const roles = "li, option, tr, [role=listitem], [role=option], [role=row], [role=menuitem], [role=treeitem], [role=tab]";
     const inside = [...el.querySelectorAll(roles)];
     const own = (inside.length ? inside : [...el.children]).filter((item) => isVisible(item) && shownText(item));
-    const has = (item) => items.some((text) => includesIgnoringCase(shownText(item), normalize(text)));
+    const has = (item) => items.some((text) => includesIgnoringCase(textWith(item, normalize(text)), normalize(text)));
     const other = own.find((item) => !has(item));
     if (other) return `it also shows "${shownText(other)}"`;
     return own.length > items.length ? `it has ${own.length} items, not ${items.length}` : "";
@@ -809,10 +890,10 @@
     for (const [i, item] of items.entries()) {
       const needle = normalize(item).toLowerCase();
       const next = shown[i].find((el) =>
-        el === at ? shownText(el).toLowerCase().includes(needle, offset) : !at || compareDocumentOrder(at, el) < 0,
+        el === at ? textWith(el, needle).toLowerCase().includes(needle, offset) : !at || compareDocumentOrder(at, el) < 0,
       );
       if (!next) return { reason: `it shows "${item}", but not after "${items[i - 1]}"` };
-      offset = shownText(next).toLowerCase().indexOf(needle, next === at ? offset : 0) + needle.length;
+      offset = textWith(next, needle).toLowerCase().indexOf(needle, next === at ? offset : 0) + needle.length;
       at = next;
     }
     return {};
@@ -1355,24 +1436,33 @@
     }
   };
 
-  // seenText describes the elements that show a text, and the best of them: one that shows nothing else, or that has
-  // it as whole words.
-  const seenText = (visible, query) => {
-    const shows = visible.length;
-    if (query.pattern !== undefined) return { shows, shown: describe(visible[0]), text: shownText(visible[0]) };
+  // seenText describes the elements that show a text, and the best of the first ones: one that shows nothing else, or that
+  // has it as whole words.
+  const seenText = (all, query) => {
+    const shows = all.length;
+    const visible = all.slice(0, 1000);
+    if (query.pattern !== undefined) {
+      const texts = visible.map((el) => shownTexts(el).findLast((text) => compares(text, query)));
+      return { shows, shown: describe(visible[0]), text: texts[0], inWord: texts.every((text) => cutsWord(text, query)) };
+    }
     const needle = normalize(query.text);
-    const whole = visible.find((el) => isWholeText(el, needle));
-    const words = whole ?? visible.find((el) => hasWords(shownText(el), needle));
-    const el = words ?? visible[0];
+    const isSpaced = (el) => !el.firstElementChild || includesIgnoringCase(spacedText(el), needle);
+    const isWhole = (el) => isWholeText(el, needle);
+    const whole = visible.find((el) => isWhole(el) && isSpaced(el)) ?? visible.find((el) => el.firstElementChild && isWhole(el));
+    const words = whole ?? visible.find((el) => hasWords(spacedText(el), needle));
+    const el = words ?? visible.find(isSpaced) ?? visible[0];
     const seen = { shows, shown: describe(el) };
-    return whole ? seen : { ...seen, textPart: true, inWord: !words, text: shownText(el) };
+    if (!isSpaced(el)) return { ...seen, unspaced: spacedText(el) };
+    return whole ? seen : { ...seen, textPart: true, inWord: !words, text: textWith(el, needle) };
   };
+
+  const isUnspaced = (text) =>
+    /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u.test(text);
 
   // hasWords reports whether a text has needle as whole words and numbers: "Paid" is not a word in "Unpaid", nor "1" a
   // number in "10" or "1.50". Scripts that write no spaces between words have no such words.
   const hasWords = (text, needle) => {
-    const unspaced = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
-    if (unspaced.test(needle)) return true;
+    if (isUnspaced(needle)) return true;
     const before = /^\p{N}/u.test(needle) ? "(?<![\\p{L}\\p{N}]|\\p{N}[.,])" : /^\p{L}/u.test(needle) ? "(?<![\\p{L}\\p{N}])" : "";
     const after = /\p{N}$/u.test(needle) ? "(?![\\p{L}\\p{N}]|[.,]\\p{N})" : /\p{L}$/u.test(needle) ? "(?![\\p{L}\\p{N}])" : "";
     const literal = needle.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");

@@ -51,6 +51,7 @@ type observed struct {
 	Shown            string  // the one of them that shows it best, in words
 	TextPart         bool    // that one shows the text only as part of another
 	InWord           bool    // that part begins or ends within a word or number
+	Unspaced         string  // the text as a person sees it, if what was looked for is in it only without its white space
 	Impossible       string  // why the element can never be ready
 	X, Y             float64 // where the action happens, or the corner of the element's box
 	Width, Height    float64 // of the box

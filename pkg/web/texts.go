@@ -125,9 +125,12 @@ func (q textQuery) partOf(o observed) string {
 	return ""
 }
 
-// textRemarks say that a text was found only within a word, or several times.
+// textRemarks say that a text was found only within a word, only without white space, or several times.
 func textRemarks(o observed) remarks {
 	var list remarks
+	if o.Unspaced != "" {
+		list = append(list, fmt.Sprintf("only without the line break or space that people see in %q", shorten(o.Unspaced)))
+	}
 	if o.InWord {
 		list = append(list, fmt.Sprintf("only as a part of a word or number of %q", shorten(o.Text)))
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -118,4 +119,69 @@ func TestShownTextIsRead(t *testing.T) {
 	u.mustFail("web_getText", []any{"ref", "css=#order", "pattern", "INV-", "timeoutMs", 50}, `its text is "Order 00042 of 3 May", which does not match "INV-"`)
 	u.mustFail("web_getText", []any{"ref", "css=#none", "timeoutMs", 50}, "it is not visible")
 	u.mustFail("web_getText", []any{"ref", "css=#order", "pattern", "a*"}, "matches every text")
+}
+
+// TestTextIsFoundAsPeopleSeeIt looks for texts over line breaks, blocks and cells. What is read is found again, and a
+// text without the white space is found, too, as Playwright does.
+func TestTextIsFoundAsPeopleSeeIt(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	u.show(`<p id=p>Hello<br>World</p><table><tr id=row><td>Ann<td>Paid</table><div id=both><div>First</div><div>Second</div></div>
+		<p id=price style="display: flex"><span>$</span><span>5</span></p><p id=inline>A<b>B</b></p><p id=upper style="text-transform: uppercase">one<br>two</p>
+		<p id=items>15 items</p><p id=state>Unpaid</p><p id=order>Order 15</p><p id=total>Total 1.50</p><input id=box type=checkbox>`)
+	const shows, hides, value = "web_verifyTextVisible", "web_verifyTextNotVisible", "web_verifyValue"
+	const spaces, part = "only without the line break or space that people see in", "only as a part of a word or number of"
+	for ref, joined := range map[string]string{"p": "HelloWorld", "row": "AnnPaid", "both": "FirstSecond", "upper": "onetwo"} {
+		ref := "css=#" + ref
+		read := u.mustCall("web_getText", "ref", ref)
+		for _, args := range [][]any{{shows, "text", read}, {shows, "text", read, "exact", true}, {shows, "pattern", "^" + read + "$"}, {value, "ref", ref, "expected", read}, {value, "ref", ref, "contains", read}} {
+			if args[1] == "pattern" && joined == "onetwo" {
+				continue // a pattern is found in the text as it is written
+			}
+			if said := u.mustCall(args[0].(string), args[1:]...); strings.Contains(said, "only") {
+				t.Errorf("%v: %s", args, said)
+			}
+		}
+		for _, args := range [][]any{{shows, "text", joined}, {shows, "text", joined, "exact", true}, {value, "ref", ref, "expected", joined}, {value, "ref", ref, "contains", joined}} {
+			if said := u.mustCall(args[0].(string), args[1:]...); !strings.Contains(said, spaces) {
+				t.Errorf("%v: %s, want %s", args, said, spaces)
+			}
+		}
+		for _, text := range []string{read, joined} {
+			u.mustFail(hides, []any{"text", text, "timeoutMs", 50}, "shows it")
+			u.mustFail(hides, []any{"text", text, "exact", true, "timeoutMs", 50}, "shows it")
+			u.mustFail(hides, []any{"text", text, "within", m{"ref": ref}, "timeoutMs", 50}, "it shows")
+		}
+		u.mustCall("web_verifyListVisible", "ref", ref, "items", []any{read})
+	}
+	for text, found := range map[string]bool{"$5": true, "$ 5": false, "AB": true, "A B": false, "Hello  World": true, "World Ann": true} {
+		if !found {
+			u.mustFail(shows, []any{"text", text, "timeoutMs", 50}, fmt.Sprintf("%q", text))
+			u.mustCall(hides, "text", text)
+		} else if said := u.mustCall(shows, "text", text); strings.Contains(said, "only") {
+			t.Errorf("%s: %s", text, said)
+		}
+	}
+	if said := u.mustCall(shows, "text", "World"); strings.Contains(said, "only") || !strings.Contains(said, `as a part of "Hello World"`) {
+		t.Error(said)
+	}
+	for _, tt := range []struct{ ref, key, text, want string }{
+		{"items", "contains", "5 items", part},
+		{"items", "contains", "15", ""},
+		{"state", "contains", "paid", part},
+		{"order", "pattern", "Order 1", part},
+		{"order", "pattern", "Order 1.", ""},
+		{"order", "pattern", `\d+$`, ""},
+		{"total", "pattern", "Total 1", part},
+	} {
+		said := u.mustCall(value, "ref", "css=#"+tt.ref, tt.key, tt.text)
+		if strings.Contains(said, "only") != (tt.want != "") || !strings.Contains(said, tt.want) {
+			t.Errorf("%v: %s", tt, said)
+		}
+	}
+	if said := u.mustCall(shows, "pattern", "Order 1"); !strings.Contains(said, part) {
+		t.Error(said)
+	}
+	u.mustFail(value, []any{"ref", "css=#box", "expected", "on", "timeoutMs", 50}, `its text is ""`)
 }

@@ -129,9 +129,9 @@ func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	var more remarks
+	more := textRemarks(o)
 	if kind != "ATTRIBUTE" && a.text("attribute") != "" {
-		more = remarks{"attribute is ignored, because type is " + kind}
+		more = append(more, "attribute is ignored, because type is "+kind)
 	}
 	return success("%s has %q%s", o, shorten(o.Text), more), nil
 }

@@ -246,6 +246,19 @@ func TestWarningsNameMissingRecordings(t *testing.T) {
 			"verify with actions", "trail:\n  - verify: A\n" + fmt.Sprintf(step, "web: [{ web_click: { ref: Delete all } }]"),
 			[]string{"f.yaml:2:5: this verify checks nothing: it has only actions, such as web_click"},
 		},
+		{
+			"verify with a query", "trail:\n  - verify: A\n" + fmt.Sprintf(step, "web: [{ web_click: { ref: A } }, { isVisible: { text: Paid } }]"),
+			[]string{"f.yaml:2:5: nothing in this verify can fail: isVisible passes whatever it returns"},
+		},
+		{
+			"verify that remembers", "trail:\n  - verify: A\n" + fmt.Sprintf(step, "web: [{ rememberValue: { name: a, value: b } }]"),
+			[]string{"f.yaml:2:5: nothing in this verify can fail: rememberValue passes whatever it returns"},
+		},
+		{
+			"verify with a query and a check",
+			"trail:\n  - verify: A\n" + fmt.Sprintf(step, "web: [{ isVisible: { text: Paid } }, { assertEquals: { expected: a, actual: b } }]"),
+			nil,
+		},
 		{"verify on one device", "trail:\n  - verify: A\n" + fmt.Sprintf(step, "web: [{ shopState: {} }], android: []"), nil},
 		{"tag twice", "config: { tags: [a, a] }\ntrail: []\n", []string{`f.yaml:1:21: the tag "a" is listed twice`}},
 	} {

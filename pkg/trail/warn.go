@@ -57,8 +57,11 @@ var actions = lazyregexp.New(`^(web_(click|type|fillSecret|selectOption|hover|sc
 	`eraseText|clearText|press(Key|Back|Home)|hideKeyboard|openUrl|launchApp|clearAppData|captureScreen|takeSnapshot|` +
 	`navigate|click|fill|evaluateJs|setMemory|wait)$`)
 
+// answers are the tools that only return or keep something, and pass whatever it is.
+var answers = lazyregexp.New(`^(isVisible|hasText|getElementCount|rememberValue|dumpMemory)$`)
+
 // warnVerify warns of a verify whose recordings cannot fail because of what the app shows: no device has a call in it, or
-// all calls of a device are actions. The empty recording of one device beside the calls of another is a no-op.
+// all calls of a device are actions or pass whatever they return. The empty recording of one device beside the calls of another is a no-op.
 func (r *reader) warnVerify(s *Step, at yamldoc.Node) {
 	const hint = "record a call that checks it, such as web_verifyTextVisible or assertVisible"
 	if s.Kind != KindVerify || len(s.Recording) == 0 {
@@ -67,9 +70,14 @@ func (r *reader) warnVerify(s *Step, at yamldoc.Node) {
 	calls := 0
 	for _, recorded := range s.Recording {
 		calls += len(recorded.Calls)
-		isAction := func(c Call) bool { return actions().MatchString(c.Tool) }
-		checks := slices.ContainsFunc(recorded.Calls, func(c Call) bool { return !isAction(c) })
-		if len(recorded.Calls) > 0 && !checks {
+		isAnswer := func(c Call) bool { return answers().MatchString(c.Tool) }
+		checks := func(c Call) bool { return !isAnswer(c) && !actions().MatchString(c.Tool) }
+		switch answer := slices.IndexFunc(recorded.Calls, isAnswer); {
+		case len(recorded.Calls) == 0 || slices.ContainsFunc(recorded.Calls, checks):
+		case answer >= 0:
+			at.Warnf(hint, "nothing in this verify can fail: %s passes whatever it returns", recorded.Calls[answer].Tool)
+			return
+		default:
 			at.Warnf(hint, "this verify checks nothing: it has only actions, such as %s", recorded.Calls[0].Tool)
 			return
 		}

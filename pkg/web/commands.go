@@ -61,6 +61,12 @@ func checkVerified(args arguments) error {
 	return err
 }
 
+// checkAbsent is checkVerified for an element that is not there.
+func checkAbsent(args arguments) error {
+	_, err := absentElementOf(args)
+	return err
+}
+
 // checkCore checks the arguments text and id.
 func checkCore(args arguments) error {
 	_, err := coreTarget(args)
@@ -172,7 +178,7 @@ func verifications() []command {
 		newCommand("web_verifyTextNotVisible", "Fails unless nothing on the page, or in one element, shows a text, as part of another and in any case.",
 			textProperties, webVerifyTextNotVisible).checkedBy(checkText),
 		newCommand("web_verifyElementNotVisible", "Fails unless no element that matches is visible.",
-			element, webVerifyElementNotVisible).checkedBy(checkVerified),
+			element, webVerifyElementNotVisible).checkedBy(checkAbsent),
 		countCommand(),
 		pictureCommand(),
 		stateCommand(),

@@ -132,7 +132,7 @@ func (f *frame) address() string {
 }
 
 func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := verifiedElementOf(args)
+	t, err := absentElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -279,7 +279,8 @@ func byText(text string) target {
 }
 
 var (
-	roleName    = lazyregexp.New(`^([a-z]+) "((?:[^"\\]|\\.)*)"$`)
+	roleName    = lazyregexp.New(`^([A-Za-z]+) (?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$`)
+	lowerCase   = lazyregexp.New(`^[a-z]+ "`)
 	escapedRune = lazyregexp.New(`\\(.)`)
 	frameRef    = lazyregexp.New(`^f[1-9][0-9]*e[1-9][0-9]*$`)
 	foreignRef  = lazyregexp.New(`^(xpath|text|role|id|name|data-test-?id|data-test|internal:[a-z-]+)=|^\(?//|\s>>\s|` +
@@ -288,11 +289,31 @@ var (
 		`^(xpath|text|role|id|data-test-?id|data-test|internal:[a-z-]+)=|^\(?\.*//|^[^"']*\s>>\s`)
 )
 
+// likeSelector is a text that is probably meant as a selector.
+var likeSelector = lazyregexp.New(`^([#.][A-Za-z_][\w-]*|\[[^\]\s]+\]|[\w-]+=\S.*)$`)
+
+// absentElementOf is verifiedElementOf for an assertion that passes when nothing matches. It refuses a text that looks
+// like a selector, because nothing on the page has that.
+func absentElementOf(args arguments) (target, error) {
+	t, err := verifiedElementOf(args)
+	if err == nil && t.text && likeSelector().MatchString(t.name.text) {
+		return t, fault.New(fault.InvalidArguments,
+			"write css= before a CSS selector, as in css=#x; check that a text is not visible with web_verifyTextNotVisible",
+			"ref: %q is read as a text, and looks like a selector", t.name.text)
+	}
+	return t, err
+}
+
 // byRef returns the target of the argument ref: css=SELECTOR, a reference, a role, role "name", or a text.
 func byRef(ref string) (target, error) {
 	ref = strings.TrimSpace(ref)
 	t := newTarget("%s", ref)
 	role := roleName().FindStringSubmatch(ref)
+	if role != nil && (screen.IsRole(strings.ToLower(role[1])) || lowerCase().MatchString(ref)) {
+		role[1] = strings.ToLower(role[1])
+	} else {
+		role = nil // a text
+	}
 	switch {
 	case strings.HasPrefix(ref, "css="):
 		return byCSS(ref), checkCSS(strings.TrimSpace(strings.TrimPrefix(ref, "css=")))
@@ -304,7 +325,7 @@ func byRef(ref string) (target, error) {
 		return target{}, fault.New(fault.InvalidArguments, fault.DidYouMean(role[1], screen.Roles()),
 			"ref: %q is not an ARIA role", role[1])
 	case role != nil:
-		t.role, t.name = role[1], &name{text: escapedRune().ReplaceAllString(role[2], "$1")}
+		t.role, t.name = role[1], &name{text: escapedRune().ReplaceAllString(role[2]+role[3], "$1")}
 	case foreignRef().MatchString(ref):
 		return target{}, fault.New(fault.InvalidArguments, "write css=SELECTOR, role \"name\", a role, or a text",
 			"ref: %q is the syntax of another tool", ref)

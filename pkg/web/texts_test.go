@@ -185,3 +185,28 @@ func TestTextIsFoundAsPeopleSeeIt(t *testing.T) {
 	}
 	u.mustFail(value, []any{"ref", "css=#box", "expected", "on", "timeoutMs", 50}, `its text is ""`)
 }
+
+// TestAbsentElementIsNotMisspelt checks that elements are not visible by references that look like others.
+func TestAbsentElementIsNotMisspelt(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	u.show(`<button>Delete all</button><p>Order 'A'</p>`)
+	for _, ref := range []string{`Button "Delete all"`, `button 'Delete all'`, `BUTTON "Delete all"`, `button "Delete all"`} {
+		u.mustFail("web_verifyElementNotVisible", []any{"ref", ref, "timeoutMs", 50}, "is visible")
+		u.mustCall("web_verifyElementVisible", "ref", ref)
+	}
+	u.mustCall("web_verifyElementVisible", "ref", `Order 'A'`)
+	u.mustCall("web_verifyElementNotVisible", "ref", `Order 'B'`)
+	for _, ref := range []string{"#x", ".button", "[data-cy=x]", "testid=x"} {
+		args := map[string]any{"ref": ref}
+		if err := checkAbsent(args); err == nil || !strings.Contains(err.Error(), "looks like a selector") {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+	for _, ref := range []string{"#1", "report.pdf", "a = b", "css=#x", "Total: 5"} {
+		if err := checkAbsent(map[string]any{"ref": ref}); err != nil {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+}

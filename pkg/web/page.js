@@ -1451,13 +1451,19 @@
     const whole = visible.find((el) => isWhole(el) && isSpaced(el)) ?? visible.find((el) => el.firstElementChild && isWhole(el));
     const words = whole ?? visible.find((el) => hasWords(spacedText(el), needle));
     const el = words ?? visible.find(isSpaced) ?? visible[0];
-    const seen = { shows, shown: describe(el) };
+    const seen = { shows, shown: describe(el) + (shows > 1 ? inPlace(el) : "") };
     if (!isSpaced(el)) return { ...seen, unspaced: spacedText(el) };
     return whole ? seen : { ...seen, textPart: true, inWord: !words, text: textWith(el, needle) };
   };
 
   const isUnspaced = (text) =>
     /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u.test(text);
+
+  // inPlace says in which row, list item or article an element is, by the text there; empty when it is in none.
+  const inPlace = (el) => {
+    const place = closest(el, "tr, li, article, [role=row], [role=listitem], [role=treeitem], [role=article]");
+    return place && place !== el ? ` in ${place.localName} "${start(spacedText(place))}"` : "";
+  };
 
   // hasWords reports whether a text has needle as whole words and numbers: "Paid" is not a word in "Unpaid", nor "1" a
   // number in "10" or "1.50". Scripts that write no spaces between words have no such words.

@@ -210,3 +210,17 @@ func TestAbsentElementIsNotMisspelt(t *testing.T) {
 		}
 	}
 }
+
+// TestTextThatSeveralShowHasAPlace names the row of the first of several elements that show a text.
+func TestTextThatSeveralShowHasAPlace(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	u.show(`<table><tr><td>ORD-1001<td>Open<tr><td>ORD-1002<td>Paid<tr><td>ORD-1003<td>Paid</table><p>Shipped<p>Shipped`)
+	const both = `2 elements show it, one is `
+	for text, want := range map[string]string{"Paid": both + `td "Paid" in tr "ORD-1002 Paid"`, "Shipped": both + `p "Shipped"`} {
+		if said := u.mustCall("web_verifyTextVisible", "text", text); !strings.HasSuffix(said, want+")") {
+			t.Errorf("%s: %s, want %s", text, said, want)
+		}
+	}
+}

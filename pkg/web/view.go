@@ -366,6 +366,7 @@ func (p *page) viewOnce(ctx context.Context, within string) (device.View, error)
 	}
 	if c.tree.ByKey(part.Root().Key) == nil { // else it was seen with what is around it
 		see(part)
+		see(c.tree) // which has what is around its elements
 	}
 	v.Part = part
 	return v, nil

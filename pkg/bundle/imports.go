@@ -17,7 +17,7 @@ type Import struct {
 }
 
 // Imports returns the packages that a script needs to begin, each once. Files with errors count as far as they can be read.
-// Files outside of packages that a path in tsconfig.json or package.json leads to are no packages.
+// Files outside of packages that a path in tsconfig.json or package.json leads to are not packages.
 func Imports(ctx context.Context, script string) []Import {
 	var mu sync.Mutex
 	var found []Import

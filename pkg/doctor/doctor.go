@@ -55,7 +55,7 @@ type Options struct {
 	ProjectNamed bool
 	Devices      []Device
 	CacheDir     string
-	CacheProblem string // why there is no cache folder, if one is named
+	CacheProblem string // why the cache folder that is named is not used
 	CleanCache   bool   // remove the bundles from it
 	StateDir     string
 	OnDevice     bool                                                       // the project's agent is on the device

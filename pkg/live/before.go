@@ -10,7 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// noteAction remembers the screen before a request that changed it with calls that are no checks. before is what was
+// noteAction remembers the screen before a request that changed it with calls that are not checks. before is what was
 // shown then.
 func (s *Session) noteAction(r StepRequest, before *device.View) {
 	acts := slices.ContainsFunc(r.Calls, func(c trail.Call) bool {

@@ -29,7 +29,7 @@ func TestWarnsOfChecksThatHeldBeforeTheAction(t *testing.T) {
 	if warned := verify(call("tap", "text", "Sign in"), call("assertVisible", "text", "Hello")); warned {
 		t.Error("a text that the action has shown")
 	}
-	for range 2 { // a check and a question are no actions
+	for range 2 { // a check and a question are not actions
 		if !verify(call("assertVisible", "text", "Sign in")) || verify(call("isVisible", "text", "Hello"), call("assertVisible", "text", "Hello")) {
 			t.Error("a text that was there before the action, or one that was not")
 		}

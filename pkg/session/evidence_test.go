@@ -64,7 +64,7 @@ func (k *kept) Handle(r event.Record) {
 func (k *kept) last(t *testing.T) event.Evidence {
 	t.Helper()
 	if len(k.files) == 0 {
-		t.Fatal("there is no event")
+		t.Fatal("no file was kept")
 	}
 	return k.files[len(k.files)-1]
 }

@@ -30,7 +30,7 @@ func TestAssertionsThatDoNotHold(t *testing.T) {
 		{`<div style="visibility: hidden"><iframe srcdoc="<p>Secret</p>"></iframe></div>`, "web_verifyTextVisible", text, "its frame is hidden"},
 		{`<p>x</p>`, "web_verifyTextVisible", m{"text": "\u200b\u00ad"}, "text is empty"},
 		{`<p>x</p>`, "web_verifyTextVisible", m{"text": "\u200e\u202a\u202c\u2066\u2069"}, "text is empty"},
-		{`<button aria-label="Secret key">x</button>`, "web_verifyTextVisible", text, `"Secret" is no text that is shown, only the name of an element; verify that instead: button "Secret key"`},
+		{`<button aria-label="Secret key">x</button>`, "web_verifyTextVisible", text, `"Secret" is not a text that is shown, only the name of an element; verify that instead: button "Secret key"`},
 		{`<ul><li>A<li>B<li>C</ul>`, "web_verifyAriaSnapshot", m{"snapshot": "- list:\n  - /children: equal\n  - listitem: A\n  - listitem: C"}, "but not only these: list has listitem: B, which /children: equal does not allow"},
 		{`<p>x</p>`, "web_verifyListVisible", m{"ref": "css=p", "items": []any{"\u200b"}}, "an item is empty"},
 		{`<p>A</p>`, "web_verifyListVisible", m{"ref": "css=p", "items": []any{"A", "A"}}, `it shows "A" 1 of 2 times`},

@@ -22,7 +22,7 @@ func checkCSS(selector string) error {
 	r := &cssReader{rest: selector}
 	r.list(false)
 	if r.problem == "" && r.rest != "" {
-		r.fail("there is no bracket that " + r.rest[:1] + " closes")
+		r.fail(r.rest[:1] + " closes nothing: an opening bracket is missing before it")
 	}
 	if r.problem != "" {
 		return invalid("%s", r.problem)

@@ -25,7 +25,7 @@ var noSelectors = map[string]string{
 	"": "empty", " ": "empty", "a,": "empty", ",a": "empty", "a,,b": "empty", "a >": "empty", "a > > b": "> cannot be here", "> a": "> cannot be here",
 	"a !": "! cannot be here", "a$": "$ cannot be here", "a{}": "{ cannot be here", "1a": "1 cannot be here", "@a": "@ cannot be here",
 	".": "behind a dot", ".1a": "behind a dot", "..a": "behind a dot", "#": "behind #", "# a": "behind #", ":": "behind a colon", "a:": "behind a colon",
-	"a)": "no bracket that )", "a]": "no bracket that ]", "#-": "behind #", "#1": "behind #", "[]": "behind [", "[=b]": "behind [", "[1a]": "behind [",
+	"a)": ") closes nothing", "a]": "] closes nothing", "#-": "behind #", "#1": "behind #", "[]": "behind [", "[=b]": "behind [", "[1a]": "behind [",
 	"[a=]": "behind =", "[a=1]": "behind =", "[a=b.c]": "needs quotes", "[a=/x]": "behind =", "[a==b]": "behind =", "[a!=b]": "! cannot be here",
 	"[a b]": "b cannot be here", "a|": "behind |", ":not()": "empty", ":not(a,)": "empty", ":has()": "empty", ":has(> )": "empty",
 	":not(1)": "1 cannot be here", "a:contains(x)": ":contains is the syntax of another tool", "a:visible": "another tool",

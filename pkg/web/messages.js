@@ -9,11 +9,11 @@
   const { isVisible, shownText, normalize, controls } = globalThis.trailblaze;
 
   const liveRegions = "[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive], output";
-  // What changes all the time, or opens and closes because of an action, is no message.
+  // What changes all the time, or opens and closes because of an action, is not a message.
   const noMessages =
     "ul, ol, table, select, svg, head, script, style, template, noscript, [contenteditable], [aria-hidden=true], [role=textbox], " +
     "[role=menu], [role=menubar], [role=listbox], [role=list], [role=grid], [role=tree], [role=table], [role=feed]";
-  const soon = 10_000; // milliseconds after which an element that was added is no message any more
+  const soon = 10_000; // milliseconds after which an element that was added is not a message any more
   const shortest = 200; // milliseconds that an element must be shown
   const [maxRegions, maxAdded, maxText, maxElements] = [50, 30, 300, 200];
 

@@ -141,7 +141,7 @@ func (u *testSession) messages(want ...string) (gone []device.Message) {
 	})
 	for _, m := range gone {
 		if !slices.Contains(want, m.Text) {
-			u.t.Errorf("%s %q for %s is no message", m.Role, m.Text, m.For)
+			u.t.Errorf("%s %q for %s is not a message", m.Role, m.Text, m.For)
 		}
 		if time.Since(m.Began) < m.For {
 			u.t.Errorf("%q began at %s", m.Text, m.Began)

@@ -72,7 +72,7 @@ func TestCheckOfAbsenceNotesRequestsOfTheOpenedPage(t *testing.T) {
 	}
 }
 
-// Requests that never end, or that a page makes again and again, are no reason for a note.
+// Requests that never end, or that a page makes again and again, are not a reason for a note.
 func TestChecksOfAbsenceWithoutANote(t *testing.T) {
 	t.Parallel()
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }

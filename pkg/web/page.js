@@ -1504,7 +1504,7 @@
     const named = (el) => attributeNames(el).some((name) => includesIgnoringCase(name, needle)) && isVisible(el);
     const control = needle && allControls().find(named);
     return control
-      ? { missing: `"${needle}" is no text that is shown, only the name of an element; verify that instead: ${describe(control)}` }
+      ? { missing: `"${needle}" is not a text that is shown, only the name of an element; verify that instead: ${describe(control)}` }
       : {};
   };
 

@@ -375,7 +375,7 @@ func rm(c *call) int {
 	return 0
 }
 
-// mkdir makes folders. With -p those above them, too, and one that exists is no error.
+// mkdir makes folders. With -p those above them, too, and one that exists is not an error.
 func mkdir(c *call) int {
 	status := 0
 	for _, name := range c.args[1:] {

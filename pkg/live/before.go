@@ -6,26 +6,23 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/screen"
-	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // noteAction remembers the screen before a request that changed it with calls that are not checks. before is what was
 // shown then.
 func (s *Session) noteAction(r StepRequest, before *device.View) {
-	acts := slices.ContainsFunc(r.Calls, func(c trail.Call) bool {
-		t, err := s.Tools().Find(c.Tool)
-		return err == nil && t.Source.Kind != tool.FromBuiltin && (t.Source.Kind != tool.FromDevice || !s.isCheck(t))
-	})
+	acts := slices.ContainsFunc(r.Calls, func(c trail.Call) bool { return s.mayChangeApp(c.Tool) })
 	if !acts || before == nil || s.shown == nil {
 		return
 	}
-	if before.URL != s.shown.URL || wholeText(before) != wholeText(s.shown) {
+	if before.URL != s.shown.URL || wholeText(*before) != wholeText(*s.shown) {
 		s.beforeAction = before
 	}
 }
 
-func wholeText(v *device.View) string {
+// wholeText is everything on the screen of a view.
+func wholeText(v device.View) string {
 	return v.Tree.Text(screen.TextOptions{Whole: true}).String()
 }
 

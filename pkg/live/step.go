@@ -144,11 +144,18 @@ func (s *Session) writtenSecrets(calls []trail.Call) []string {
 func (s *Session) actions(calls []CallReport) int {
 	n := 0
 	for _, c := range calls {
-		if t, err := s.Tools().Find(c.Tool); err == nil && c.OK && t.Source.Kind != tool.FromBuiltin && (t.Source.Kind != tool.FromDevice || !s.isCheck(t)) {
+		if c.OK && s.mayChangeApp(c.Tool) {
 			n++
 		}
 	}
 	return n
+}
+
+// mayChangeApp reports whether calls of a tool may change the app: those of servers, and of the device's commands those
+// that are not checks.
+func (s *Session) mayChangeApp(name string) bool {
+	t, err := s.Tools().Find(name)
+	return err == nil && t.Source.Kind != tool.FromBuiltin && (t.Source.Kind != tool.FromDevice || !s.isCheck(t))
 }
 
 // besideRepair warns of a new step that was added where a step waits for its repair.

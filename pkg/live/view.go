@@ -136,7 +136,7 @@ func (s *Session) pageLog(ctx context.Context, o SnapshotOptions) (Snapshot, err
 
 // showsSecret reports whether a secret can be read in a view.
 func (s *Session) showsSecret(view device.View) bool {
-	text := view.Tree.Text(screen.TextOptions{Whole: true}).String()
+	text := wholeText(view)
 	return s.text(text) != text
 }
 

@@ -49,6 +49,14 @@ type Case struct {
 	Repeats int `json:"repeats,omitempty"` // how many there are
 }
 
+// RepeatSuffix is the end of the title of a trail that is repeated, empty for others.
+func (c Case) RepeatSuffix() string {
+	if c.Repeats == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d)", c.Repeat, c.Repeats)
+}
+
 // TrailStarted says that a trail starts. Its scope is known by then.
 type TrailStarted struct {
 	Case
@@ -277,7 +285,7 @@ func (e *RunFinished) CountRepeat(t TrailFinished) {
 	}
 	i := slices.IndexFunc(e.Repeated, func(r Repeated) bool { return r.File == t.File && r.Device == t.Device && r.Row == t.Row })
 	if i < 0 {
-		title := strings.TrimSuffix(t.Title, fmt.Sprintf(" (%d of %d)", t.Repeat, t.Repeats))
+		title := strings.TrimSuffix(t.Title, t.RepeatSuffix())
 		e.Repeated = append(e.Repeated, Repeated{File: t.File, Title: title, Device: t.Device, Row: t.Row, Of: t.Repeats})
 		i = len(e.Repeated) - 1
 	}

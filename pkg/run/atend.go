@@ -39,20 +39,11 @@ func (p *replaying) softFailed(ctx context.Context, as session.Step, st *step, c
 	}
 }
 
-// atEnd returns the result of the steps with what fails the trail at its end.
-func (p *replaying) atEnd(ctx context.Context, res trailResult) trailResult {
-	return p.withFailures(res, append(p.takeSoft(), p.incidents(ctx, !res.bad())...), "")
-}
-
-// atEndOfTeardown is atEnd for what happened in the teardown.
-func (p *replaying) atEndOfTeardown(ctx context.Context, res trailResult) trailResult {
-	return p.withFailures(res, append(p.takeSoft(), p.incidents(ctx, !res.bad())...), "in the teardown")
-}
-
-func (p *replaying) takeSoft() []endFailure {
-	soft := p.soft
+// atEnd returns the result of the steps, or of the teardown if where says so, with what fails the trail at its end.
+func (p *replaying) atEnd(ctx context.Context, res trailResult, where string) trailResult {
+	failures := append(p.soft, p.incidents(ctx, !res.bad())...)
 	p.soft = nil
-	return soft
+	return p.withFailures(res, failures, where)
 }
 
 // incidents returns what the device noted since the last time and failOn names. Without ended, calls were not made.

@@ -157,10 +157,10 @@ func (r *runner) replay(ctx context.Context, s *session.Session, a attempt) trai
 		return r.collectFailure(ctx, s, r.invalidCalls(problems).asFinal())
 	}
 	p := &replaying{runner: r, session: s, plan: a.plan, used: map[*trail.Use]bool{}, leaves: map[string]*step{}}
-	res := r.collectFailure(ctx, s, p.atEnd(ctx, p.steps(ctx)))
+	res := r.collectFailure(ctx, s, p.atEnd(ctx, p.steps(ctx), ""))
 	if len(a.teardown) > 0 {
 		before := res.bad()
-		if res = p.atEndOfTeardown(ctx, p.teardown(ctx, res)); !before {
+		if res = p.atEnd(ctx, p.teardown(ctx, res), "in the teardown"); !before {
 			res = r.collectFailure(ctx, s, res)
 		}
 	}

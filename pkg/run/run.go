@@ -207,10 +207,7 @@ func (c testCase) title(name string) string {
 	if c.row.n > 0 {
 		name = fmt.Sprintf("%s [%s]", name, c.row.name)
 	}
-	if c.repeat.of > 0 {
-		name = fmt.Sprintf("%s (%d of %d)", name, c.repeat.n, c.repeat.of)
-	}
-	return name
+	return name + c.event().RepeatSuffix()
 }
 
 // event returns which of the replays of its trail the case is.

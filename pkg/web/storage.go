@@ -245,13 +245,17 @@ func webApplyCookies(ctx context.Context, p *page, args map[string]any) (tool.Re
 	return result, nil
 }
 
+// jsonOf returns an argument that is JSON as a text, or the value of it.
+func jsonOf(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	return string(marshal(value))
+}
+
 // cookiesOf reads the argument cookiesJson.
 func cookiesOf(args arguments) (storageState, error) {
-	text, ok := args["cookiesJson"].(string)
-	if !ok {
-		text = string(marshal(args["cookiesJson"]))
-	}
-	state, err := readCookies(text)
+	state, err := readCookies(jsonOf(args["cookiesJson"]))
 	if err != nil {
 		err = fault.Wrap(fault.InvalidArguments, err,
 			`write a list such as [{"name": "a", "value": "b", "url": "https://shop.example"}], or a result of web_getStorageState`, "cookiesJson")
@@ -304,11 +308,7 @@ func givenState(args arguments) (state storageState, given bool, err error) {
 	if !args.has("json") {
 		return state, false, nil
 	}
-	text, ok := args["json"].(string)
-	if !ok {
-		text = string(marshal(args["json"]))
-	}
-	state, err = stateOf([]byte(text))
+	state, err = stateOf([]byte(jsonOf(args["json"])))
 	return state, true, err
 }
 

@@ -84,10 +84,10 @@ func (b *Budget) Limit() int {
 	return b.limit
 }
 
-// Limit returns the number of bytes of the whole budget, and Used how many of them all shares have.
-func (s *Share) Limit() int { return s.budget.limit }
+// Limit returns the number of bytes of the whole budget.
+func (s *Share) Limit() int { return s.budget.Limit() }
 
-// Used is described at Limit.
+// Used returns how many bytes of the budget all shares have.
 func (s *Share) Used() int {
 	s.budget.mu.Lock()
 	defer s.budget.mu.Unlock()

@@ -110,7 +110,7 @@ func found(name string, f jsruntime.Found, err error, instead string) Check {
 func recent(c Check, version string) Check {
 	if jsruntime.IsOld(version) && c.Status == OK {
 		c.Status, c.Detail = Warn, fmt.Sprintf("%s is older than node %d, which scripts need", c.Detail, jsruntime.OldestNode)
-		c.Hint = "install a newer node (https://nodejs.org), or bun (https://bun.sh)"
+		c.Hint = jsruntime.NewerNode
 	}
 	return c
 }

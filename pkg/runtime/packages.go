@@ -79,12 +79,12 @@ func (f *Finder) CheckPackages(ctx context.Context, script string, c Command) er
 			continue
 		}
 		if needs := pkg.Engines["node"]; olderThan(node.Version, needs) {
-			return fault.New(fault.Runtime, "install a newer node (https://nodejs.org), or bun (https://bun.sh)",
+			return fault.New(fault.Runtime, NewerNode,
 				"node %s is too old for %s %s, which needs node %s", node.Version, name, pkg.Version, needs)
 		}
 	}
 	if IsOld(node.Version) {
-		return fault.New(fault.Runtime, "install a newer node (https://nodejs.org), or bun (https://bun.sh)",
+		return fault.New(fault.Runtime, NewerNode,
 			"node %s is too old for scripts, which need node %d", node.Version, OldestNode)
 	}
 	return nil
@@ -92,6 +92,9 @@ func (f *Finder) CheckPackages(ctx context.Context, script string, c Command) er
 
 // OldestNode is the oldest major version of node that the SDKs and bundles run on.
 const OldestNode = 18
+
+// NewerNode is what to do about a node that is too old.
+const NewerNode = "install a newer node (https://nodejs.org), or bun (https://bun.sh)"
 
 // IsOld reports whether a version of node is older than OldestNode.
 func IsOld(version string) bool {
@@ -106,8 +109,9 @@ func CheckImports(ctx context.Context, script string, c Command) (missing, unlis
 	for _, i := range bundle.Imports(ctx, script) {
 		dir := filepath.Dir(i.File)
 		listed, root := isListed(dir, i.Package)
-		command := fmt.Sprintf("run %q in %s", bundle.InstallCommand(i.Package, root, "npm"), root)
-		switch at := relative(root, i.File); {
+		folder := cmp.Or(root, dir)
+		command := fmt.Sprintf("run %q in %s", bundle.InstallCommand(i.Package, folder, "npm"), folder)
+		switch at := relative(folder, i.File); {
 		case i.Installed && !listed && root != "" && unlisted == nil:
 			unlisted = fault.New(fault.Server, command, "%s imports the package %s, which no package.json lists", at, i.Package)
 		case i.Installed || missing != nil || hasFile(dir, ".pnp.cjs"):
@@ -115,9 +119,8 @@ func CheckImports(ctx context.Context, script string, c Command) (missing, unlis
 		case listed:
 			missing = fault.New(fault.Server, command, "%s imports the package %s, which is not installed", at, i.Package)
 		default:
-			root = cmp.Or(root, dir)
-			missing = fault.New(fault.Server, fmt.Sprintf("run %q in %s", bundle.InstallCommand(i.Package, root, "npm"), root),
-				"%s imports the package %s, which is not installed and which no package.json lists", relative(root, i.File), i.Package)
+			missing = fault.New(fault.Server, command,
+				"%s imports the package %s, which is not installed and which no package.json lists", at, i.Package)
 		}
 	}
 	return missing, unlisted
@@ -138,7 +141,7 @@ func isListed(dir, name string) (listed bool, root string) {
 // relative returns a path as seen from a folder above it, else as it is.
 func relative(dir, path string) string {
 	rel, err := filepath.Rel(dir, path)
-	if err != nil || dir == "" {
+	if err != nil {
 		return path
 	}
 	return filepath.ToSlash(rel)

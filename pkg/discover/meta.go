@@ -43,7 +43,7 @@ func (r *Registry) describe(src Source, adv tool.Advertised, registered toolMeta
 		declaredToolsets:      distinct(m.checkTimeout().toolsets(registered.groups)),
 	}
 	if src.Kind == tool.FromDevice {
-		t.aliases = argAliases(src, t.outlined().Properties)
+		t.aliases = t.argAliases()
 	}
 	if t.Name != t.ownName || t.aliases != nil {
 		t.Caller = renamedCaller{src.Caller, t.ownName, t.aliases}

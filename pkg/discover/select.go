@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"slices"
@@ -83,12 +84,16 @@ func expand(patterns, names []string) []string {
 }
 
 // argAliases returns other names of arguments, by those in the tool's schema: device commands accept packageId for
-// appId.
-func argAliases(src Source, properties map[string]property) map[string]string {
+// appId. Only a schema that has the name is parsed.
+func (t *Tool) argAliases() map[string]string {
 	const appID, packageID = "appId", "packageId"
+	if !bytes.Contains(t.InputSchema, []byte(appID)) {
+		return nil
+	}
+	properties := t.outlined().Properties
 	_, takesApp := properties[appID]
 	_, takesPackage := properties[packageID]
-	if src.Kind != tool.FromDevice || !takesApp || takesPackage {
+	if !takesApp || takesPackage {
 		return nil
 	}
 	return map[string]string{packageID: appID}

@@ -171,9 +171,6 @@ func (p *page) hasOpened() bool {
 	return isEmpty || p.root.loader != "" || failed || p.ctx.Err() != nil
 }
 
-// runTimers waits until the timers that are due have run.
-func (p *page) runTimers(ctx context.Context) { p.sendTimers()(ctx) }
-
 // sendTimers asks every process that the page has whether the timers that are due now have run. The function that it
 // returns waits for the answers, or need not be called. A page that is left, or does not respond, has no timers.
 func (p *page) sendTimers() (wait func(context.Context)) {

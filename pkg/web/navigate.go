@@ -315,7 +315,8 @@ func (p *page) waitForLoad(ctx context.Context, before string) error {
 	if err := p.waitUntil(ctx, loaded); err != nil {
 		return err
 	}
-	p.runTimers(ctx) // in which a script may open another page
+	p.timers = p.sendTimers() // in which a script may open another page
+	p.timers(ctx)
 	return p.waitUntil(ctx, loaded)
 }
 

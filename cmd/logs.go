@@ -83,7 +83,7 @@ func (a *app) prune(c *cobra.Command, f pruneFlags) error {
 		}
 		size := folderSize(filepath.Join(logsDir, s.name))
 		if err := root.RemoveAll(s.name); err != nil {
-			return fault.Wrap(fault.Server, err, "check the permissions of logsDir", "remove a session")
+			return fault.Wrap(fault.IO, err, "check the permissions of logsDir", "remove a session")
 		}
 		result.Removed, result.Bytes = append(result.Removed, s.name), result.Bytes+size
 	}

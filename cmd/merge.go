@@ -174,7 +174,7 @@ func checkResults(all []results) (counted []results, problems []error) {
 	for i, r := range all {
 		if reason := incomplete(r); reason != "" {
 			hint := "look at the output of the job that ran it"
-			problems = append(problems, fault.New(fault.Server, hint, "%s: %s", r.shown, reason))
+			problems = append(problems, fault.New(fault.IO, hint, "%s: %s", r.shown, reason))
 		}
 		if r.shard.Of > 0 {
 			parts = append(parts, run.Part{File: r.shown, Shard: r.shard, Plan: r.Started.Plan, Started: r.Began})
@@ -286,7 +286,7 @@ func (a *app) writeMerged(
 			root = project.Root
 		}
 		if err := run.WriteDurations(a.abs(f.durations), root, d); err != nil {
-			errs = append(errs, fault.Wrap(fault.Server, err, "", "write the durations"))
+			errs = append(errs, fault.Wrap(fault.IO, err, "", "write the durations"))
 		}
 	}
 	return errors.Join(errs...)

@@ -512,7 +512,7 @@ func (a *app) prepareReport(flag, path string) error {
 // may be nil.
 func (a *app) writeReport(console *report.Console, kind, path string, write func(io.Writer) error) error {
 	if err := report.WriteFile(a.abs(path), write); err != nil {
-		return fault.Wrap(fault.Server, err, "", "write the "+kind+" report")
+		return fault.Wrap(fault.IO, err, "", "write the "+kind+" report")
 	}
 	if console != nil {
 		console.AddReport(kind, path)

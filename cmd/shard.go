@@ -77,12 +77,12 @@ func (r *renderers) writeResults(project *config.Project, s run.Shard) error {
 	log := report.NewSessionLog(resultsFile(project.LogsDir, s), func(err error) { failed = err })
 	const what, hint = "write the results of the shard", "free disk space, or set logsDir to a writable folder"
 	if err = errors.Join(err, failed); err != nil {
-		return fault.Wrap(fault.Server, err, hint, what)
+		return fault.Wrap(fault.IO, err, hint, what)
 	}
 	r.handlers = append(r.handlers, log)
 	r.closers = append(r.closers, func() error {
 		if err := log.Close(); err != nil {
-			return fault.Wrap(fault.Server, err, hint, what)
+			return fault.Wrap(fault.IO, err, hint, what)
 		}
 		return nil
 	})

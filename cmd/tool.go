@@ -377,7 +377,7 @@ func (a *app) lockSaves() (unlock func(), err error) {
 		held, err = files.Lock(filepath.Join(dir, "save.lock"), true)
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Server, err, "check the permissions of "+dir, "lock the --save file")
+		return nil, fault.Wrap(fault.IO, err, "check the permissions of "+dir, "lock the --save file")
 	}
 	return func() { _ = held.Close() }, nil
 }

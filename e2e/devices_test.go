@@ -350,7 +350,7 @@ func TestReportReplacesOnlyReports(t *testing.T) {
 
 func TestDoctorChecksEveryKindOfDevice(t *testing.T) {
 	t.Parallel()
-	p := phones{absent: fault.New(fault.Server, "plug one in", "no phone is plugged in")}
+	p := phones{absent: fault.New(fault.Device, "plug one in", "no phone is plugged in")}
 	r, project := withPhones(t, &p, phoneTrail("tap: {}"), "doctor")
 	r.want(t, 0, "warn  phones", "no phone is plugged in", "only needed to drive phones devices; plug one in")
 	project.write("trailblaze.yaml", "platform: ios\ndevice: { ios: { phoneName: p } }\n")
@@ -385,7 +385,7 @@ func TestDoctorChecksPlatformsThatAreNamed(t *testing.T) {
 				project.write("trailblaze-config/targets/app.yaml", "id: app\nplatforms: { ios: {} }\n")
 			}
 			project.env = append(project.env, tc.env...)
-			p := phones{absent: fault.New(fault.Server, "plug one in", "no phone is plugged in")}
+			p := phones{absent: fault.New(fault.Device, "plug one in", "no phone is plugged in")}
 			r := project.runWith([]device.Kind{p.kind()}, append([]string{"doctor"}, tc.args...)...)
 			r.want(t, 0, tc.want)
 			if tc.not != "" && strings.Contains(r.stdout, tc.not) {

@@ -136,7 +136,7 @@ func TestOfflineDevice(t *testing.T) {
 	device.Disconnect()
 	awaitState(t, d.Serial(), adb.Offline)
 	_, err := d.Shell(within(t), "true")
-	check(t, err, fault.Server, adb.ErrOffline, "adb: device offline", "adb reconnect offline")
+	check(t, err, fault.Device, adb.ErrOffline, "adb: device offline", "adb reconnect offline")
 	if errors.Is(err, adb.ErrMaybeExecuted) {
 		t.Error("the error says that the command may have been executed")
 	}
@@ -152,7 +152,7 @@ func TestUnauthorizedDevice(t *testing.T) {
 	awaitState(t, device.Addr(), adb.Unauthorized)
 	d := found(t).Device(device.Addr())
 	_, err := d.Shell(within(t), "true")
-	check(t, err, fault.Server, adb.ErrUnauthorized, "adb: device unauthorized\n", "accept the prompt")
+	check(t, err, fault.Device, adb.ErrUnauthorized, "adb: device unauthorized\n", "accept the prompt")
 	device.Authorize()
 	awaitState(t, device.Addr(), adb.Ready)
 	if _, err := d.Shell(within(t), "true"); err != nil {

@@ -79,7 +79,7 @@ func (s Server) newFault(ctx context.Context, what string, err error) *fault.Err
 	if known := fault.As(err); known != nil {
 		return known
 	}
-	e := &fault.Error{Kind: fault.Server, Cause: err}
+	e := &fault.Error{Kind: fault.Device, Cause: err}
 	cause := context.Cause(ctx)
 	if cause == nil && (errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)) {
 		cause = errTimeout // a connection may reach the deadline of ctx before the timer of ctx fires

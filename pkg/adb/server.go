@@ -123,7 +123,7 @@ func (s Server) EnsureRunning(ctx context.Context, programs device.Programs, env
 	if !errors.Is(err, ErrNotRunning) || ctx.Err() != nil {
 		return err
 	}
-	return process.Explain(fault.New(fault.Server, "run `adb start-server` to see why",
+	return process.Explain(fault.New(fault.Device, "run `adb start-server` to see why",
 		"`%s start-server` did not start a server at %s", path, s))
 }
 

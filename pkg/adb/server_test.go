@@ -81,7 +81,7 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		_, err := fakeServer(t, fmt.Sprintf("FAIL%04x%s", len(tt.refusal), tt.refusal)).Device("d").Exec(within(t), "ls -l")
 		first, _, _ := strings.Cut(tt.refusal, "\n")
 		want := `running "ls" on d: adb: ` + strings.TrimSuffix(first, ".")
-		check(t, err, fault.Server, tt.want)
+		check(t, err, fault.Device, tt.want)
 		if errors.Is(err, adb.ErrMaybeExecuted) || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
@@ -92,9 +92,9 @@ func TestCommandWhoseDeviceIsLostMayHaveBeenExecuted(t *testing.T) {
 	t.Parallel()
 	d := fakeServer(t, "OKAYFAIL0006closed").Device("d")
 	_, err := d.Shell(within(t), "ls")
-	check(t, err, fault.Server, adb.ErrMaybeExecuted, "the connection ended before the response did")
+	check(t, err, fault.Device, adb.ErrMaybeExecuted, "the connection ended before the response did")
 	_, err = d.Dial(within(t), "tcp:1")
-	check(t, err, fault.Server, adb.ErrRefused, "connecting to tcp:1 on d: adb: closed")
+	check(t, err, fault.Device, adb.ErrRefused, "connecting to tcp:1 on d: adb: closed")
 }
 
 func TestUnexpectedAnswersAreErrors(t *testing.T) {

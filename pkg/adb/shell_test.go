@@ -109,7 +109,7 @@ func TestLostConnectionIsReported(t *testing.T) {
 		device.Disconnect()
 	}()
 	_, err := d.Shell(within(t), "hang")
-	if !errors.Is(err, adb.ErrMaybeExecuted) || fault.KindOf(err) != fault.Server ||
+	if !errors.Is(err, adb.ErrMaybeExecuted) || fault.KindOf(err) != fault.Device ||
 		err.Error() != `running "hang" on `+d.Serial()+": the connection ended before the response did" {
 		t.Errorf("%v", err)
 	}

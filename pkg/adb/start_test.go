@@ -51,7 +51,7 @@ func TestServerIsStartedAndKeepsRunning(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Devices(within(t))
-	check(t, err, fault.Server, adb.ErrNotRunning, "adb start-server",
+	check(t, err, fault.Device, adb.ErrNotRunning, "adb start-server",
 		"listing the Android devices: no adb server is running at "+s.String()+" (connect: connection refused)")
 	p, supervisor := programs(t)
 	path, err := adb.Program(p, env)
@@ -100,7 +100,7 @@ func TestServerThatCannotBeStarted(t *testing.T) {
 	absent := withoutSystemSDK{p}
 	check(t, s.EnsureRunning(within(t), absent, env), fault.CommandNotFound, fs.ErrNotExist, "set ANDROID_HOME")
 	writeProgram(t, tools, "echo \"cannot open $1\" >&2\nexit 3\n")
-	check(t, s.EnsureRunning(within(t), absent, env), fault.Server, nil, "cannot open start-server", "exited with code 3")
+	check(t, s.EnsureRunning(within(t), absent, env), fault.Device, nil, "cannot open start-server", "exited with code 3")
 	remote, err := adb.Find(append(env, "ADB_SERVER_SOCKET=tcp:192.0.2.1:1"))
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func TestFileErrorsSayWhatTheDeviceSaid(t *testing.T) {
 		"writing /sdcard" + on + ": adb: couldn't create file: Is a directory": d.Push(within(t), x, "/sdcard", 0o600),
 		"writing /sdcard/f" + on + ": reading the content: the disk failed":    d.Push(within(t), broken, "/sdcard/f", 0o600),
 	} {
-		if err == nil || err.Error() != want || fault.KindOf(err) != fault.Server {
+		if err == nil || err.Error() != want || fault.KindOf(err) != fault.Device {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
 	}

@@ -36,9 +36,9 @@ func choose(devices []adb.Info, serial string) (adb.Info, error) {
 	case len(devices) == 1:
 		return devices[0], usable(devices[0])
 	case len(devices) > 1:
-		return adb.Info{}, fault.New(fault.Server, "`adb devices -l` lists them", "no Android device is ready: %s", list(devices))
+		return adb.Info{}, fault.New(fault.Device, "`adb devices -l` lists them", "no Android device is ready: %s", list(devices))
 	}
-	return adb.Info{}, fault.New(fault.Server,
+	return adb.Info{}, fault.New(fault.Device,
 		"connect one with USB debugging enabled (Settings, Developer options), start an emulator, or `adb connect HOST:PORT`; "+
 			"`adb devices` then lists it",
 		"no Android device is connected")
@@ -50,18 +50,18 @@ func usable(d adb.Info) error {
 	case adb.Ready:
 		return nil
 	case adb.Unauthorized, "authorizing":
-		return fault.New(fault.Server,
+		return fault.New(fault.Device,
 			`unlock it and accept the prompt "Allow USB debugging?"; if none is shown, reconnect the cable`,
 			"the Android device %s has not authorized this computer", d.Serial)
 	case adb.Offline:
-		return fault.New(fault.Server,
+		return fault.New(fault.Device,
 			"reconnect the cable or `adb reconnect offline`; for a device over TCP, `adb disconnect` and `adb connect`",
 			"the Android device %s is offline", d.Serial)
 	case adb.NoPermission:
-		return fault.New(fault.Server, "see https://developer.android.com/studio/run/device about udev rules",
+		return fault.New(fault.Device, "see https://developer.android.com/studio/run/device about udev rules",
 			"the adb server may not open the Android device %s", d.Serial)
 	}
-	return fault.New(fault.Server, "wait until `adb devices` shows it as device", "the Android device %s is in the state %s",
+	return fault.New(fault.Device, "wait until `adb devices` shows it as device", "the Android device %s is in the state %s",
 		d.Serial, d.State)
 }
 

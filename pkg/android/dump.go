@@ -47,7 +47,7 @@ func dumpFailure(serial, out string) error {
 		return fault.New(fault.ToolFailed, installServer+" installs Appium's UiAutomator2 server, which reads such a screen",
 			"uiautomator dump on %s could not read the screen, because something on it moves all the time", serial)
 	case strings.Contains(out, "already registered"):
-		return fault.New(fault.Server, "end it, such as Maestro, an Appium session or an inspector",
+		return fault.New(fault.Device, "end it, such as Maestro, an Appium session or an inspector",
 			"UiAutomation of %s is used by another program; one program at a time can use it", serial)
 	}
 	return fault.New(fault.ToolFailed, "", "uiautomator dump on %s wrote no screen: %s", serial, said(out))

@@ -25,7 +25,7 @@ func TestChoiceOfThePhone(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	_, err := d.backend().Classifiers(within(t))
-	wantFault(t, err, fault.Server, "no Android device is connected", "USB debugging", "adb devices", "emulator")
+	wantFault(t, err, fault.Device, "no Android device is connected", "USB debugging", "adb devices", "emulator")
 
 	first := d.phone(phones.AndroidOptions{})
 	b := d.backend()
@@ -58,7 +58,7 @@ func TestStatesOfPhones(t *testing.T) {
 	} {
 		for _, serial := range []string{"", "x"} {
 			_, err := choose([]adb.Info{{Serial: "x", State: state}}, serial)
-			wantFault(t, err, fault.Server, texts...)
+			wantFault(t, err, fault.Device, texts...)
 		}
 	}
 	got, err := choose([]adb.Info{{Serial: "x", State: adb.Offline}, {Serial: "y", State: adb.Ready}}, "")
@@ -66,7 +66,7 @@ func TestStatesOfPhones(t *testing.T) {
 		t.Errorf("beside an offline one: %v, %v", got, err)
 	}
 	_, err = choose([]adb.Info{{Serial: "x", State: adb.Offline}, {Serial: "y", State: adb.Unauthorized}}, "")
-	wantFault(t, err, fault.Server, "no Android device is ready: x (offline), y (unauthorized)")
+	wantFault(t, err, fault.Device, "no Android device is ready: x (offline), y (unauthorized)")
 }
 
 func TestUnauthorizedPhone(t *testing.T) {
@@ -75,7 +75,7 @@ func TestUnauthorizedPhone(t *testing.T) {
 	p := d.start(phones.AndroidOptions{Adbd: adbd.Options{Unauthorized: true}})
 	_ = d.adb.Connect(within(t), p.Addr()) // fails to authenticate
 	d.await(p.Addr(), adb.Unauthorized)
-	wantFault(t, d.openFails(), fault.Server, p.Addr()+" has not authorized this computer", "Allow USB debugging?")
+	wantFault(t, d.openFails(), fault.Device, p.Addr()+" has not authorized this computer", "Allow USB debugging?")
 }
 
 // await waits until the adb server knows a phone in a state.
@@ -119,7 +119,7 @@ func TestPhoneGoesOffline(t *testing.T) {
 	if touches := p.App.Touches(); len(touches) > 0 {
 		t.Errorf("touches: %v", touches)
 	}
-	wantFault(t, opened.Close(within(t)), fault.Server, "putting back what was changed", "the next session")
+	wantFault(t, opened.Close(within(t)), fault.Device, "putting back what was changed", "the next session")
 	if p.Setting("global", "window_animation_scale") != "0" {
 		t.Fatal("the phone that is offline cannot have been put back")
 	}
@@ -169,14 +169,14 @@ func TestPhoneIsUsedByOneProcess(t *testing.T) {
 	p := d.phone(phones.AndroidOptions{Server: serverVersion})
 	_, closeAll := d.open()
 	before := len(p.Commands())
-	wantFault(t, d.openFails(), fault.Server, p.Addr()+" is used by another trailblaze", "--serial")
+	wantFault(t, d.openFails(), fault.Device, p.Addr()+" is used by another trailblaze", "--serial")
 	_, port, _ := net.SplitHostPort(p.Addr())
 	other := "localhost:" + port
 	if err := d.adb.Connect(within(t), other); err != nil {
 		t.Fatal(err)
 	}
 	d.values["serial"] = other
-	wantFault(t, d.openFails(), fault.Server, other+" is the same device as the Android device "+p.Addr()+", which is in use")
+	wantFault(t, d.openFails(), fault.Device, other+" is the same device as the Android device "+p.Addr()+", which is in use")
 	if changes := slices.DeleteFunc(p.Commands()[before:], func(c string) bool { return strings.HasPrefix(c, "cat ") }); len(changes) > 0 {
 		t.Errorf("a phone of another process received %q", changes)
 	}
@@ -260,12 +260,12 @@ func TestServerThatExitsAgain(t *testing.T) {
 		return false
 	})
 	_, err := dr.Read(within(t))
-	wantFault(t, err, fault.Server, "UiAutomator2 server on "+p.Addr()+" exited", "Process crashed.", "adb logcat")
+	wantFault(t, err, fault.Device, "UiAutomator2 server on "+p.Addr()+" exited", "Process crashed.", "adb logcat")
 	if n := starts.Load(); n != 1 {
 		t.Errorf("the server was started again %d times, want 1", n)
 	}
 	_, err = dr.Read(within(t))
-	wantFault(t, err, fault.Server, "exited again after it was restarted")
+	wantFault(t, err, fault.Device, "exited again after it was restarted")
 	p.SetIntercept(nil)
 	closeAll()
 	wantRestored(t, d, p)
@@ -382,17 +382,17 @@ func TestStartFails(t *testing.T) {
 	}{
 		"UiAutomation is in use": {
 			func(_ *desk, p *phones.Android) { p.HoldUIAutomation("dev.mobile.maestro.test") },
-			fault.Server,
+			fault.Device,
 			[]string{"dev.mobile.maestro.test (Maestro)", "one program at a time"},
 		},
 		"the port is in use": {
 			func(_ *desk, p *phones.Android) { p.TakePort() },
-			fault.Server,
+			fault.Device,
 			[]string{"port 6790", "another app"},
 		},
 		"an APK is broken": {
 			func(d *desk, _ *phones.Android) { d.write(testAPK, []byte("no archive")) },
-			fault.Server,
+			fault.Device,
 			[]string{testAPK, "INSTALL_PARSE_FAILED"},
 		},
 		"the folder has no APKs": {
@@ -411,7 +411,7 @@ func TestStartFails(t *testing.T) {
 					return true
 				})
 			},
-			fault.Server,
+			fault.Device,
 			[]string{"Unsupported setting", "@latest"},
 		},
 		"the server exits": {
@@ -422,7 +422,7 @@ func TestStartFails(t *testing.T) {
 					return true
 				})
 			},
-			fault.Server,
+			fault.Device,
 			[]string{"exited while it was being started", "Process crashed."},
 		},
 	} {
@@ -536,7 +536,7 @@ func TestScreensThatAreHardToRead(t *testing.T) {
 	}
 	p.HoldUIAutomation("io.appium.uiautomator2.server")
 	_, err := dr.Read(within(t))
-	wantFault(t, err, fault.Server, "UiAutomation of "+p.Addr(), "used by another program")
+	wantFault(t, err, fault.Device, "UiAutomation of "+p.Addr(), "used by another program")
 	wantFault(t, dumpFailure("x", "ERROR: could not get idle state.\n"), fault.ToolFailed, "moves all the time", installServer)
 }
 

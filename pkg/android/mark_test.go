@@ -87,7 +87,7 @@ func TestConnectionsToOnePhoneAreOne(t *testing.T) {
 				opened++
 				continue
 			}
-			wantFault(t, err, fault.Server)
+			wantFault(t, err, fault.Device)
 			if said := err.Error(); !strings.Contains(said, "is used by another trailblaze") && !strings.Contains(said, "is the same device as") {
 				t.Error(err)
 			}
@@ -182,6 +182,6 @@ func TestPhonesWithoutPlaceForAMark(t *testing.T) {
 		t.Errorf("logs: %v", d.logs)
 	}
 	closeIt, err := d.opener(other)()
-	wantFault(t, err, fault.Server, "is the same device as the Android device "+first.Addr())
+	wantFault(t, err, fault.Device, "is the same device as the Android device "+first.Addr())
 	closeIt()
 }

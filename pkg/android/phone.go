@@ -128,7 +128,7 @@ func (p *phone) readInfo(ctx context.Context) error {
 	lines := linesOf(out, 3)
 	width, height, ok := parseSize(out)
 	if !ok {
-		return fault.New(fault.Server, "restart the phone if it happens again", "%s did not report the size of its screen: %s",
+		return fault.New(fault.Device, "restart the phone if it happens again", "%s did not report the size of its screen: %s",
 			p.Serial(), said(out))
 	}
 	p.api, _ = strconv.Atoi(strings.TrimSpace(lines[2]))
@@ -149,7 +149,7 @@ func (p *phone) close(ctx context.Context) error {
 	}
 	errs = append(errs, p.changes.putBack(ctx), p.release(ctx))
 	if err := p.joinDistinct(errs...); err != nil {
-		return fault.Wrap(fault.Server, err, "the next session on this phone does it",
+		return fault.Wrap(fault.Device, err, "the next session on this phone does it",
 			"putting back what was changed on "+p.Serial())
 	}
 	return nil

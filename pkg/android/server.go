@@ -117,7 +117,7 @@ func install(ctx context.Context, phone adb.Device, path, temp string) error {
 	case err != nil:
 		return err
 	case !strings.Contains(out, "Success"):
-		return fault.New(fault.Server, installHint(out), "installing %s on %s: %s", path, phone.Serial(), said(out))
+		return fault.New(fault.Device, installHint(out), "installing %s on %s: %s", path, phone.Serial(), said(out))
 	}
 	return removeErr
 }
@@ -161,7 +161,7 @@ func (s *server) start(ctx context.Context) error {
 	if s.exited(0) {
 		err = s.startFailure(context.WithoutCancel(ctx))
 	} else if cause := context.Cause(ctx); cause != nil {
-		err = fault.Wrap(fault.Server, cause, "restart the phone if it happens again",
+		err = fault.Wrap(fault.Device, cause, "restart the phone if it happens again",
 			"starting the UiAutomator2 server on "+s.phone.Serial())
 	}
 	s.kill()
@@ -194,7 +194,7 @@ func (s *server) waitForPort(ctx context.Context) error {
 		}
 		_ = conn.Close()
 		if time.Now().After(deadline) {
-			return fault.New(fault.Server, "end the app that uses it, or restart the phone",
+			return fault.New(fault.Device, "end the app that uses it, or restart the phone",
 				"port 6790 of %s, which the UiAutomator2 server needs, is used by another app", s.phone.Serial())
 		}
 		if err := act.Pause(ctx, s.limits.poll); err != nil {
@@ -228,10 +228,10 @@ func (s *server) newSession(ctx context.Context) error {
 	}
 	session, err := s.client.NewSession(ctx, webdriver.Capabilities{})
 	if err != nil {
-		return fault.Wrap(fault.Server, err, "", "starting a session in the UiAutomator2 server on "+s.phone.Serial())
+		return fault.Wrap(fault.Device, err, "", "starting a session in the UiAutomator2 server on "+s.phone.Serial())
 	}
 	if err := session.Settings(ctx, appium.ServerSettings()); err != nil {
-		return fault.Wrap(fault.Server, err, installServer+"@latest installs a current one",
+		return fault.Wrap(fault.Device, err, installServer+"@latest installs a current one",
 			"changing the settings of the UiAutomator2 server on "+s.phone.Serial())
 	}
 	s.session = session
@@ -281,7 +281,7 @@ func (s *server) startFailure(ctx context.Context) error {
 	if strings.Contains(reason, "already registered") {
 		return s.heldFailure(ctx, reason)
 	}
-	return fault.New(fault.Server, "`adb logcat` shows more; "+installServer+"@latest installs a current server",
+	return fault.New(fault.Device, "`adb logcat` shows more; "+installServer+"@latest installs a current server",
 		"the UiAutomator2 server on %s exited while it was being started: %s", s.phone.Serial(), cmp.Or(reason, said(s.output.String())))
 }
 
@@ -298,7 +298,7 @@ func (s *server) heldFailure(ctx context.Context, reason string) error {
 		holder = cmp.Or(strings.Join(names, ", "), holder)
 	}
 	return &fault.Error{
-		Kind: fault.Server, Cause: errors.New(reason),
+		Kind: fault.Device, Cause: errors.New(reason),
 		Hint:    "end it, such as Maestro, an Appium session, an inspector or `uiautomator`; restarting the phone ends all",
 		Message: fmt.Sprintf("UiAutomation of %s is used by %s; one program at a time can use it", s.phone.Serial(), holder),
 	}
@@ -326,7 +326,7 @@ func (s *server) lost(ctx context.Context) error {
 // be reached. It returns others as they are.
 func disconnected(serial string, err error) error {
 	known := fault.As(err)
-	if known == nil || known.Kind != fault.Server {
+	if known == nil || known.Kind != fault.Device {
 		return err
 	}
 	for _, lost := range []struct {
@@ -376,7 +376,7 @@ func (s *server) crash(ctx context.Context, format string) error {
 	if reason := parseCrash(s.output.String()); reason != "" {
 		message += ": " + reason
 	}
-	return fault.New(fault.Server, "`adb logcat` shows more", "%s", message)
+	return fault.New(fault.Device, "`adb logcat` shows more", "%s", message)
 }
 
 // act makes a call that changes something. The error is an *act.UnconfirmedError when it may have happened.

@@ -238,7 +238,7 @@ func TestStartFailuresAreNamed(t *testing.T) {
 			o.Capabilities = map[string]any{"bstack:options": map[string]any{"userName": testUser, "accessKey": testKey}}
 			_, err := appium.Open(t.Context(), o)
 			e := fault.As(err)
-			if e == nil || e.Kind != fault.Server || e.Message != strings.ReplaceAll(tt.want, "URL", s.URL) || !strings.Contains(e.Hint, tt.hint) {
+			if e == nil || e.Kind != fault.Device || e.Message != strings.ReplaceAll(tt.want, "URL", s.URL) || !strings.Contains(e.Hint, tt.hint) {
 				t.Errorf("got %v\nhint %s\nwant %s", err, e.Hint, tt.want)
 			}
 			checkNoSecrets(t, fmt.Sprintf("%+v %v", err, e.Hint))

@@ -106,7 +106,7 @@ func (d *driver) Close(ctx context.Context) error {
 	defer cancel()
 	d.sendOutcome(ctx)
 	if err := d.Delete(ctx); err != nil {
-		return fault.Wrap(fault.Server, err, "it ends after its idle limit", "end the session of "+d.Server)
+		return fault.Wrap(fault.Device, err, "it ends after its idle limit", "end the session of "+d.Server)
 	}
 	return nil
 }

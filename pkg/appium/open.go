@@ -130,9 +130,9 @@ var noDevice = lazyregexp.New(`(?i)queue|no (free |available |matching )?devices
 func (o Options) startError(ctx context.Context, client *webdriver.Client, err error) *fault.Error {
 	e := webdriver.As(err)
 	if e == nil {
-		return fault.Wrap(fault.Server, err, "", "start a session at "+client.URL())
+		return fault.Wrap(fault.Device, err, "", "start a session at "+client.URL())
 	}
-	f := &fault.Error{Kind: fault.Server, Cause: err}
+	f := &fault.Error{Kind: fault.Device, Cause: err}
 	words := e.Message
 	switch {
 	case context.Cause(ctx) != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):

@@ -91,7 +91,7 @@ func (f Folder) prepare() error {
 		err = os.Chmod(f.Dir, 0o700)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Server, err, "set TRAILBLAZE_CACHE_DIR to a folder that can be written",
+		return fault.Wrap(fault.IO, err, "set TRAILBLAZE_CACHE_DIR to a folder that can be written",
 			"create the folder of the sessions")
 	}
 	return nil
@@ -104,7 +104,7 @@ func (f Folder) CreateLog() (*os.File, error) {
 	}
 	file, err := os.CreateTemp(f.Dir, logPattern)
 	if err != nil {
-		return nil, fault.Wrap(fault.Server, err, "check the disk", "create the log of the session")
+		return nil, fault.Wrap(fault.IO, err, "check the disk", "create the log of the session")
 	}
 	return file, nil
 }
@@ -127,7 +127,7 @@ func (f Folder) lock() (unlock func(), err error) {
 	}
 	held, err := files.Lock(filepath.Join(f.Dir, "lock"), true)
 	if err != nil {
-		return nil, fault.Wrap(fault.Server, err, "", "lock the folder of the sessions")
+		return nil, fault.Wrap(fault.IO, err, "", "lock the folder of the sessions")
 	}
 	return func() { _ = held.Close() }, nil
 }
@@ -136,7 +136,7 @@ func (f Folder) lock() (unlock func(), err error) {
 func (f Folder) sweep() ([]Record, error) {
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil {
-		return nil, fault.Wrap(fault.Server, err, "", "list the sessions")
+		return nil, fault.Wrap(fault.IO, err, "", "list the sessions")
 	}
 	var records []Record
 	logs := map[string]bool{}
@@ -311,7 +311,7 @@ func (f Folder) Claim(r Record) (*Claim, error) {
 		}
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Server, err, "", "reserve the name of the session")
+		return nil, fault.Wrap(fault.IO, err, "", "reserve the name of the session")
 	}
 	return &Claim{f, r, held}, nil
 }

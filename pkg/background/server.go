@@ -97,7 +97,7 @@ func (c *Claim) Listen(ctx context.Context, o Options) (*Server, error) {
 		if s.listener != nil {
 			_ = s.listener.Close()
 		}
-		return nil, fault.Wrap(fault.Server, err, "set TRAILBLAZE_CACHE_DIR to another folder",
+		return nil, fault.Wrap(fault.IO, err, "set TRAILBLAZE_CACHE_DIR to another folder",
 			"create the socket of the session")
 	}
 	return s, nil

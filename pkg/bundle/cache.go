@@ -136,7 +136,7 @@ func (c *Cache) writeModule(b *Bundle) error {
 	if err != nil {
 		_ = b.Close()
 		hint := "node needs the bundled script in a file; free disk space, or set TMPDIR to a writable directory"
-		return fault.Wrap(fault.Server, err, hint, "write the bundle of "+b.Script)
+		return fault.Wrap(fault.IO, err, hint, "write the bundle of "+b.Script)
 	}
 	return nil
 }

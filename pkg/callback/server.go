@@ -81,7 +81,7 @@ func Listen(id string, memory *budget.Budget) (*Server, error) {
 func listen(id string, memory *budget.Budget, limits limits) (*Server, error) {
 	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
-		return nil, fault.Wrap(fault.Server, err, "tools call back over the loopback interface; is it up?", "start the callback server")
+		return nil, fault.Wrap(fault.IO, err, "tools call back over the loopback interface; is it up?", "start the callback server")
 	}
 	s := &Server{
 		id: id, token: tool.NewCapability(), limits: limits, memory: memory,

@@ -22,7 +22,9 @@ const (
 	NothingMatched Kind = "nothing matched" // no trail for the given paths or tags
 	Registration   Kind = "registration"    // tool names collide
 	Runtime        Kind = "runtime"         // no JavaScript runtime for a script
-	Server         Kind = "server"          // a tool server could not start, or failed
+	Server         Kind = "server"          // a server of tools, of the app or of a session could not start, or failed
+	Device         Kind = "device"          // a device, or what drives it, is missing, busy or does not respond
+	IO             Kind = "io"              // a file, a folder, a port or a pipe
 	Timeout        Kind = "run timeout"     // --timeout reached
 	Interrupted    Kind = "interrupted"     // SIGINT or SIGHUP
 	Terminated     Kind = "terminated"      // SIGTERM

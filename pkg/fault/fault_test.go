@@ -16,7 +16,7 @@ func TestExitCodesOfKinds(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[fault.Kind]int{
 		fault.Misuse: 3, fault.Config: 3, fault.Trail: 3, fault.Scope: 3, fault.Unavailable: 3, fault.NothingMatched: 4,
-		fault.Registration: 2, fault.Runtime: 2, fault.Server: 2, fault.Crashed: 2, fault.Bug: 2,
+		fault.Registration: 2, fault.Runtime: 2, fault.Server: 2, fault.Device: 2, fault.IO: 2, fault.Crashed: 2, fault.Bug: 2,
 		fault.CallTimeout: 2, fault.Timeout: 124, fault.Interrupted: 130, fault.Terminated: 143,
 	} {
 		if got := fault.ExitCode(fmt.Errorf("around: %w", fault.New(kind, "", "x"))); got != want {

@@ -44,7 +44,7 @@ func (b *backend) connect(ctx context.Context, s device.Session, release func())
 	}
 	session, err := b.wda.client.NewSession(ctx, webdriver.Capabilities{})
 	if err != nil {
-		return nil, fault.Wrap(fault.Server, err, "restart WebDriverAgent", "start a session of WebDriverAgent at "+b.wda.client.URL())
+		return nil, fault.Wrap(fault.Device, err, "restart WebDriverAgent", "start a session of WebDriverAgent at "+b.wda.client.URL())
 	}
 	d := &driver{
 		Session: &appium.Session{

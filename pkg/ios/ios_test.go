@@ -408,7 +408,7 @@ func TestWebDriverAgentIsUsedByOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = second.open(t.Context(), session)
-	if e := fault.As(err); e == nil || e.Kind != fault.Server || !strings.Contains(e.Message, "is the same device as WebDriverAgent at") {
+	if e := fault.As(err); e == nil || e.Kind != fault.Device || !strings.Contains(e.Message, "is the same device as WebDriverAgent at") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := second.Check(t.Context()); err != nil {

@@ -93,7 +93,7 @@ func (w *wdaServer) failure(ctx context.Context, err error) error {
 		return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "connect to WebDriverAgent")
 	}
 	return &fault.Error{
-		Kind: fault.Server, Cause: err, Message: fmt.Sprintf("WebDriverAgent does not respond at %s: %v", w.client.URL(), err),
+		Kind: fault.Device, Cause: err, Message: fmt.Sprintf("WebDriverAgent does not respond at %s: %v", w.client.URL(), err),
 		Hint: "start it (xcodebuild test-without-building …, or `ios runwda` and a forwarded port), give its URL with --wda-url or " +
 			"TRAILBLAZE_WDA_URL, or the command that starts it as device: {wdaStart: […]}",
 	}
@@ -115,7 +115,7 @@ exit "$code"`
 func (w *wdaServer) start(ctx context.Context, o options, l limits) error {
 	if w.process != nil { // it has exited, or does not respond
 		if err := w.stop(ctx, l); err != nil {
-			return fault.Wrap(fault.Server, err, "", "end the WebDriverAgent that does not respond")
+			return fault.Wrap(fault.Device, err, "", "end the WebDriverAgent that does not respond")
 		}
 	}
 	program, err := shellProgram(o, "WebDriverAgent", runUntilClosed, o.start)
@@ -144,11 +144,11 @@ func (w *wdaServer) wait(parent context.Context, l limits) (webdriver.Status, er
 		case <-timer.C:
 			continue
 		case <-w.process.Done():
-			err = w.process.Explain(fault.New(fault.Server, "run the command by hand to see more",
+			err = w.process.Explain(fault.New(fault.Device, "run the command by hand to see more",
 				"the command of wdaStart failed before WebDriverAgent responded at %s", w.client.URL()))
 		case <-ctx.Done():
 			err = w.process.Explain(&fault.Error{
-				Kind: fault.Server, Cause: err, Hint: "raise device: {wdaStartTimeout: …}, or check device: {wdaUrl: …}",
+				Kind: fault.Device, Cause: err, Hint: "raise device: {wdaStartTimeout: …}, or check device: {wdaUrl: …}",
 				Message: fmt.Sprintf("WebDriverAgent did not respond at %s within %s after its start: %v", w.client.URL(), l.start, err),
 			})
 		}
@@ -217,7 +217,7 @@ func shellProgram(o options, name, script string, command []string) (device.Prog
 	}
 	folder, err := os.MkdirTemp(device.Getenv(o.env, "TMPDIR"), "trailblaze-")
 	if err != nil {
-		return device.Program{}, fault.Wrap(fault.Server, err, "", "create a temporary folder")
+		return device.Program{}, fault.Wrap(fault.IO, err, "", "create a temporary folder")
 	}
 	args := append([]string{"-c", script, "sh", paths[command[0]]}, command[1:]...)
 	return device.Program{Name: name, Path: paths["sh"], Args: args, Env: o.env, Folder: folder}, nil

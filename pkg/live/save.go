@@ -340,7 +340,7 @@ func (s *Session) write(c change) error {
 			return err
 		}
 		if err != nil {
-			return fault.Wrap(fault.Server, err, "check the folder's permissions and the disk", "write "+s.relative(c.path))
+			return fault.Wrap(fault.IO, err, "check the folder's permissions and the disk", "write "+s.relative(c.path))
 		}
 	}
 	if source := s.root.source; source != nil && source.path == c.path {

@@ -162,7 +162,7 @@ func (d *phone) notStarted(ctx context.Context, call tool.Call, reason string, e
 	case known != nil:
 		return tool.Result{}, known
 	case call.Timeout == 0 || !errors.Is(err, context.DeadlineExceeded):
-		return tool.Result{}, fault.Wrap(fault.Server, err, "", "connect to the device")
+		return tool.Result{}, fault.Wrap(fault.Device, err, "", "connect to the device")
 	}
 	text := fmt.Sprintf("%s timed out after %s: %s", call.Tool, call.Timeout, reason)
 	return tool.Result{Kind: fault.CallTimeout, Text: text}, nil
@@ -278,7 +278,7 @@ func (d *phone) Release(ctx context.Context) error {
 		return nil
 	}
 	if err := o.driver.close(ctx); err != nil {
-		return fault.Wrap(fault.Server, err, "", "disconnect from the device")
+		return fault.Wrap(fault.Device, err, "", "disconnect from the device")
 	}
 	return nil
 }

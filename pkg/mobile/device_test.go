@@ -91,7 +91,7 @@ func TestSettings(t *testing.T) {
 
 func TestDeviceThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
-	broken := fault.New(fault.Server, "start it", "no device")
+	broken := fault.New(fault.Device, "start it", "no device")
 	d := NewDevice(Options{
 		Platform: Android, Limits: DefaultLimits(""),
 		Open: func(context.Context) (Driver, error) { return nil, broken },

@@ -36,7 +36,7 @@ func Lock(folder, id, name, other string) (*LockedDevice, error) {
 	}
 	folder = filepath.Join(folder, "phones")
 	failed := func(err error) error {
-		return fault.Wrap(fault.Server, err, "set TRAILBLAZE_CACHE_DIR to a folder that can be written", "lock "+name)
+		return fault.Wrap(fault.IO, err, "set TRAILBLAZE_CACHE_DIR to a folder that can be written", "lock "+name)
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, failed(err)
@@ -50,10 +50,10 @@ func Lock(folder, id, name, other string) (*LockedDevice, error) {
 		lockedHere.Store(path, name)
 		return &LockedDevice{lock, path}, nil
 	case errors.Is(err, files.ErrLocked) && holder != nil && holder != name:
-		return nil, fault.New(fault.Server, "name each device once; the other names are other connections to it, such as by network",
+		return nil, fault.New(fault.Device, "name each device once; the other names are other connections to it, such as by network",
 			"%s is the same device as %s, which is in use", name, holder)
 	case errors.Is(err, files.ErrLocked):
-		return nil, fault.New(fault.Server,
+		return nil, fault.New(fault.Device,
 			"wait until that has ended, end the session that uses it (`trailblaze session list`), or "+other,
 			"%s is used by another trailblaze", name)
 	}

@@ -36,7 +36,7 @@ func reservePort(ctx context.Context) (*port, error) {
 		}
 		last = err
 	}
-	return nil, fault.Wrap(fault.Server, last, "is the loopback interface up?", "finding a free port")
+	return nil, fault.Wrap(fault.IO, last, "is the loopback interface up?", "finding a free port")
 }
 
 // tryPort reserves a port if any server can listen on it. It checks without SO_REUSEADDR, because without it a server

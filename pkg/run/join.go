@@ -33,7 +33,7 @@ func Join(parts []Part) (ignored []int, problems []error) {
 			older, newest[same] = j, i
 		}
 		ignored = append(ignored, older)
-		problems = append(problems, fault.New(fault.Server, "remove the files of an earlier run, or give each run a folder of its own",
+		problems = append(problems, fault.New(fault.IO, "remove the files of an earlier run, or give each run a folder of its own",
 			"shard %s has two files: %s is older than %s, and does not count", p.Shard, parts[older].File, parts[newest[same]].File))
 	}
 	slices.Sort(ignored)
@@ -44,7 +44,7 @@ func Join(parts []Part) (ignored []int, problems []error) {
 	switch len(incomplete) {
 	case 0:
 	case 1:
-		problems = append(problems, fault.New(fault.Server, "no report has their trails; look at the jobs that should have run them",
+		problems = append(problems, fault.New(fault.IO, "no report has their trails; look at the jobs that should have run them",
 			"%s", missingShards(incomplete[0])))
 	default:
 		problems = append(problems, mixed(incomplete))
@@ -81,7 +81,7 @@ func mixed(groups [][]Part) error {
 		}
 		lines = append(lines, fmt.Sprintf("  %s of %d: %s", numbers(present(group)), group[0].Shard.Of, strings.Join(files, ", ")))
 	}
-	return fault.New(fault.Server, "give every shard the same trails, flags, number of shards and --durations file, and each run a folder of its own",
+	return fault.New(fault.IO, "give every shard the same trails, flags, number of shards and --durations file, and each run a folder of its own",
 		"these shards do not belong to one run, or were balanced by different durations: trails may be missing, or counted twice\n%s", strings.Join(lines, "\n"))
 }
 

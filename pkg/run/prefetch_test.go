@@ -35,7 +35,7 @@ func (n *launches) launch(ctx context.Context, l session.Launch) (server.Link, e
 	n.started++
 	if n.alone && n.running > 0 {
 		n.mu.Unlock()
-		return nil, fault.New(fault.Server, "", "the port is taken")
+		return nil, fault.New(fault.IO, "", "the port is taken")
 	}
 	n.running++
 	n.most = max(n.most, n.running)

@@ -177,7 +177,7 @@ func ReplaceFile(path string, data []byte) error {
 		err = replace(path, data, mode)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Server, err, "check the folder's permissions and the disk", "write "+filepath.Base(path))
+		return fault.Wrap(fault.IO, err, "check the folder's permissions and the disk", "write "+filepath.Base(path))
 	}
 	return nil
 }

@@ -221,16 +221,16 @@ func (s *Session) resultOf(end callEnd) Result {
 		return Errored(cause)
 	case end.err != nil:
 		return Errored(withHint(end.err, s.crashHint()))
-	case serverFailed(end.result.Kind):
+	case sourceFailed(end.result.Kind):
 		return Errored(withHint(resultError(end.result), s.crashHint()))
 	}
 	return Failed(resultError(end.result))
 }
 
-// serverFailed reports whether a call failed because its server did: it crashed, its connection was lost, or it rejects
-// requests.
-func serverFailed(kind fault.Kind) bool {
-	return kind == fault.Crashed || kind == fault.Server || kind == fault.PermissionDenied
+// sourceFailed reports whether a call failed because its server or device did: it crashed, its connection was lost, or
+// it rejects requests.
+func sourceFailed(kind fault.Kind) bool {
+	return slices.Contains([]fault.Kind{fault.Crashed, fault.Server, fault.Device, fault.PermissionDenied}, kind)
 }
 
 func resultError(result tool.Result) error {

@@ -51,7 +51,7 @@ func (s *Supervisor) StartProgram(ctx context.Context, spec Program) (PipedProce
 	}
 	in, out, err := p.addPipes()
 	if err != nil {
-		return PipedProcess{}, fault.Wrap(fault.Server, err, "", "making pipes for "+spec.Path)
+		return PipedProcess{}, fault.Wrap(fault.IO, err, "", "making pipes for "+spec.Path)
 	}
 	process, err := s.launch(ctx, p)
 	for _, f := range p.files {

@@ -28,16 +28,16 @@ func explain(err error, system string) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		const hint = "raise it, for example with `sudo sysctl fs.inotify.max_user_watches=524288`, or name fewer folders"
-		return fault.Wrap(fault.Server, err, hint, what+": the limit of watched folders is reached (fs.inotify.max_user_watches)")
+		return fault.Wrap(fault.IO, err, hint, what+": the limit of watched folders is reached (fs.inotify.max_user_watches)")
 	case isLimit(err) && system == "windows":
-		return fault.Wrap(fault.Server, err, "close programs that have many files open, or name fewer folders", what+": a limit of open files is reached")
+		return fault.Wrap(fault.IO, err, "close programs that have many files open, or name fewer folders", what+": a limit of open files is reached")
 	case isLimit(err):
 		hint := "raise the limit of open files (`ulimit -n`)"
 		if system == "linux" {
 			hint += ", or that of watchers, for example with `sudo sysctl fs.inotify.max_user_instances=512`"
 		}
-		return fault.Wrap(fault.Server, err, hint, what+": a limit of open files or watchers is reached")
+		return fault.Wrap(fault.IO, err, hint, what+": a limit of open files or watchers is reached")
 	default:
-		return fault.Wrap(fault.Server, err, "", what)
+		return fault.Wrap(fault.IO, err, "", what)
 	}
 }

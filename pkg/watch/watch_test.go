@@ -460,7 +460,7 @@ func TestLimitIsReportedWithAHint(t *testing.T) {
 func (p testDir) explained(err, cause error, texts []string) {
 	p.t.Helper()
 	e := fault.As(err)
-	if e == nil || e.Kind != fault.Server || !errors.Is(err, cause) {
+	if e == nil || e.Kind != fault.IO || !errors.Is(err, cause) {
 		p.t.Fatalf("error %v, want one of the kind server because of %v", err, cause)
 	}
 	for _, text := range texts {

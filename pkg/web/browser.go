@@ -258,7 +258,7 @@ func (o options) start(ctx context.Context, log func(level, message, hint string
 func (o options) launch(ctx context.Context, path string, more ...string) (*browser, error) {
 	folder, err := os.MkdirTemp(o.tempDir(), "trailblaze-")
 	if err != nil {
-		return nil, fault.Wrap(fault.Server, err, "", "making a folder for the browser's profile")
+		return nil, fault.Wrap(fault.IO, err, "", "making a folder for the browser's profile")
 	}
 	// Its temporary files are removed with the profile.
 	env := slices.Concat(o.env, []string{"TMPDIR=" + folder, "BREAKPAD_DUMP_LOCATION=" + folder})
@@ -388,7 +388,7 @@ func (b *browser) onAttached(e cdp.Event) {
 func (o options) connect(ctx context.Context) (*browser, error) {
 	fail := func(err error) (*browser, error) {
 		return nil, &fault.Error{
-			Kind:    fault.Server,
+			Kind:    fault.Device,
 			Message: fmt.Sprintf("cannot connect to a browser at %s: %v", o.cdpURL, err),
 			Cause:   err,
 			Hint: "--cdp-url, TRAILBLAZE_CDP_URL or cdpUrl is the URL of a browser that was started with " +

@@ -111,7 +111,7 @@ func TestUnusableBrowserIsExplained(t *testing.T) {
 		},
 		"no server": {
 			map[string]string{"cdpUrl": "http://127.0.0.1:1"},
-			fault.Server,
+			fault.Device,
 			[]string{"cannot connect to a browser at http://127.0.0.1:1"},
 		},
 	} {

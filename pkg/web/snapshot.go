@@ -156,7 +156,7 @@ func (d *webDevice) Snapshot(ctx context.Context, url string, o device.SnapshotO
 		More                 int
 	}
 	if err := json.Unmarshal(result.Structured, &s); err != nil {
-		return device.Snapshot{}, fault.Wrap(fault.Server, err, "", "read the snapshot")
+		return device.Snapshot{}, fault.Wrap(fault.Device, err, "", "read the snapshot")
 	}
 	return device.Snapshot{URL: s.URL, Title: s.Title, Text: s.Snapshot, More: s.More}, nil
 }

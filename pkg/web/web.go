@@ -269,7 +269,7 @@ func (b *backend) start(log func(level, message, hint string)) *browserStart {
 		}
 		s.browser, s.err = b.options.start(b.ctx, log)
 		if s.err != nil && fault.As(s.err) == nil {
-			s.err = fault.Wrap(fault.Server, s.err, "", "starting the browser")
+			s.err = fault.Wrap(fault.Device, s.err, "", "starting the browser")
 		}
 	}()
 	return s

@@ -61,21 +61,15 @@ chromium: ; $(call installed,chromium chromium-browser google-chrome,chromium,Ch
 headless-shell: ; $(call installed,$(HEADLESS_SHELLS),chromium-headless-shell,the headless shell of Chromium (package chromium-headless-shell of Debian) or Chrome)
 adb: ; $(call installed,adb,adb,adb (package adb of Debian and Ubuntu) or the platform-tools of Android)
 
-# Only make deps installs packages of the system. The demos say what is missing.
-MAY_INSTALL := true
-demo demo-mobile demo-no-runtime: MAY_INSTALL := false
-
 # installed makes sure that one of some programs is there: $(1) are their names, $(2) is the Debian package, $(3) what to say.
 installed = @for name in $(1); do command -v $$name >/dev/null && exit; done; \
-	{ $(MAY_INSTALL) && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2); } || \
 		echo '$(firstword $(1)) is missing: install $(3)' >&2
 
 .PHONY: demo
 demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## replay the example shop's trails, some on two devices, write reports to bin/demo
-	cd $(SHOP) && export PATH="$$PWD/node_modules/.bin:$$PATH" && \
-		$(CURDIR)/bin/trailblaze run --evidence always --html $(CURDIR)/bin/demo && \
-		$(CURDIR)/bin/trailblaze run trails/storefront --all-devices --evidence always --html $(CURDIR)/bin/demo/devices
+	.ci/demo bin/trailblaze bin/demo
 
 .PHONY: demo-mobile
 demo-mobile: adb chromium build ## replay one trail on a simulated Android phone, a simulated iPhone and a web page at once, write a report to bin/demo-mobile

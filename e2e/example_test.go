@@ -117,19 +117,43 @@ func (p *project) withoutLoader() {
 // embeddedShop is locked by a test that replays the example on the embedded engine: the first one bundles the scripts for all.
 var embeddedShop sync.Mutex
 
+// programFile writes a script that is the program, for scripts that start it.
+func (p *project) programFile() string {
+	self, err := os.Executable()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	program := filepath.Join(p.t.TempDir(), "trailblaze")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nE2E_MAIN=1 "+p.marker+" exec '"+self+"' \"$@\"\n"), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	return program
+}
+
+// Where no browser can be started, the demo replays the other trails, says why in a line, and passes.
+func TestDemoWithoutBrowser(t *testing.T) {
+	t.Parallel()
+	p := exampleProject(t)
+	reports := filepath.Join(t.TempDir(), "reports")
+	c := exec.Command("../.ci/demo", p.programFile(), reports)
+	c.Env = append(os.Environ(), "TRAILBLAZE_BROWSER=/missing/browser")
+	out, err := c.CombinedOutput()
+	const said = "make demo: the trails in a browser are left out: the browser \"/missing/browser\" of --browser or TRAILBLAZE_BROWSER was not found\n"
+	if text := string(out); err != nil || strings.Count(text, said) != 1 || !strings.Contains(text, "\n13 passed, 2 skipped in ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(reports, "index.html")); err != nil {
+		t.Error(err)
+	}
+	spawntest.NoSurvivors(t, p.marker)
+}
+
 // The whole demo, by the script that make demo-no-runtime runs. A short run replays one of the trails in a browser, and
 // uses the bundles of other tests.
 func TestDemoNeedsNoRuntime(t *testing.T) {
 	t.Parallel()
 	p := exampleProject(t) // what the script needs is there
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(t.TempDir(), "trailblaze")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\nE2E_MAIN=1 "+p.marker+" exec '"+self+"' \"$@\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	program := p.programFile()
 	args := []string{program}
 	if testing.Short() {
 		args = append(args, "trails/storefront/buy-a-mug.trail.yaml")

@@ -28,7 +28,7 @@ const (
 func mayImport() map[string][]string {
 	const (
 		main, cmd, report, doctor, run = "main.go", "cmd", "pkg/report", "pkg/doctor", "pkg/run"
-		session                        = "pkg/session"
+		session, replay                = "pkg/session", "pkg/replay"
 		server, stdio, spawn, runtime  = "pkg/server", "pkg/stdio", "pkg/spawn", "pkg/runtime"
 		discover, config, scope, trail = "pkg/discover", "pkg/config", "pkg/scope", "pkg/trail"
 		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
@@ -49,14 +49,15 @@ func mayImport() map[string][]string {
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			mcpserver, report, doctor, background, run, webserver, live, session, picture, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp,
+			mcpserver, report, doctor, background, run, webserver, live, replay, session, picture, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp,
 		},
 		mcpserver:  {live, discover, trail, fault},
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
-		run:        {session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp},
+		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp},
 		background: {live, discover, trail, tool, redact, fault, files, lazyregexp},
 		live:       {session, device, screen, discover, scope, trail, event, tool, fault, files},
+		replay:     {session, discover, config, trail, event, tool, fault},
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},
 		device:     {picture, screen, tool, fault},

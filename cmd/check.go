@@ -13,8 +13,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/report"
-	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -139,15 +139,15 @@ func (a *app) ownTools() (map[scope.Platform]*discover.Registry, error) {
 }
 
 // addTrail adds the problems and warnings of a trail. name is its path in messages.
-func (v *checkView) addTrail(loader trail.Loader, project *config.Project, name, path string, replay func(*trail.File) fault.Problems) {
+func (v *checkView) addTrail(loader trail.Loader, project *config.Project, name, path string, checkReplay func(*trail.File) fault.Problems) {
 	file, problems := loader.Load(name, path)
 	if file == nil {
 		v.add(loader.WithSnippets(problems))
 		return
 	}
 	v.Warnings = append(v.Warnings, file.Warnings()...)
-	v.add(loader.WithSnippets(replay(file)))
-	if problem, wrong := run.CheckTarget(project, file); wrong {
+	v.add(loader.WithSnippets(checkReplay(file)))
+	if problem, wrong := replay.CheckTarget(project, file); wrong {
 		v.add(loader.WithSnippets(fault.Problems{problem}))
 	}
 }

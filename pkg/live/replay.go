@@ -232,7 +232,7 @@ func (s *Session) replayStep(ctx context.Context) Replayed {
 	}
 	s.inner.StartStep(st)
 	for i := step.done; i < len(step.Calls); i++ {
-		done := s.inner.CallFromTrail(ctx, step.Calls[i])
+		done := s.inner.CallFromTrail(ctx, st, &step.Calls[i])
 		if !done.OK() {
 			s.inner.FinishStep(st, done.Outcome)
 			step.done, step.failing = i, true

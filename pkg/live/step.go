@@ -67,7 +67,7 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 	}
 	s.leaveFinishedParts(r)
 	index := s.place(r)
-	st := session.Step{Index: index + 1, Text: s.text(r.Text), Kind: r.Kind, Calls: r.Calls, Within: s.within()}
+	st := session.Step{Index: index + 1, Text: s.text(r.Text), Kind: r.Kind, Within: s.within()}
 	s.inner.StartStep(st)
 	before := s.shown
 	report, made := s.makeCalls(ctx, r.Calls)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -25,14 +26,14 @@ const (
 // happened.
 type endFailure struct {
 	kind, reason, hint string
-	step               *step
+	step               *replay.Step
 	number             string // of the step
 	call               *trail.Call
 }
 
 // softFailed notes that a call with soft failed, and keeps what the device shows.
-func (p *replaying) softFailed(ctx context.Context, as session.Step, st *step, call *trail.Call, why session.Result) {
-	p.soft = append(p.soft, endFailure{kind: softKind, reason: why.Reason, hint: why.Hint, step: st, number: as.Number(), call: call})
+func (p *replaying) softFailed(ctx context.Context, at session.Step, st *replay.Step, call *trail.Call, why session.Result) {
+	p.soft = append(p.soft, endFailure{kind: softKind, reason: why.Reason, hint: why.Hint, step: st, number: at.Number(), call: call})
 	if p.Evidence != EvidenceOff && p.kept < maxSoftEvidence {
 		p.kept++
 		p.session.CollectEvidence(ctx, fmt.Sprintf("soft/%02d", p.kept))
@@ -55,7 +56,7 @@ func (p *replaying) incidents(ctx context.Context, ended bool) []endFailure {
 	var out []endFailure
 	for _, i := range p.session.Incidents(ctx, ended) {
 		if slices.Contains(kinds, i.Kind) {
-			out = append(out, endFailure{i.Kind, i.Text, i.Hint, p.leaves[i.Place.Step], i.Place.Step, i.Place.Call})
+			out = append(out, endFailure{i.Kind, i.Text, i.Hint, p.plan.Step(i.Place.Step), i.Place.Step, i.Place.Call})
 		}
 	}
 	return out
@@ -119,13 +120,13 @@ func (f endFailure) String() string {
 	if f.call != nil {
 		line, tool = f.call.Line, ", "+f.call.Tool
 	}
-	return fmt.Sprintf("%s:%d: step %s %q%s: %s", f.step.file.Name, line, f.number, f.step.Text, tool, f.words())
+	return fmt.Sprintf("%s:%d: step %s %q%s: %s", f.step.File.Name, line, f.number, f.step.Text, tool, f.words())
 }
 
 func (f endFailure) event() event.Failure {
 	e := event.Failure{Kind: f.kind, Reason: f.reason, Step: f.number}
 	if f.step != nil {
-		e.StepText, e.File = f.step.Text, f.step.file.Name
+		e.StepText, e.File = f.step.Text, f.step.File.Name
 	}
 	if f.call != nil {
 		e.Tool, e.Line = f.call.Tool, f.call.Line

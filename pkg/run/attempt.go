@@ -109,7 +109,7 @@ func (r *runner) start(p *plan, sessionID string, kept evidence) attempt {
 	emit := r.Stream.Session(sessionID, p.path, log)
 	emit.Emit(event.TrailStarted{
 		Case: p.event(), File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.Location),
-		Device: p.device.Name, DeviceID: p.device.ID, Steps: len(p.steps),
+		Device: p.device.Name, DeviceID: p.device.ID, Steps: len(p.Steps),
 	})
 	return attempt{p, sessionID, emit, kept}
 }
@@ -139,7 +139,7 @@ func (r *runner) replayInSession(ctx context.Context, c *readyCase, a attempt, i
 // open; release ends it.
 func (r *runner) openSession(ctx context.Context, a attempt, id string) (s *session.Session, release func(), err error) {
 	o := r.sessionOptions(a.plan, id, a.evidence.dir, a.emit)
-	if len(a.teardown) == 0 {
+	if len(a.Teardown) == 0 {
 		s, err = session.Open(ctx, o)
 		return s, func() {}, err
 	}
@@ -153,12 +153,12 @@ func (r *runner) openSession(ctx context.Context, a attempt, id string) (s *sess
 // replay validates every call and then makes them.
 func (r *runner) replay(ctx context.Context, s *session.Session, a attempt) trailResult {
 	r.warnMisspelt(s.Registry(), a.plan, a.emit)
-	if problems, _ := checkCalls(s.Registry(), a.plan, false); len(problems) > 0 {
+	if problems, _ := a.Check(s.Registry(), false); len(problems) > 0 {
 		return r.collectFailure(ctx, s, r.invalidCalls(problems).asFinal())
 	}
-	p := &replaying{runner: r, session: s, plan: a.plan, used: map[*trail.Use]bool{}, leaves: map[string]*step{}}
+	p := r.newReplaying(s, a.plan)
 	res := r.collectFailure(ctx, s, p.atEnd(ctx, p.steps(ctx), ""))
-	if len(a.teardown) > 0 {
+	if len(a.Teardown) > 0 {
 		before := res.bad()
 		if res = p.atEnd(ctx, p.teardown(ctx, res), "in the teardown"); !before {
 			res = r.collectFailure(ctx, s, res)

@@ -12,23 +12,21 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/picture"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// plan is one case made ready for replay: its file, scope, arguments and the calls that its device replays. It does not
+// plan is one case made ready for replay: its scope, arguments and the calls that its device replays. It does not
 // change once it is made.
 type plan struct {
 	testCase
-	title    string
-	file     *trail.File
-	scope    scope.Scope
-	args     map[string]any
-	steps    []*step
-	teardown []*step     // run after the steps, whatever their outcome
-	lineage  []string    // the device's classifiers, narrow first
-	decided  trailResult // of a trail that needs no session; no outcome when it needs one
+	replay.Plan
+	title   string
+	scope   scope.Scope
+	args    map[string]any
+	decided trailResult // of a trail that needs no session; no outcome when it needs one
 }
 
 // newPlan returns the plan of a case about which only the path is known.
@@ -42,23 +40,20 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	if len(problems) > 0 {
 		return p, r.loader().WithSnippets(problems)
 	}
-	if problem, wrong := CheckTarget(r.Project, file); wrong && c.device.Request.FlagTarget == "" {
+	if problem, wrong := replay.CheckTarget(r.Project, file); wrong && c.device.Request.FlagTarget == "" {
 		return p, r.loader().WithSnippets(fault.Problems{problem})
 	}
-	p.file = file
 	p.title = c.title(cmp.Or(file.Config.Title, file.Config.ID, p.title))
 	var err error
 	if p.scope, err = scope.Resolve(c.device.request(file)); err != nil {
 		return p, err
 	}
-	var unreachable error
-	p.lineage, unreachable = r.lineage(ctx, c, p.scope, file)
+	lineage, unreachable := r.lineage(ctx, c, p.scope, file)
+	p.Plan = replay.NewPlan(file, lineage)
 	if p.args, err = r.args(file, c); err != nil {
 		return p, err
 	}
-	p.steps = stepsOf(file, p.lineage)
-	p.teardown = teardownSteps(file, p.steps, p.lineage)
-	if reason, skip := file.SkipReason(p.lineage); skip {
+	if reason, skip := file.SkipReason(lineage); skip {
 		p.decided = skipped(reason)
 	} else {
 		p.decided = r.withoutRecording(p)
@@ -145,13 +140,13 @@ func (r *runner) args(file *trail.File, c testCase) (map[string]any, error) {
 // withoutRecording returns the result of a trail that cannot be replayed as it is: it has no step, or one that needs an
 // agent. The result has no outcome when the trail can be replayed.
 func (r *runner) withoutRecording(p *plan) trailResult {
-	if problem, empty := p.file.CheckSteps(); empty {
+	if problem, empty := p.File.CheckSteps(); empty {
 		return errored(r.loader().WithSnippets(fault.Problems{problem}))
 	}
-	all := slices.Collect(leaves(p.steps))
-	var unrecorded []*step
-	for s := range p.leaves() {
-		if s.needsAgent {
+	all := slices.Collect(replay.Leaves(p.Steps))
+	var unrecorded []*replay.Step
+	for s := range p.Leaves() {
+		if s.NeedsAgent {
 			unrecorded = append(unrecorded, s)
 		}
 	}
@@ -160,31 +155,31 @@ func (r *runner) withoutRecording(p *plan) trailResult {
 		return trailResult{}
 	case !r.SkipUnrecorded:
 		s := unrecorded[0]
-		return failed(needsAgent(s, p.lineage)).atStep(s, nil)
-	case !slices.ContainsFunc(all, func(s *step) bool { return !s.needsAgent }):
-		return skipped("no step is recorded for " + strings.Join(p.lineage, ", "))
+		return failed(needsAgent(s, p.Lineage)).atStep(s, nil)
+	case !slices.ContainsFunc(all, func(s *replay.Step) bool { return !s.NeedsAgent }):
+		return skipped("no step is recorded for " + strings.Join(p.Lineage, ", "))
 	}
 	return trailResult{}
 }
 
-func needsAgent(s *step, lineage []string) error {
+func needsAgent(s *replay.Step, lineage []string) error {
 	if !s.Recordable {
 		return fault.New(fault.Trail, "run with --unrecorded skip to leave such steps out",
-			"step %d %q is never recorded (recordable: false): it needs an agent on every run", s.index, s.Text)
+			"step %d %q is never recorded (recordable: false): it needs an agent on every run", s.Index, s.Text)
 	}
 	have := "nothing is recorded"
 	if recorded := s.Classifiers(); len(recorded) > 0 {
 		have = "recorded are " + strings.Join(recorded, ", ")
 	}
 	return fault.New(fault.Trail, "record the step for this device, or run with --unrecorded skip",
-		"step %d %q has no recording for this device: looked for %s; %s", s.index, s.Text, strings.Join(lineage, ", "), have)
+		"step %d %q has no recording for this device: looked for %s; %s", s.Index, s.Text, strings.Join(lineage, ", "), have)
 }
 
 // sessionOptions returns what a session of the plan is opened with.
 func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) session.Options {
 	return session.Options{
 		Setup: r.Setup, Scope: p.scope, Device: p.device.Device.Device, ID: id, Dir: dir,
-		Title: p.title, TrailDir: filepath.Dir(r.resolve(p.path)), Baselines: r.baselines(p), Emit: emit, Values: r.values(p), Tools: p.tools(),
+		Title: p.title, TrailDir: filepath.Dir(r.resolve(p.path)), Baselines: r.baselines(p), Emit: emit, Values: r.values(p), Tools: p.Tools(),
 		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
 		Trace: r.Trace == config.TraceOn || r.Trace == config.TraceOnFailure, TraceWhole: r.Trace == config.TraceOn,
 		RestrictOrigins: r.RestrictOrigins, AllowedOrigins: r.AllowedOrigins, Incidents: len(r.failOn(p)) > 0,
@@ -193,7 +188,7 @@ func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) se
 
 // failOn returns the kinds of incident for which the plan's trail fails: those of the trail, else those of the project.
 func (r *runner) failOn(p *plan) []string {
-	if kinds := p.file.Config.FailOn; kinds != nil {
+	if kinds := p.File.Config.FailOn; kinds != nil {
 		return kinds
 	}
 	return r.Project.FailOn
@@ -211,7 +206,7 @@ func (r *runner) baselines(p *plan) picture.Baselines {
 }
 
 func (r *runner) values(p *plan) *trail.Values {
-	return trail.NewValues(trail.Sources{Trail: p.file.Config.Memory, Memory: r.Memory, Secrets: r.Secrets, Args: p.args})
+	return trail.NewValues(trail.Sources{Trail: p.File.Config.Memory, Memory: r.Memory, Secrets: r.Secrets, Args: p.args})
 }
 
 func (r *runner) newSessionID(p *plan) string {
@@ -222,24 +217,13 @@ func (r *runner) newSessionID(p *plan) string {
 func (r *runner) servers(p *plan) []config.Server { return r.Project.ServersFor(p.scope.Target.ID) }
 
 // classifier returns the key under which the device's calls are recorded.
-func (p *plan) classifier() string { return p.lineage[0] }
-
-// tools returns the names of the tools that recorded calls name.
-func (p *plan) tools() []string {
-	var names []string
-	for s := range p.leaves() {
-		for _, c := range s.calls {
-			names = append(names, c.Tool)
-		}
-	}
-	return names
-}
+func (p *plan) classifier() string { return p.Lineage[0] }
 
 // agentSteps counts the steps that need an agent.
 func (p *plan) agentSteps() int {
 	n := 0
-	for s := range leaves(p.steps) {
-		if s.needsAgent {
+	for s := range replay.Leaves(p.Steps) {
+		if s.NeedsAgent {
 			n++
 		}
 	}

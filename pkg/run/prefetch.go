@@ -94,7 +94,7 @@ func (f *prefetcher) openNext() {
 // be prefetched, its device allows several sessions, and no teardown needs it after an interruption.
 func (r *runner) canPrefetch(p *plan) bool {
 	entries := r.servers(p)
-	return len(entries) > 0 && len(p.teardown) == 0 && !p.device.oneSession(p.scope) &&
+	return len(entries) > 0 && len(p.Teardown) == 0 && !p.device.oneSession(p.scope) &&
 		!slices.ContainsFunc(entries, func(e config.Server) bool { return e.NoPrefetch })
 }
 

@@ -21,14 +21,14 @@ const recordingFile = "recording.trail.yaml"
 
 // recording returns a trail that does what the session did. Values from the command line become the trail's own.
 func (r *runner) recording(p *plan, steps []trail.StepRecording) *trail.File {
-	memory := maps.Clone(p.file.Config.Memory)
+	memory := maps.Clone(p.File.Config.Memory)
 	if memory == nil {
 		memory = map[string]any{}
 	}
 	for name, value := range r.Memory {
 		memory[name] = value
 	}
-	return trail.NewRecording(p.file, p.classifier(), steps, memory, p.args)
+	return trail.NewRecording(p.File, p.classifier(), steps, memory, p.args)
 }
 
 // newRecording returns the content of a new file with the recording.
@@ -122,9 +122,9 @@ func (r *runner) checkRecord(p *plan) error {
 	if r.Record == "" {
 		return nil
 	}
-	steps := make([]trail.StepRecording, len(p.steps))
-	for i, st := range p.steps {
-		steps[i] = trail.StepRecording{Calls: st.calls, Recorded: !st.needsAgent}
+	steps := make([]trail.StepRecording, len(p.Steps))
+	for i, st := range p.Steps {
+		steps[i] = trail.StepRecording{Calls: st.Calls, Recorded: !st.NeedsAgent}
 	}
 	if _, err := r.recordContent(p, steps); err != nil {
 		return err

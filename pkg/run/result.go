@@ -8,6 +8,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -44,17 +45,17 @@ func (r trailResult) at(index int, text, tool string, line int) trailResult {
 
 // atStep returns the result with the step, and the call of it, that decided it. call is nil for none. For a step of a
 // trail that another uses, the reason names its position.
-func (r trailResult) atStep(s *step, call *trail.Call) trailResult {
-	top, line, tool := s.top(), s.Line, ""
+func (r trailResult) atStep(s *replay.Step, call *trail.Call) trailResult {
+	top, line, tool := s.Top(), s.Line, ""
 	if call != nil {
 		line, tool = call.Line, call.Tool
 	}
 	if top != s {
-		r.Reason = fmt.Sprintf("%s:%d: step %d %q: %s", s.file.Name, line, s.index, s.Text, r.Reason)
-		r.used = &event.Position{File: s.file.Name, Line: line}
-		return r.at(top.index, top.Text, tool, top.Line)
+		r.Reason = fmt.Sprintf("%s:%d: step %d %q: %s", s.File.Name, line, s.Index, s.Text, r.Reason)
+		r.used = &event.Position{File: s.File.Name, Line: line}
+		return r.at(top.Index, top.Text, tool, top.Line)
 	}
-	return r.at(s.index, s.Text, tool, line)
+	return r.at(s.Index, s.Text, tool, line)
 }
 
 // atProblem returns the result, of a trail that is not valid, with the position of its first problem: in the file of

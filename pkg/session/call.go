@@ -133,13 +133,6 @@ func (s *Session) Call(ctx context.Context, call trail.Call) CallResult {
 	return s.callAt(ctx, s.calls.next(false), call, false)
 }
 
-// CallFromTrail is Call for a call of a trail file in a live session: references in it are positions.
-func (s *Session) CallFromTrail(ctx context.Context, call trail.Call) CallResult {
-	l := s.calls.next(false)
-	l.recorded = true
-	return s.callAt(ctx, l, call, false)
-}
-
 // callAt implements Call. checked is true if the arguments were validated with [ArgumentProblems].
 func (s *Session) callAt(ctx context.Context, l *level, call trail.Call, checked bool) CallResult {
 	if err := s.Err(); err != nil {

@@ -7,22 +7,17 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// Step is a step of a trail with the calls that are made for it.
+// Step is a step of a trail.
 type Step struct {
 	Index int    // from 1
 	Of    int    // how many steps there are; 0 for unknown
 	Text  string // what the step does, in plain language
 	Kind  string // step, verify, trailhead, tools, use or teardown
-	Calls []trail.Call
 	// Within is the number of the step that uses the trail with this step, see [event.StepStarted]; empty for a step of
 	// the trail itself.
 	Within string
 	// Unrecorded leaves the step out of the recording, which only has the steps of the trail itself.
 	Unrecorded bool
-	// NeedsAgent is true if the step has no recording for the device; it is skipped.
-	NeedsAgent bool
-	// SoftFailed is called after each call with soft that failed. It may be nil if no call has that.
-	SoftFailed func(call *trail.Call, why Result)
 }
 
 // Number returns the number of the step, see [event.StepStarted].
@@ -35,39 +30,21 @@ type StepResult struct {
 	Soft bool // a call with soft failed, which does not end the step
 }
 
-// Replay makes the recorded calls of a step in order, up to the first that does not pass. Their arguments were
-// validated with [ArgumentProblems].
-func (s *Session) Replay(ctx context.Context, st Step) StepResult {
-	s.StartStep(st)
-	done := s.replay(ctx, st)
-	s.Finish(st, done)
+// CallFromTrail is [Session.Call] for a call of a trail file in the running step: references in it are positions. Its
+// arguments were validated with [ArgumentProblems]. A call with soft that failed is recorded.
+func (s *Session) CallFromTrail(ctx context.Context, st Step, call *trail.Call) CallResult {
+	l := s.calls.next(false)
+	l.recorded = true
+	s.noteCall(l.id, st, call)
+	done := s.callAt(ctx, l, *call, true)
+	if done.SoftFailed {
+		s.recordCalls(done.Recorded)
+	}
 	return done
 }
 
-func (s *Session) replay(ctx context.Context, st Step) StepResult {
-	if st.NeedsAgent {
-		return StepResult{Result: Skipped("it needs an agent")}
-	}
-	soft := false
-	for i := range st.Calls {
-		call := &st.Calls[i]
-		l := s.calls.next(false)
-		s.noteCall(l.id, st, call)
-		done := s.callAt(ctx, l, *call, true)
-		switch {
-		case done.SoftFailed:
-			soft = true
-			s.recordCalls(done.Recorded)
-			st.SoftFailed(call, done.Result)
-		case !done.OK():
-			return StepResult{done.Result, call, soft}
-		}
-	}
-	if len(st.Calls) == 0 {
-		s.recordCalls([]trail.Call{})
-	}
-	return StepResult{Result: Passed(), Soft: soft}
-}
+// RecordNoCalls records the running step as one without calls.
+func (s *Session) RecordNoCalls() { s.recordCalls([]trail.Call{}) }
 
 // StartStep begins a step: calls from now on belong to it.
 func (s *Session) StartStep(st Step) {

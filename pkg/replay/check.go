@@ -1,0 +1,144 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// CheckTarget reports a config.target that is neither the id of a target nor one of its app ids. Without any target
+// file and without a default it accepts any target.
+func CheckTarget(project *config.Project, file *trail.File) (problem fault.Problem, wrong bool) {
+	var ids, apps []string
+	for _, t := range project.Targets {
+		ids = append(ids, t.ID)
+		for _, platform := range t.PlatformOrder {
+			apps = append(apps, t.Platforms[platform].AppIDs...)
+		}
+	}
+	if project.Target != "" && !slices.Contains(ids, project.Target) {
+		ids = append(ids, project.Target)
+	}
+	name := file.Config.Target
+	if name == "" || len(ids) == 0 || slices.Contains(ids, name) || slices.Contains(apps, name) {
+		return fault.Problem{}, false
+	}
+	return file.TargetProblem(fault.DidYouMean(name, ids), "unknown target %q: no target has this id or app id", name), true
+}
+
+// CallProblem is a recorded call that cannot be made as it is, with the step that has it.
+type CallProblem struct {
+	fault.Problem
+	Step *Step
+	Tool string // of the call; empty for the arguments of a trail that the step uses
+}
+
+// Problems returns what is wrong with calls, without the steps.
+func Problems(calls []CallProblem) fault.Problems {
+	problems := make(fault.Problems, len(calls))
+	for i, c := range calls {
+		problems[i] = c.Problem
+	}
+	return problems
+}
+
+// Check validates the calls of every step against the registered tools, before the first one is sent. Calls after one
+// of reloadTools may name tools that are not registered yet; they are validated at their turn. A dry run never gets
+// there, so it validates those whose tools are registered, and counts the others as unknown.
+func (p *Plan) Check(registry *discover.Registry, dry bool) (out []CallProblem, unknown int) {
+	reloaded := false
+	for st := range p.Leaves() {
+		for _, call := range st.Calls {
+			t, err := registry.Find(call.Tool)
+			if err != nil && reloaded {
+				unknown++
+				continue
+			}
+			if err != nil {
+				out = append(out, CallProblem{fault.Problem{
+					Kind: fault.Trail, File: st.File.Name, Line: call.Line, Column: call.Column, Message: err.Error(), Hint: session.Hint(err),
+				}, st, call.Tool})
+				continue
+			}
+			for _, problem := range session.CallProblems(t, call) {
+				out = append(out, callProblem(problem, st, call.Tool))
+			}
+			reloaded = reloaded || call.Tool == session.ReloadTools
+			if reloaded && !dry {
+				return out, 0
+			}
+		}
+	}
+	return out, unknown
+}
+
+// Misspelt returns the arguments that are probably misspelt, each at its position.
+func (p *Plan) Misspelt(registry *discover.Registry) fault.Problems {
+	var out fault.Problems
+	for st := range p.Leaves() {
+		for _, call := range st.Calls {
+			t, ok := registry.Lookup(call.Tool)
+			if !ok {
+				continue
+			}
+			for _, problem := range t.MisspeltArgs(call.Args) {
+				at := fault.Problem{File: st.File.Name, Message: problem.Message}
+				at.Line, at.Column = call.ArgPosition(problem.Path)
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
+// Undefined returns the tokens in the calls of every step that have no value in a session that starts with values, as
+// far as that is known before the calls are made.
+func (p *Plan) Undefined(registry *discover.Registry, values *trail.Values) []CallProblem {
+	fromServer := func(name string) bool {
+		t, ok := registry.Lookup(name)
+		return !ok || t.Source.Kind == tool.FromServer
+	}
+	return undefinedInSteps(trail.NewValueChecker(values), slices.Concat(p.Steps, p.Teardown), fromServer)
+}
+
+func undefinedInSteps(checker *trail.ValueChecker, steps []*Step, fromServer func(tool string) bool) []CallProblem {
+	var out []CallProblem
+	for _, st := range steps {
+		if st.Use != nil {
+			leave, problems := checker.Enter(st.Use)
+			for _, problem := range problems {
+				out = append(out, callProblem(problem, st, ""))
+			}
+			out = append(out, undefinedInSteps(checker, st.Inner, fromServer)...)
+			leave()
+			continue
+		}
+		if st.NeedsAgent {
+			checker.DefineAny()
+		}
+		for _, call := range st.Calls {
+			out = append(out, undefinedIn(checker, st, call)...)
+			checker.DefineByTool(call, fromServer(call.Tool))
+		}
+	}
+	return out
+}
+
+// undefinedIn returns the tokens in a call of a step that have no value, each at its position.
+func undefinedIn(checker *trail.ValueChecker, st *Step, call trail.Call) []CallProblem {
+	var out []CallProblem
+	for _, problem := range checker.Check(call) {
+		out = append(out, callProblem(problem, st, call.Tool))
+	}
+	return out
+}
+
+func callProblem(problem fault.Problem, st *Step, toolName string) CallProblem {
+	problem.File = st.File.Name
+	return CallProblem{problem, st, toolName}
+}

@@ -1,0 +1,170 @@
+// Package replay plans what a trail does on a device, and walks over its steps in a session. A run walks a trail once,
+// a live session stops at a call that fails, lets its caller repair the step, and continues ([Walk]).
+//
+// It is independent of which trails are replayed, of retries, workers and reports, and of who repairs a step.
+package replay
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// Plan is what a replay of a trail does on a device. A walk does not change it.
+type Plan struct {
+	File     *trail.File
+	Lineage  []string // the device's classifiers, narrow first
+	Steps    []*Step  // the trailhead first
+	Teardown []*Step  // run after the steps, whatever their outcome
+}
+
+// Step is a step of a trail with the recording that was chosen for the device. The text of one that uses a trail is the
+// title of that trail.
+type Step struct {
+	trail.Step
+	Index      int         // from 1, in its trail
+	File       *trail.File // that has the step; nil for a step that was added to a recording
+	Calls      []trail.Call
+	NeedsAgent bool    // the step has no recording for the device
+	Inner      []*Step // of a step that uses a trail: the steps of that trail
+	Skip       string  // why the trail that it uses is skipped on the device; empty when it is not
+	Outer      *Step   // the step of the replayed trail that this step belongs to; nil for such a step itself
+	Changed    bool    // Calls differ from those in the file; set by who changes them
+
+	ifUsed bool // runs only if the trail that it uses was used before
+}
+
+// NewPlan returns the plan of a trail, loaded with those that it uses, for a device.
+func NewPlan(file *trail.File, lineage []string) Plan {
+	p := Plan{File: file, Lineage: lineage}
+	p.Steps = p.stepsOf(file)
+	p.Teardown = p.teardown()
+	return p
+}
+
+// Top returns the step of the replayed trail.
+func (s *Step) Top() *Step {
+	if s.Outer != nil {
+		return s.Outer
+	}
+	return s
+}
+
+// Leaves returns those of steps with calls of their own, in the order in which they run.
+func Leaves(steps []*Step) iter.Seq[*Step] {
+	return func(yield func(*Step) bool) {
+		for _, s := range steps {
+			if s.Use == nil {
+				if !yield(s) {
+					return
+				}
+				continue
+			}
+			for inner := range Leaves(s.Inner) {
+				if !yield(inner) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Leaves returns the steps of the plan with calls of their own, those of the teardown last.
+func (p *Plan) Leaves() iter.Seq[*Step] { return Leaves(slices.Concat(p.Steps, p.Teardown)) }
+
+// Tools returns the names of the tools that recorded calls name.
+func (p *Plan) Tools() []string {
+	var names []string
+	for s := range p.Leaves() {
+		for _, c := range s.Calls {
+			names = append(names, c.Tool)
+		}
+	}
+	return names
+}
+
+// Step returns the step with a number, see [event.StepStarted]; nil if the plan has none.
+func (p *Plan) Step(number string) *Step {
+	var found *Step
+	steps := slices.Concat(p.Steps, p.Teardown)
+	for part := range strings.SplitSeq(number, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1 || n > len(steps) {
+			return nil
+		}
+		found = steps[n-1]
+		steps = found.Inner
+	}
+	return found
+}
+
+func (p *Plan) stepsOf(file *trail.File) []*Step {
+	var all []trail.Step
+	if file.Trailhead != nil {
+		all = append(all, *file.Trailhead)
+	}
+	return p.resolve(file, append(all, file.Steps...), 0, nil)
+}
+
+// resolve chooses the recordings of steps. before is the number of steps before them.
+func (p *Plan) resolve(file *trail.File, all []trail.Step, before int, outer *Step) []*Step {
+	out := make([]*Step, len(all))
+	for i, s := range all {
+		st := &Step{Step: s, Index: before + i + 1, File: file, Outer: outer}
+		out[i] = st
+		if s.Use == nil {
+			calls, found := s.Lookup(p.Lineage)
+			st.Calls, st.NeedsAgent = calls, !found
+			continue
+		}
+		used := s.Use.File
+		st.Text = used.Title()
+		if reason, skip := used.SkipReason(p.Lineage); skip {
+			st.Skip = "the trail that it uses is skipped: " + reason
+			continue
+		}
+		st.Inner = p.stepsOf(used)
+		for _, inner := range st.Inner {
+			inner.setOuter(st.Top())
+		}
+	}
+	return out
+}
+
+func (s *Step) setOuter(outer *Step) {
+	s.Outer = outer
+	for _, inner := range s.Inner {
+		inner.setOuter(outer)
+	}
+}
+
+// teardown returns the steps that run at the end: those of the trail, then those of the trails that it uses, the last
+// one first. Each of the latter is one step that uses the trail again, for its teardown.
+func (p *Plan) teardown() []*Step {
+	out := p.resolve(p.File, p.File.Config.Teardown, len(p.Steps), nil)
+	for _, s := range slices.Backward(using(p.Steps)) {
+		used := s.Use.File
+		if len(used.Config.Teardown) == 0 {
+			continue
+		}
+		again := &Step{Step: s.Step, Index: len(p.Steps) + len(out) + 1, File: s.File, ifUsed: true}
+		again.Text = used.Title() + ": teardown"
+		again.Inner = p.resolve(used, used.Config.Teardown, 0, again)
+		out = append(out, again)
+	}
+	return out
+}
+
+// using returns the steps that use a trail, also those within others, in the order in which they start.
+func using(steps []*Step) []*Step {
+	var out []*Step
+	for _, s := range steps {
+		if s.Use != nil && s.Skip == "" {
+			out = append(append(out, s), using(s.Inner)...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,292 @@
+package replay
+
+import (
+	"context"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// DefaultTeardownLimit is how long a teardown may run after an interruption if nobody says otherwise.
+const DefaultTeardownLimit = 10 * time.Second
+
+// Walk makes the recorded calls of a plan in a session, step by step. When a call does not pass it stops there, also
+// within a trail that a step uses, and can be continued. While it is stopped, the steps of its lists may be changed. One
+// goroutine uses a walk.
+type Walk struct {
+	Root    *List // the steps of the trail
+	Current *List // Root, or the steps of a trail that is being used
+
+	session *session.Session
+	hooks   Hooks
+	plan    Plan
+	used    map[*trail.Use]bool // those that were started
+}
+
+// List is steps, and how far a walk has come in them.
+type List struct {
+	File  *trail.File // nil for steps that come from no trail
+	Steps []*Step     // those that are still to come included
+	Next  int         // the index of the first step that is still to come
+	// Done is how many calls of that step were made. Failing says that the next of them failed, and nothing has replaced
+	// it yet.
+	Done    int
+	Failing bool
+	Outer   *List // the list with the step that uses this trail; nil for the outermost
+
+	use      session.Step // the step of Outer, for events
+	leave    func()       // restores the arguments of Outer
+	soft     bool         // a call with soft failed
+	teardown bool
+	before   int // the number of steps before the first
+}
+
+// Hooks are called by a walk. Each may be nil.
+type Hooks struct {
+	// Unrecorded is called for a step without a recording, after it was started. It returns Skipped, Passed if it made
+	// the calls of the step, or how the step ended otherwise, which stops the walk. Nil skips the step.
+	Unrecorded func(ctx context.Context, st *Step) session.Result
+	// CallFailed is called when a call of a step failed: st.Calls[l.Done], where l is the current list. It reports
+	// whether it repaired the step. Then it has changed l.Done, and st.Calls if need be, and the walk goes on there. Nil
+	// repairs nothing.
+	CallFailed func(ctx context.Context, st *Step, failed session.CallResult) (repaired bool)
+	// SoftFailed is called when a call with soft failed, and the step goes on. Nil stops the walk at such a call.
+	SoftFailed func(ctx context.Context, at session.Step, st *Step, call *trail.Call, why session.Result)
+	// StepFinished is called when a step has ended, also one that uses a trail.
+	StepFinished func(ctx context.Context, at session.Step)
+	// Entered is called before the first step of a trail that a step uses. It may change the steps of the list.
+	Entered func(*List)
+}
+
+// Ended is how a walk or a step ended, and which step decided that.
+type Ended struct {
+	session.StepResult
+	Step      *Step         // nil if no step did
+	At        session.Step  // its number and text
+	Undefined []CallProblem // if a token of the call has no value: all of them, unless the step is that of a used trail
+}
+
+// OK reports whether it passed or was skipped.
+func (e Ended) OK() bool { return e.Outcome == event.Passed || e.Outcome == event.Skipped }
+
+// NewWalk returns a walk that has not begun.
+func NewWalk(s *session.Session, p Plan, hooks Hooks) *Walk {
+	root := &List{File: p.File, Steps: p.Steps}
+	return &Walk{Root: root, Current: root, session: s, hooks: hooks, plan: p, used: map[*trail.Use]bool{}}
+}
+
+// Run makes the calls that are still to come, up to the first that does not pass.
+func (w *Walk) Run(ctx context.Context) Ended {
+	w.resume(w.Current)
+	done := w.until(ctx, func() bool { return w.Current == w.Root && w.Root.Next == len(w.Root.Steps) })
+	if err := w.session.Err(); err != nil && done.OK() {
+		return ended(session.Errored(err), nil, session.Step{})
+	}
+	return done
+}
+
+// until makes calls until an end is reached, or one does not pass.
+func (w *Walk) until(ctx context.Context, reached func() bool) Ended {
+	for !reached() {
+		if w.Current.Next == len(w.Current.Steps) {
+			w.Leave(ctx)
+			continue
+		}
+		if done := w.step(ctx); !done.OK() {
+			w.pause(ctx, done.StepResult)
+			return done
+		}
+	}
+	return ended(session.Passed(), nil, session.Step{})
+}
+
+func ended(result session.Result, st *Step, at session.Step) Ended {
+	return Ended{StepResult: session.StepResult{Result: result}, Step: st, At: at}
+}
+
+// Within returns the number of the step that uses the trail with the list, empty for the trail itself.
+func (l *List) Within() string {
+	if l.Outer == nil {
+		return ""
+	}
+	return l.use.Number()
+}
+
+// Advance makes the step after the next one the next.
+func (l *List) Advance() {
+	l.Next++
+	l.Done, l.Failing = 0, false
+}
+
+// Leave goes on after the step that uses the current list, whose steps have all ended.
+func (w *Walk) Leave(ctx context.Context) {
+	l := w.leave()
+	w.finish(ctx, l.use, session.StepResult{Result: session.Passed(), Soft: l.soft})
+	w.Current.soft = w.Current.soft || l.soft
+	w.Current.Advance()
+}
+
+// leave makes the list with the step that uses the current one the current one, and returns the latter.
+func (w *Walk) leave() *List {
+	l := w.Current
+	l.leave()
+	w.Current = l.Outer
+	return l
+}
+
+// pause ends, for events, the steps that use the current list.
+func (w *Walk) pause(ctx context.Context, why session.StepResult) {
+	for l := w.Current; l.Outer != nil; l = l.Outer {
+		w.finish(ctx, l.use, why)
+	}
+}
+
+// resume starts them again, the outermost first.
+func (w *Walk) resume(l *List) {
+	if l.Outer != nil {
+		w.resume(l.Outer)
+		w.session.StartStep(l.use)
+	}
+}
+
+func (w *Walk) finish(ctx context.Context, at session.Step, done session.StepResult) {
+	w.session.Finish(at, done)
+	if w.hooks.StepFinished != nil {
+		w.hooks.StepFinished(ctx, at)
+	}
+}
+
+// numbered returns the next step for events.
+func (l *List) numbered() session.Step {
+	st := l.Steps[l.Next]
+	at := session.Step{
+		Index: l.before + l.Next + 1, Of: l.before + len(l.Steps), Text: st.Text, Kind: st.Kind, Within: l.Within(),
+		Unrecorded: l.Outer != nil || l.teardown,
+	}
+	if l.teardown {
+		at.Kind = trail.KindTeardown
+	}
+	return at
+}
+
+// step makes the calls of the next step that are still to come, or enters the trail that it uses.
+func (w *Walk) step(ctx context.Context) Ended {
+	l := w.Current
+	st, at := l.Steps[l.Next], l.numbered()
+	if cause := session.Interruption(ctx); cause != nil {
+		return ended(session.Errored(cause), st, at)
+	}
+	w.session.StartStep(at)
+	if st.Use != nil {
+		return w.enter(ctx, st, at)
+	}
+	done := Ended{StepResult: w.calls(ctx, st, at), Step: st, At: at}
+	w.finish(ctx, at, done.StepResult)
+	if done.OK() {
+		l.soft = l.soft || done.Soft
+		l.Advance()
+		return done
+	}
+	if cause := session.Interruption(ctx); cause != nil {
+		done.Result = session.Errored(cause)
+	} else if done.Call != nil && fault.KindOf(done.Cause) == fault.UnknownValue && st.Outer == nil && st.File != nil {
+		done.Undefined = undefinedIn(trail.NewValueChecker(w.session.Memory()), st, *done.Call)
+	}
+	return done
+}
+
+// calls makes the calls of the next step that are still to come.
+func (w *Walk) calls(ctx context.Context, st *Step, at session.Step) session.StepResult {
+	if st.NeedsAgent && len(st.Calls) == 0 {
+		if w.hooks.Unrecorded == nil {
+			return session.StepResult{Result: session.Skipped("it needs an agent")}
+		}
+		return session.StepResult{Result: w.hooks.Unrecorded(ctx, st)}
+	}
+	if len(st.Calls) == 0 {
+		w.session.RecordNoCalls()
+	}
+	soft := false
+	for l := w.Current; l.Done < len(st.Calls); {
+		call := &st.Calls[l.Done]
+		l.Failing = false
+		done := w.session.CallFromTrail(ctx, at, call)
+		switch {
+		case done.OK():
+			l.Done++
+		case done.SoftFailed && w.hooks.SoftFailed != nil:
+			soft = true
+			w.hooks.SoftFailed(ctx, at, st, call, done.Result)
+			l.Done++
+		case w.hooks.CallFailed == nil || !w.hooks.CallFailed(ctx, st, done):
+			l.Failing = true
+			return session.StepResult{Result: done.Result, Call: call, Soft: soft}
+		}
+	}
+	return session.StepResult{Result: session.Passed(), Soft: soft}
+}
+
+// enter makes the steps of the trail that a step uses the next ones.
+func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) Ended {
+	end := func(result session.Result) Ended {
+		w.finish(ctx, at, session.StepResult{Result: result})
+		return ended(result, st, at)
+	}
+	if st.Skip != "" {
+		w.Current.Advance()
+		return end(session.Skipped(st.Skip))
+	}
+	leave, err := w.session.Memory().Enter(st.Use)
+	if err != nil {
+		return end(session.Failed(err))
+	}
+	w.used[st.Use] = true
+	w.Current = &List{File: st.Use.File, Steps: st.Inner, Outer: w.Current, use: at, leave: leave}
+	if w.hooks.Entered != nil && !st.ifUsed {
+		w.hooks.Entered(w.Current)
+	}
+	return ended(session.Passed(), st, at)
+}
+
+// HasTeardown reports whether the trail, or one that it uses, has a teardown.
+func (w *Walk) HasTeardown() bool { return len(w.plan.Teardown) > 0 }
+
+// Teardown runs every step of the teardown, whatever became of those before it, and returns those that did not pass. The
+// teardown of a trail that was used runs only if that was started. If ctx has ended it runs nevertheless, and ends after
+// limit. The walk cannot be continued after it.
+func (w *Walk) Teardown(ctx context.Context, limit time.Duration) []Ended {
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), limit,
+			fault.New(fault.Timeout, "", "the teardown took longer than %s after the interruption", limit))
+		defer cancel()
+	}
+	w.abandon(w.Root)
+	l := &List{File: w.plan.File, Steps: w.plan.Teardown, teardown: true, before: len(w.Root.Steps)}
+	w.Current = l
+	defer func() { w.Current = w.Root }()
+	var failed []Ended
+	for l.Next < len(l.Steps) {
+		if st := l.Steps[l.Next]; st.ifUsed && !w.used[st.Use] {
+			l.Advance()
+			continue
+		}
+		next := l.Next
+		if done := w.until(ctx, func() bool { return l.Next > next }); !done.OK() {
+			failed = append(failed, done)
+			w.abandon(l)
+			l.Advance()
+		}
+	}
+	return failed
+}
+
+// abandon makes a list the current one, from within the trails that its steps use.
+func (w *Walk) abandon(l *List) {
+	for w.Current != l {
+		w.leave()
+	}
+}

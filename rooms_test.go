@@ -56,7 +56,7 @@ func mayImport() map[string][]string {
 		doctor:     {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
 		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp},
 		background: {live, discover, trail, tool, redact, fault, files, lazyregexp},
-		live:       {session, device, screen, discover, scope, trail, event, tool, fault, files},
+		live:       {replay, session, device, screen, discover, scope, trail, event, tool, fault, files},
 		replay:     {session, discover, config, trail, event, tool, fault},
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},

@@ -89,8 +89,8 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 	setup.Stream = a.toolStream(project, setup, &ignored)
 	o := live.Options{
 		Setup: setup.Setup, Scope: sc, Device: device.Device, Name: name, Lineage: lineage,
-		NameDriver: !isDefault(device.Request, sc),
-		Memory:     memory, Secrets: f.secretValues, Before: f.before, Dir: a.Dir, Allow: slices.Concat(project.Allow, f.allow),
+		NameDriver: !isDefault(device.Request, sc), TargetChosen: device.Request.FlagTarget != "",
+		Memory: memory, Secrets: f.secretValues, Before: f.before, Dir: a.Dir, Allow: slices.Concat(project.Allow, f.allow),
 		OpenLog: func(path string, onError func(error)) live.Log { return report.NewSessionLog(path, onError) },
 	}
 	if f.agent {

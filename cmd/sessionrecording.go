@@ -297,7 +297,8 @@ func (a *app) newSessionReplay() *cobra.Command {
 		Short: "Replay a trail in a session, up to the first call that fails",
 		Long: `Replay a trail in a session that has recorded nothing, and stop at the first call that fails, with the page as it is
 then. To repair the trail, make the calls that work with tool --step and the text of the step; replay FILE then continues
-after them, and session save FILE writes only what changed. FILE is as in session save. ` + whichSession,
+after them, and session save FILE writes only what changed. The teardown of the trail runs after its last step, or when
+the session ends. FILE is as in session save. ` + whichSession,
 		Example: `  trailblaze session replay trails/checkout.trail.yaml
   trailblaze tool web_click ref=e12 --step "Open the cart" --session s1
   trailblaze session replay trails/checkout.trail.yaml
@@ -338,21 +339,32 @@ func (a *app) replayInSession(ctx context.Context, name string, request live.Tra
 		if replayed.Repaired {
 			a.notice(fmt.Sprintf("`trailblaze session save %s` writes what was repaired", report.Clean(replayed.File)))
 		}
+	case replayed.Outcome == event.Skipped:
+		fmt.Fprintf(a.Stdout, "%s is skipped on this device: %s\n", report.Clean(replayed.File), report.Clean(replayed.Reason))
 	default:
 		a.printStopped(report.Clean(replayed.File), report.Clean(replayed.File), replayed.Replayed)
 		a.printScreen(replayed.Changes, replayed.Events, replayed.Messages)
-		if replayed.Step > 0 && replayed.Outcome == event.Failed && replayed.Kind != trail.KindUse {
-			a.notice(fmt.Sprintf("make the calls that work with --%s %q, then replay %s again", repairFlag(replayed.Kind),
-				report.Clean(replayed.Text), report.Clean(replayed.File)))
-			if replayed.Check {
-				a.notice("if the app is wrong, report it; do not weaken the check")
-			}
-		}
+		a.noticeRepair(replayed)
 	}
-	if err == nil && !replayed.Passed() {
+	if err == nil && !replayed.Passed() && replayed.Outcome != event.Skipped {
 		return exitOf(replayed.Replayed)
 	}
 	return err
+}
+
+// noticeRepair says how to go on after a replay that stopped.
+func (a *app) noticeRepair(r live.TrailReport) {
+	switch {
+	case r.Invalid:
+		a.notice("no call was made; correct the file, then replay it again")
+	case r.Step == 0 || r.Outcome != event.Failed || r.Kind == trail.KindUse || r.Kind == trail.KindTeardown:
+	default:
+		a.notice(fmt.Sprintf("make the calls that work with --%s %q, then replay %s again", repairFlag(r.Kind),
+			report.Clean(r.Text), report.Clean(r.File)))
+		if r.Check {
+			a.notice("if the app is wrong, report it; do not weaken the check")
+		}
+	}
 }
 
 // repairFlag returns the flag of tool for calls of a kind of step.

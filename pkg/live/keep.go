@@ -20,10 +20,10 @@ const (
 // keep writes the recording into the folder of the session, where it is found when the process is killed. The session
 // works without it.
 func (s *Session) keep() {
-	if s.dir == "" || len(s.root.steps) == 0 {
+	if s.dir == "" || len(s.walk.Root.Steps) == 0 {
 		return
 	}
-	data, err := trail.Format(s.file(s.root, "", "", false))
+	data, err := trail.Format(s.file(s.walk.Root, "", "", false))
 	text := s.text(string(data))
 	if err != nil || text == s.kept {
 		return

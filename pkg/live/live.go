@@ -12,6 +12,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -19,6 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/session"
@@ -60,6 +62,10 @@ type Options struct {
 	Reset func(ctx context.Context) error
 	// OpenLog opens the log of the session's events. May be nil.
 	OpenLog func(path string, onError func(error)) Log
+	// TargetChosen says that the user chose the target: trails for other targets are replayed in the session, too.
+	TargetChosen bool
+	// TeardownLimit is how long the teardown of a trail may run when the session is closed; 0 for 10s.
+	TeardownLimit time.Duration
 	// Settle says how long to wait for the screen after calls. Zero for the default.
 	Settle Settle
 }
@@ -92,11 +98,20 @@ type Session struct {
 	references *screen.References
 	slot       chan struct{} // holds a value while a method runs
 
-	*list                     // where calls are recorded: the recording, or the part at which its replay stopped
+	ctx    context.Context //nolint:containedctx // that of Open: no call is made after its end, but a teardown
+	cancel context.CancelCauseFunc
+	watch  func() bool // ends the watch over ctx
+	emit   *event.Emitter
+
+	// walk has the recording, and the place at which the replay of its trail stopped: calls are recorded there.
+	walk   *replay.Walk
+	source *source                 // the trail that is replayed; nil for a new recording
+	parts  map[string]*replay.List // the parts that were replayed, by their absolute paths
+	// owesTeardown says that a trail was begun whose teardown has not run.
+	owesTeardown atomic.Bool
+
 	kept    string            // the recording as it is in the folder of the session
 	open    *files.LockedFile // says that the session is open; nil if that cannot be said
-	root    *list             // the recording
-	parts   map[string]*list  // the parts that were replayed, by their absolute paths
 	shown   *device.View      // what the caller knows of the screen; nil when nothing was shown yet
 	looked  time.Time         // when the last view was begun
 	shownAt time.Time         // when that of shown was begun
@@ -113,8 +128,7 @@ type Session struct {
 func Open(ctx context.Context, o Options) (*Session, error) {
 	id := session.NewID(o.Redactor.Text(o.Name), o.Now())
 	s := &Session{opts: o, dir: filepath.Join(o.Project.LogsDir, id), slot: make(chan struct{}, 1)}
-	s.root, s.parts = &list{}, map[string]*list{}
-	s.list = s.root
+	s.parts, s.ctx = map[string]*replay.List{}, ctx
 	var log event.Handler
 	if err := session.MakeDir(s.dir); err != nil {
 		o.Stream.Emit(event.Log{
@@ -129,24 +143,42 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	if o.Before != nil {
 		s.references = o.Before.references
 	}
-	inner, err := session.Open(ctx, session.Options{
+	var lifetime context.Context
+	lifetime, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	s.watch = context.AfterFunc(ctx, s.interrupt)
+	s.emit = o.Stream.Session(id, "", log)
+	inner, err := session.Open(lifetime, session.Options{
 		Setup: o.Setup, Scope: o.Scope, Device: o.Device, ID: id, Dir: s.dir, TrailDir: o.Project.TrailsDir,
-		Emit: o.Stream.Session(id, "", log), Live: true, WithoutTrail: true, References: s.references,
+		Emit: s.emit, Live: true, WithoutTrail: true, References: s.references,
 		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
 		Values: trail.NewValues(trail.Sources{Memory: o.Memory, Secrets: o.Secrets}),
 	})
 	if err != nil {
+		s.watch()
+		s.cancel(nil)
 		s.closeLog()
 		return nil, err
 	}
 	s.inner = inner
+	s.walk = s.newWalk(replay.Plan{})
 	s.markOpen()
 	return s, nil
 }
 
-// Close ends the session: it stops its servers and closes its device.
+// interrupt ends the session when the context of Open has ended. If a teardown is still to run, Close does that later.
+func (s *Session) interrupt() {
+	if !s.owesTeardown.Load() {
+		s.cancel(context.Cause(s.ctx))
+	}
+}
+
+// Close ends the session: it runs the teardown of a trail that was begun and not replayed to its end, stops its servers
+// and closes its device.
 func (s *Session) Close(ctx context.Context) {
+	s.closeTrail(ctx)
+	s.watch()
 	s.inner.Close(ctx)
+	s.cancel(nil)
 	s.closeLog()
 	s.markClosed()
 }
@@ -158,9 +190,15 @@ func (s *Session) closeLog() {
 }
 
 // Err returns why the session can no longer be used; nil while it can.
-func (s *Session) Err() error { return s.inner.Err() }
+func (s *Session) Err() error {
+	if err := s.inner.Err(); err != nil || s.ctx.Err() == nil {
+		return err
+	}
+	return context.Cause(s.ctx)
+}
 
-// Done is closed when the session can no longer be used.
+// Done is closed when the session can no longer be used. After the end of the context of Open it may stay open until
+// Close has run a teardown.
 func (s *Session) Done() <-chan struct{} { return s.inner.Done() }
 
 // Tools returns the tools of the session.
@@ -233,8 +271,8 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	if s.shown != nil {
 		st.URL, st.Title = s.text(s.shown.URL), s.text(s.shown.Title)
 	}
-	for l := s.list; l != nil; l = l.outer {
-		for _, step := range l.steps[:l.next] {
+	for l := s.walk.Current; l != nil; l = l.Outer {
+		for _, step := range l.Steps[:l.Next] {
 			st.Steps++
 			st.Calls += len(step.Calls)
 		}
@@ -244,7 +282,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 
 // acquire waits until no other method runs. The caller calls release at its end. It fails when the session has ended.
 func (s *Session) acquire(ctx context.Context) (release func(), err error) {
-	if err := s.inner.Err(); err != nil {
+	if err := s.Err(); err != nil {
 		return nil, err
 	}
 	return s.acquireRecording(ctx)

@@ -1,128 +1,53 @@
 package live
 
 import (
+	"context"
 	"maps"
 	"path/filepath"
 	"slices"
 
-	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/files"
-	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// list is the steps of the recording, or those of a part: a trail that a step of the recording uses.
-type list struct {
-	steps  []*Step     // those that are still to come included
-	next   int         // the index of the first step that is still to come
-	source *fileSource // the trail whose steps are replayed; nil for a new recording
-
-	outer *list        // the steps with the one that uses this part; nil for the recording
-	use   session.Step // that one, for events
-	leave func()       // restores the arguments of outer
-}
-
-// stepsOf returns the steps of a trail as they are to be replayed.
-func (s *Session) stepsOf(file *trail.File) []*Step {
-	all := steps(file)
-	out := make([]*Step, len(all))
-	for i := range all {
-		calls, _ := all[i].Lookup(s.opts.Lineage)
-		out[i] = &Step{Kind: all[i].Kind, Text: all[i].Text, Calls: calls, source: &all[i]}
-	}
-	return out
-}
-
-// within returns the number of the step that uses the current part, empty outside of one.
-func (s *Session) within() string {
-	if s.outer == nil {
-		return ""
-	}
-	return event.StepStarted{Index: s.use.Index, Within: s.use.Within}.Number()
-}
-
-// enterPart makes the steps of a trail that a step uses the next ones.
-func (s *Session) enterPart(st session.Step, use *trail.Use) Replayed {
-	s.inner.StartStep(st)
-	if reason, skipped := use.File.SkipReason(s.opts.Lineage); skipped {
-		s.inner.FinishStep(st, event.Skipped)
-		s.next++
-		return Replayed{Outcome: event.Passed, Reason: reason}
-	}
-	part, err := s.part(use)
-	if err == nil {
-		part.leave, err = s.inner.Memory().Enter(use)
-	}
-	if err != nil {
-		s.inner.FinishStep(st, event.Failed)
-		return s.stopped(st, session.Failed(err), nil)
-	}
-	part.outer, part.use = s.list, st
-	s.list = part
-	return Replayed{Outcome: event.Passed}
-}
-
-// part returns the steps of a trail that is used. A part that was repaired before keeps its repair.
-func (s *Session) part(use *trail.Use) (*list, error) {
-	path := use.File.Name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.opts.Project.Root, path)
-	}
-	part := &list{}
+// enteredPart takes the steps of a part from the last time that it was used, with their repair.
+func (s *Session) enteredPart(part *replay.List) {
+	path := s.partPath(part.File)
 	if before := s.parts[path]; before != nil {
-		part.source = before.source
-		for _, step := range before.steps {
+		part.Steps = make([]*replay.Step, len(before.Steps))
+		for i, step := range before.Steps {
 			again := *step
-			again.done, again.failing = 0, false
-			part.steps = append(part.steps, &again)
+			part.Steps[i] = &again
 		}
-	} else {
-		data, problems := trail.ReadFile(use.File.Name, path)
-		if len(problems) > 0 {
-			return nil, problems
-		}
-		part.source = &fileSource{path: path, data: data, file: use.File}
-		part.steps = s.stepsOf(use.File)
 	}
 	s.parts[path] = part
-	return part, nil
 }
 
-// leavePart goes on after the step that uses the current part.
-func (s *Session) leavePart(outcome event.Outcome) {
-	s.leave()
-	s.inner.FinishStep(s.use, outcome)
-	s.list = s.outer
-	s.next++
+// partPath returns the absolute path of a trail that another uses.
+func (s *Session) partPath(file *trail.File) string {
+	if filepath.IsAbs(file.Name) {
+		return file.Name
+	}
+	return filepath.Join(s.opts.Project.Root, file.Name)
 }
 
 // leaveFinishedParts leaves the parts whose steps are all done, unless a request continues their last step.
-func (s *Session) leaveFinishedParts(r StepRequest) {
-	for s.outer != nil && s.next == len(s.steps) && !r.Unrecorded && !s.steps[s.next-1].is(r) {
-		s.leavePart(event.Passed)
-	}
-}
-
-// pauseParts ends, for events, the steps that use the part in which a replay stopped.
-func (s *Session) pauseParts(outcome event.Outcome) {
-	for l := s.list; l.outer != nil; l = l.outer {
-		s.inner.FinishStep(l.use, outcome)
-	}
-}
-
-// continueParts starts them again, the outermost first.
-func (s *Session) continueParts(l *list) {
-	if l.outer != nil {
-		s.continueParts(l.outer)
-		s.inner.StartStep(l.use)
+func (s *Session) leaveFinishedParts(ctx context.Context, r StepRequest) {
+	for {
+		l := s.walk.Current
+		if l.Outer == nil || l.Next < len(l.Steps) || r.Unrecorded || r.continues(l.Steps[l.Next-1]) {
+			return
+		}
+		s.walk.Leave(ctx)
 	}
 }
 
 // allSteps returns the steps of the recording and of its parts.
-func (s *Session) allSteps() []*Step {
-	all := slices.Clone(s.root.steps)
+func (s *Session) allSteps() []*replay.Step {
+	all := slices.Clone(s.walk.Root.Steps)
 	for _, path := range s.partPaths() {
-		all = append(all, s.parts[path].steps...)
+		all = append(all, s.parts[path].Steps...)
 	}
 	return all
 }
@@ -142,7 +67,7 @@ func (s *Session) partChanges(r SaveRequest) ([]change, error) {
 	var changes []change
 	for _, path := range s.partPaths() {
 		part := s.parts[path]
-		if !slices.ContainsFunc(part.steps, func(step *Step) bool { return step.changed }) {
+		if !slices.ContainsFunc(part.Steps, isChanged) {
 			continue
 		}
 		name := s.relative(path)
@@ -151,7 +76,7 @@ func (s *Session) partChanges(r SaveRequest) ([]change, error) {
 		}
 		before, err := files.Read(path, trail.MaxSize)
 		if err == nil {
-			err = part.source.unchanged(name, before)
+			err = s.source.unchanged(name, path, before)
 		}
 		if err != nil {
 			return nil, err
@@ -167,3 +92,5 @@ func (s *Session) partChanges(r SaveRequest) ([]change, error) {
 	}
 	return changes, nil
 }
+
+func isChanged(step *replay.Step) bool { return step.Changed }

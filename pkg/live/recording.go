@@ -9,65 +9,55 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// Step is a step of the recording.
-type Step struct {
-	Kind  string
-	Text  string
-	Calls []trail.Call
-
-	source  *trail.Step // of the trail that is replayed here; nil for a step that was added
-	done    int         // how many of Calls were made, when the step is the one at which the replay stopped
-	failing bool        // Calls[done] failed, and nothing has replaced it yet
-	changed bool        // Calls differ from those in the trail
+// continues reports whether a request belongs to a step. A trailhead is a step for callers.
+func (r StepRequest) continues(step *replay.Step) bool {
+	sameKind := step.Kind == r.Kind || step.Kind == trail.KindTrailhead && r.Kind == trail.KindStep
+	return sameKind && step.Text == strings.TrimSpace(r.Text)
 }
-
-// is reports whether a request belongs to the step. A trailhead is a step for callers.
-func (s *Step) is(r StepRequest) bool {
-	sameKind := s.Kind == r.Kind || s.Kind == trail.KindTrailhead && r.Kind == trail.KindStep
-	return sameKind && s.Text == strings.TrimSpace(r.Text)
-}
-
-// isRecordable reports whether the calls of the step may be written into a file.
-func (s *Step) isRecordable() bool { return s.source == nil || s.source.Recordable }
 
 // place returns the index of the step that a request continues or adds.
 func (s *Session) place(r StepRequest) int {
+	l := s.walk.Current
 	switch {
-	case s.next < len(s.steps) && s.steps[s.next].is(r): // the one at which a replay stopped
-		return s.next
-	case s.next > 0 && s.steps[s.next-1].is(r):
-		return s.next - 1
+	case l.Next < len(l.Steps) && r.continues(l.Steps[l.Next]): // the one at which a replay stopped
+		return l.Next
+	case l.Next > 0 && r.continues(l.Steps[l.Next-1]):
+		return l.Next - 1
 	}
-	return s.next
+	return l.Next
 }
 
 // add adds recorded calls to the step at an index, which it makes if the request does not continue one. It returns what
 // the caller has to know about it, "" for nothing.
 func (s *Session) add(index int, r StepRequest, calls []trail.Call) (warning string) {
-	if index == len(s.steps) || !s.steps[index].is(r) {
-		s.steps = slices.Insert(s.steps, index, &Step{Kind: r.Kind, Text: strings.TrimSpace(r.Text), changed: true})
-		s.next = index + 1
+	l := s.walk.Current
+	if index == len(l.Steps) || !r.continues(l.Steps[index]) {
+		added := trail.Step{Kind: r.Kind, Text: strings.TrimSpace(r.Text), Recordable: true}
+		l.Steps = slices.Insert(l.Steps, index, &replay.Step{Step: added, Changed: true})
+		l.Next = index + 1
 	}
-	step := s.steps[index]
-	if index == s.next {
+	step := l.Steps[index]
+	if index == l.Next {
 		return s.repair(step, calls)
 	}
-	step.Calls, step.changed = append(step.Calls, calls...), true
+	step.Calls, step.Changed = append(step.Calls, calls...), true
 	return ""
 }
 
-// repair replaces the failing call of a step by calls that were made, and drops those of the calls after it that were
-// made too. A check that failed is replaced only by another check; else it stays and is made again. The step counts as
-// done when none of its calls is left.
-func (s *Session) repair(step *Step, calls []trail.Call) (warning string) {
-	rest := step.Calls[step.done:]
+// repair replaces the failing call of the next step by calls that were made, and drops those of the calls after it that
+// were made too. A check that failed is replaced only by another check; else it stays and is made again. The step counts
+// as done when none of its calls is left.
+func (s *Session) repair(step *replay.Step, calls []trail.Call) (warning string) {
+	l := s.walk.Current
+	rest := step.Calls[l.Done:]
 	again := repeated(calls, rest)
-	if step.failing && again == 0 {
+	if l.Failing && again == 0 {
 		isCheck := func(c trail.Call) bool { return s.isCheckIn(step.Kind, c) }
 		if isCheck(rest[0]) && !slices.ContainsFunc(calls, isCheck) {
 			warning = "the check that failed, " + rest[0].Tool + ", stays and is made again; another check replaces it"
@@ -78,14 +68,14 @@ func (s *Session) repair(step *Step, calls []trail.Call) (warning string) {
 	}
 	made := slices.Concat(calls[:len(calls)-again], rest[:again]) // those that are the same as they are in the file
 	rest = rest[again:]
-	step.Calls = slices.Concat(step.Calls[:step.done], made, rest)
-	step.done += len(made)
-	step.failing, step.changed = false, true
-	if warning == "" && !step.isRecordable() {
+	step.Calls, step.Changed = slices.Concat(step.Calls[:l.Done], made, rest), true
+	l.Done += len(made)
+	l.Failing = false
+	if warning == "" && !step.Recordable {
 		warning = "the step is recordable: false, so these calls are made but not saved"
 	}
 	if len(rest) == 0 {
-		s.next++
+		l.Advance()
 	}
 	return warning
 }
@@ -108,13 +98,11 @@ func (s *Session) checkVerifySteps() error {
 		checks := func(calls []trail.Call) bool {
 			return slices.ContainsFunc(calls, func(c trail.Call) bool { return s.isCheckIn(step.Kind, c) })
 		}
-		if step.Kind != trail.KindVerify || !step.changed || len(step.Calls) == 0 || checks(step.Calls) {
+		if step.Kind != trail.KindVerify || !step.Changed || len(step.Calls) == 0 || checks(step.Calls) {
 			continue
 		}
-		if step.source != nil {
-			if before, _ := step.source.Lookup(s.opts.Lineage); len(before) > 0 && !checks(before) {
-				continue
-			}
+		if before, _ := step.Lookup(s.opts.Lineage); len(before) > 0 && !checks(before) {
+			continue
 		}
 		return fault.New(fault.Misuse, "make a call such as assertVisible in a verify step with the same text, or drop the step",
 			"step %d %q is a verify step without a call that checks something and can fail", i+1, step.Text)
@@ -224,19 +212,19 @@ func (s *Session) Edit(ctx context.Context, e Edit) (string, error) {
 func (s *Session) Recording(ctx context.Context) (string, error) { return s.Edit(ctx, Edit{}) }
 
 func (s *Session) yaml() (string, error) {
-	if len(s.steps) == 0 {
+	if len(s.walk.Current.Steps) == 0 {
 		return "", nil
 	}
-	data, err := trail.Format(s.file(s.list, "", "", false))
+	data, err := trail.Format(s.file(s.walk.Current, "", "", false))
 	return s.text(string(data)), err
 }
 
-// step returns the index of a step, given by its number as text.
+// stepIndex returns the index of a step, given by its number as text.
 func (s *Session) stepIndex(number string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(number))
-	if err != nil || n < 1 || n > len(s.steps) {
+	if steps := len(s.walk.Current.Steps); err != nil || n < 1 || n > steps {
 		return 0, fault.New(fault.InvalidArguments, "steps are numbered from 1, calls as step.call, such as 2.1",
-			"the recording has no step %s; it has %s", number, count(len(s.steps), "step"))
+			"the recording has no step %s; it has %s", number, count(steps, "step"))
 	}
 	return n - 1, nil
 }
@@ -247,21 +235,19 @@ func (s *Session) drop(what string) error {
 	if err != nil {
 		return err
 	}
-	step := s.steps[i]
+	l := s.walk.Current
+	step := l.Steps[i]
 	if !ofCall {
-		s.steps = slices.Delete(s.steps, i, i+1)
-		if i < s.next {
-			s.next--
-		}
+		l.Drop(i)
 		return nil
 	}
-	n, err := step.callIndex(number, what)
+	n, err := callIndex(step, number, what)
 	if err != nil {
 		return err
 	}
-	step.Calls, step.changed = slices.Delete(slices.Clone(step.Calls), n, n+1), true
-	if i == s.next {
-		s.droppedCall(step, n)
+	step.Calls, step.Changed = slices.Delete(slices.Clone(step.Calls), n, n+1), true
+	if i == l.Next {
+		droppedCall(l, n)
 	}
 	if len(step.Calls) == 0 {
 		return s.drop(number)
@@ -269,16 +255,16 @@ func (s *Session) drop(what string) error {
 	return nil
 }
 
-// droppedCall updates the step at which a replay stopped when one of its calls was dropped.
-func (s *Session) droppedCall(step *Step, index int) {
+// droppedCall updates the list in which a replay stopped when a call of its next step was dropped.
+func droppedCall(l *replay.List, index int) {
 	switch {
-	case index < step.done:
-		step.done--
-	case index == step.done:
-		step.failing = false
+	case index < l.Done:
+		l.Done--
+	case index == l.Done:
+		l.Failing = false
 	}
-	if step.done == len(step.Calls) && step.done > 0 {
-		s.next++
+	if l.Done == len(l.Steps[l.Next].Calls) && l.Done > 0 {
+		l.Advance()
 	}
 }
 
@@ -290,16 +276,13 @@ func (s *Session) reword(r Reword) error {
 	if strings.TrimSpace(r.Text) == "" {
 		return fault.New(fault.InvalidArguments, "", "the new text of step %d is empty", r.Step)
 	}
-	step := s.steps[i]
-	if step.Kind == trail.KindUse {
+	step := s.walk.Current.Steps[i]
+	if step.Use != nil {
 		return fault.New(fault.InvalidArguments, "change the title of that trail", "step %d uses the trail %s and has no text of its own",
-			r.Step, step.Text)
+			r.Step, step.Use.Path)
 	}
 	step.Text = strings.TrimSpace(r.Text)
-	if step.source != nil {
-		_, recorded := step.source.Lookup(s.opts.Lineage)
-		step.changed = step.changed || recorded // else there are no calls to write
-	}
+	step.Changed = step.Changed || !step.NeedsAgent // else there are no calls to write
 	return nil
 }
 
@@ -312,11 +295,12 @@ func (s *Session) move(m Move) error {
 	if err != nil {
 		return err
 	}
-	if from >= s.next || to >= s.next {
-		return fault.New(fault.InvalidArguments, "", "only steps that were done can be moved: 1 to %d", s.next)
+	l := s.walk.Current
+	if from >= l.Next || to >= l.Next {
+		return fault.New(fault.InvalidArguments, "", "only steps that were done can be moved: 1 to %d", l.Next)
 	}
-	step := s.steps[from]
-	s.steps = slices.Insert(slices.Delete(s.steps, from, from+1), to, step)
+	step := l.Steps[from]
+	l.Steps = slices.Insert(slices.Delete(l.Steps, from, from+1), to, step)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 )
 
 // Replace gives a recorded call other arguments. Those that are not named stay, but one of ref, nodeSelector and
@@ -23,8 +24,8 @@ func (s *Session) replaceArgs(r Replace) error {
 	if err != nil {
 		return err
 	}
-	step := s.steps[i]
-	n, err := step.callIndex(number, r.Call)
+	step := s.walk.Current.Steps[i]
+	n, err := callIndex(step, number, r.Call)
 	if err != nil {
 		return err
 	}
@@ -40,18 +41,18 @@ func (s *Session) replaceArgs(r Replace) error {
 	if _, err := s.checkCall(call); err != nil {
 		return err
 	}
-	step.Calls, step.changed = slices.Clone(step.Calls), true
+	step.Calls, step.Changed = slices.Clone(step.Calls), true
 	step.Calls[n] = call
 	return nil
 }
 
-// callIndex returns the index of a call, given as step.call.
-func (s *Step) callIndex(step, name string) (int, error) {
+// callIndex returns the index of a call of the step with a number, given as step.call.
+func callIndex(step *replay.Step, stepNumber, name string) (int, error) {
 	_, number, _ := strings.Cut(name, ".")
 	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 || n > len(s.Calls) {
+	if err != nil || n < 1 || n > len(step.Calls) {
 		return 0, fault.New(fault.InvalidArguments, "calls are named as step.call, such as 2.1",
-			"step %s has no call %s; it has %s", step, name, count(len(s.Calls), "call"))
+			"step %s has no call %s; it has %s", stepNumber, name, count(len(step.Calls), "call"))
 	}
 	return n - 1, nil
 }
@@ -70,9 +71,9 @@ func replaced(args, with map[string]any) map[string]any {
 }
 
 // positionWarnings names the recorded calls that find their element by its position.
-func (s *Session) positionWarnings(steps []*Step) (warnings []string) {
+func (s *Session) positionWarnings(steps []*replay.Step) (warnings []string) {
 	for i, step := range steps {
-		if !step.changed {
+		if !step.Changed {
 			continue
 		}
 		for n, call := range step.Calls {

@@ -2,25 +2,30 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// fileSource is the trail whose steps are replayed in the session.
-type fileSource struct {
-	path string // absolute
-	data []byte // as it was read
-	file *trail.File
+// source is the trail that is replayed in the session.
+type source struct {
+	path string            // absolute
 	args map[string]string // as they were given
+	// contents are those of the trail and of the trails that it uses, as they were read or written last, by their
+	// absolute paths.
+	contents map[string][]byte
 }
 
 // TrailRequest asks for the replay of a trail.
@@ -28,7 +33,8 @@ type TrailRequest struct {
 	File string            `json:"file"` // relative to the project root
 	Args map[string]string `json:"args,omitempty"`
 	// Keep replays the trail in this session, and stops at the first call that fails, with the session as it is then.
-	// The next request for the same file continues there.
+	// The next request for the same file continues there. The teardown of the trail runs after its last step, or when
+	// the session is closed.
 	Keep bool `json:"keep,omitempty"`
 }
 
@@ -38,6 +44,8 @@ type TrailReport struct {
 	File string `json:"file"` // relative to the project root
 	// Repaired says that the session has calls that the files lack.
 	Repaired bool `json:"repaired,omitempty"`
+	// Invalid says that no call was made, because some of the trail cannot be made. The file has to be corrected.
+	Invalid bool `json:"invalid,omitempty"`
 	// Check says that the call that failed checks something.
 	Check   bool         `json:"check,omitempty"`
 	Rest    []trail.Call `json:"-"` // calls of the step that stopped, after the one that failed; only with Keep
@@ -66,19 +74,25 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 		replayed, note, err := s.replay(ctx, path, nil, r.Args)
 		return TrailReport{Replayed: replayed, File: s.relative(path), Events: note}, err
 	}
-	if err := s.load(path, r.Args); err != nil {
-		return TrailReport{}, err
+	report := TrailReport{File: s.relative(path)}
+	if s.source == nil || s.source.path != path {
+		report.Replayed, report.Invalid, err = s.load(path, r.Args)
+	} else {
+		err = s.mayContinue()
 	}
-	report := TrailReport{File: s.relative(path), Replayed: s.replaySource(ctx)}
-	if report.Step > 0 && s.next < len(s.steps) {
-		step := s.steps[s.next]
-		report.Check = step.failing && s.isCheckIn(step.Kind, step.Calls[step.done])
-		for _, call := range step.Calls[min(step.done+1, len(step.Calls)):] {
+	if err != nil || report.Outcome != "" {
+		return report, err
+	}
+	report.Replayed = s.replaySource(ctx)
+	if l := s.walk.Current; report.Step > 0 && l.Next < len(l.Steps) {
+		step := l.Steps[l.Next]
+		report.Check = l.Failing && s.isCheckIn(step.Kind, step.Calls[l.Done])
+		for _, call := range step.Calls[min(l.Done+1, len(step.Calls)):] {
 			call.Args, _ = s.opts.Redactor.Value(call.Args).(map[string]any)
 			report.Rest = append(report.Rest, call)
 		}
 	}
-	report.Repaired = slices.ContainsFunc(s.allSteps(), func(step *Step) bool { return step.changed })
+	report.Repaired = slices.ContainsFunc(s.allSteps(), isChanged)
 	var after StepReport
 	s.beforeAction = nil
 	_, err = s.reportScreen(ctx, &after)
@@ -150,42 +164,101 @@ func (s *Session) redacted(r Replayed) Replayed {
 	return r
 }
 
-// load makes the steps of a trail those of the session, unless they are already.
-func (s *Session) load(path string, args map[string]string) error {
-	source := s.root.source
-	if source != nil && source.path == path {
-		data, err := files.Read(path, trail.MaxSize)
-		if err == nil {
-			err = source.unchanged(s.relative(path), data)
-		}
-		if err != nil {
-			return err
-		}
+// mayContinue returns an error if the replay of the session's trail cannot be continued.
+func (s *Session) mayContinue() error {
+	name := s.relative(s.source.path)
+	data, err := files.Read(s.source.path, trail.MaxSize)
+	if err == nil {
+		err = s.source.unchanged(name, s.source.path, data)
 	}
-	switch {
-	case source != nil && source.path == path && s.outer == nil && s.next == len(s.steps):
-		return fault.New(fault.Misuse, "start another session to replay it again, or replay it without keep",
-			"every step of %s was replayed in this session already", s.relative(path))
-	case source != nil && source.path == path:
-		return nil
-	case len(s.root.steps) > 0:
-		return fault.New(fault.Misuse, "save or drop the recorded steps, or start another session",
+	l := s.walk.Current
+	if err == nil && l.Outer == nil && l.Next == len(l.Steps) && !s.owesTeardown.Load() {
+		err = fault.New(fault.Misuse, "start another session to replay it again, or replay it without keep",
+			"every step of %s was replayed in this session already", name)
+	}
+	return err
+}
+
+// load makes the steps of a trail those of the session. decided has an outcome if the trail is not replayed: it is
+// skipped on the device, or invalid, which means that a call cannot be made.
+func (s *Session) load(path string, args map[string]string) (decided Replayed, invalid bool, err error) {
+	if len(s.walk.Root.Steps) > 0 {
+		return decided, false, fault.New(fault.Misuse, "save or drop the recorded steps, or start another session",
 			"the session has recorded steps, and %s cannot be replayed in it", s.relative(path))
 	}
-	data, problems := trail.ReadFile(s.relative(path), path)
-	if len(problems) > 0 {
-		return problems
+	loaded := &source{path: path, args: args, contents: map[string][]byte{}}
+	loader := s.loader()
+	loader.Read = func(name, path string) ([]byte, fault.Problems) {
+		data, problems := trail.ReadFile(name, path)
+		loaded.contents[path] = data
+		return data, problems
 	}
-	file, problems := s.loader().Parse(s.relative(path), path, data)
+	file, problems := loader.Load(s.relative(path), path)
 	if len(problems) > 0 {
-		return problems
+		return decided, false, problems
+	}
+	if problems := s.unreplayable(file); len(problems) > 0 {
+		return decided, false, loader.WithSnippets(problems)
 	}
 	resolved, err := trail.ResolveArgs(file.Config.Args, args, nil)
 	if err != nil {
-		return err
+		return decided, false, err
 	}
+	plan := replay.NewPlan(file, s.opts.Lineage)
+	if reason, skip := file.SkipReason(s.opts.Lineage); skip {
+		return s.redacted(Replayed{Outcome: event.Skipped, Reason: reason}), false, nil
+	}
+	for _, at := range plan.Misspelt(s.Tools()) {
+		s.emit.Log("warn", "replay", at.Error(), "")
+	}
+	if calls, _ := plan.Check(s.Tools(), false); len(calls) > 0 {
+		return s.invalid(calls[0], session.Failed(loader.WithSnippets(replay.Problems(calls)))), true, nil
+	}
+	if err := s.setValues(file, resolved); err != nil {
+		return decided, false, err
+	}
+	s.source, s.walk = loaded, s.newWalk(plan)
+	s.owesTeardown.Store(s.walk.HasTeardown())
+	s.inner.SetTrailDir(filepath.Dir(path))
+	return decided, false, nil
+}
+
+// unreplayable returns why a trail cannot be replayed in the session: it has no steps, or is for another target.
+func (s *Session) unreplayable(file *trail.File) fault.Problems {
+	if problem, empty := file.CheckSteps(); empty {
+		return fault.Problems{problem}
+	}
+	if s.opts.TargetChosen {
+		return nil
+	}
+	if problem, wrong := replay.CheckTarget(s.opts.Project, file); wrong {
+		return fault.Problems{problem}
+	}
+	name, target := file.Config.Target, s.opts.Scope.Target
+	isApp := func(ids []string) bool { return slices.Contains(ids, name) }
+	if name == "" || target.ID == "" || name == target.ID || slices.ContainsFunc(slices.Collect(maps.Values(target.AppIDs)), isApp) {
+		return nil
+	}
+	return fault.Problems{file.TargetProblem("start a session for that target, or choose the target of the session yourself",
+		"the trail is for target %q, and the session for %q", name, target.ID)}
+}
+
+// invalid returns how a replay ended in which no call was made, because of the calls that why lists.
+func (s *Session) invalid(first replay.CallProblem, why session.Result) Replayed {
+	r := Replayed{
+		Outcome: why.Outcome, Reason: why.Reason, Step: first.Step.Index, Kind: first.Step.Kind, Text: first.Step.Text,
+		Tool: first.Tool, Line: first.Line,
+	}
+	if first.Step.Outer != nil {
+		r.Part = first.Step.File.Name
+	}
+	return s.redacted(r)
+}
+
+// setValues sets the arguments of a trail, and the values of its config.memory that nobody gave to the session.
+func (s *Session) setValues(file *trail.File, args map[string]any) error {
 	values := s.inner.Memory()
-	values.SetArgs(resolved)
+	values.SetArgs(args)
 	for name, value := range file.Config.Memory {
 		if _, given := s.opts.Memory[name]; !given {
 			if err := values.Set(name, value); err != nil {
@@ -193,72 +266,80 @@ func (s *Session) load(path string, args map[string]string) error {
 			}
 		}
 	}
-	s.steps = s.stepsOf(file)
-	s.source = &fileSource{path, data, file, args}
-	s.inner.SetTrailDir(filepath.Dir(path))
 	return nil
 }
 
-// replaySource makes the calls of the steps that are still to come, up to the first that fails.
+func (s *Session) newWalk(p replay.Plan) *replay.Walk {
+	return replay.NewWalk(s.inner, p, replay.Hooks{Unrecorded: s.unrecordedStep, Entered: s.enteredPart})
+}
+
+// unrecordedStep stops a replay at a step without a recording, so that its caller makes the calls.
+func (s *Session) unrecordedStep(_ context.Context, at session.Step, _ *replay.Step) session.Result {
+	return session.Failed(fault.New(fault.Trail, "make its calls now, in a step with the same text",
+		"step %d %q has no recording for this device", at.Index, at.Text))
+}
+
+// replaySource makes the calls of the steps that are still to come, up to the first that fails, and runs the teardown
+// after the last step.
 func (s *Session) replaySource(ctx context.Context) Replayed {
-	s.continueParts(s.list)
-	for {
-		switch {
-		case s.next < len(s.steps):
-			if r := s.replayStep(ctx); !r.Passed() {
-				s.pauseParts(r.Outcome)
-				return r
-			}
-		case s.outer != nil:
-			s.leavePart(event.Passed)
-		default:
-			return Replayed{Outcome: event.Passed}
+	if done := s.walk.Run(ctx); !done.OK() {
+		return s.stopped(done)
+	}
+	return s.teardown(ctx, Replayed{Outcome: event.Passed})
+}
+
+// teardown runs the teardown of the trail, unless it ran, and returns r with what failed.
+func (s *Session) teardown(ctx context.Context, r Replayed) Replayed {
+	if !s.owesTeardown.Swap(false) {
+		return r
+	}
+	for _, failed := range s.walk.Teardown(ctx) {
+		t := s.stopped(failed)
+		if r.Passed() {
+			r, r.Reason = t, "the teardown did not pass: "+t.Reason
+			continue
 		}
+		r.Reason += fmt.Sprintf("\nteardown, step %d %q: %s", t.Step, t.Text, t.Reason)
+	}
+	return r
+}
+
+// teardownLimit is how long a teardown may run when the session is closed.
+const teardownLimit = 10 * time.Second
+
+// closeTrail runs the teardown of a trail whose replay was stopped, for at most the limit.
+func (s *Session) closeTrail(ctx context.Context) {
+	if !s.owesTeardown.Load() {
+		return
+	}
+	limit := cmp.Or(s.opts.TeardownLimit, teardownLimit)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), limit,
+		fault.New(fault.Timeout, "", "the teardown took longer than %s at the end of the session", limit))
+	defer cancel()
+	release, err := s.acquireRecording(ctx)
+	if err == nil {
+		defer release()
+		err = s.inner.Err()
+	}
+	r := Replayed{Outcome: event.Passed}
+	if err == nil {
+		r = s.teardown(ctx, r)
+	} else {
+		r.Outcome, r.Reason = event.Error, "the teardown was not run: "+err.Error()
+	}
+	if !r.Passed() {
+		s.emit.Log("warn", "replay", r.Reason, r.Hint)
 	}
 }
 
-// replayStep makes the calls of the next step that are still to come, or enters the trail that it uses.
-func (s *Session) replayStep(ctx context.Context) Replayed {
-	step := s.steps[s.next]
-	st := s.numbered()
-	if step.source != nil && step.source.Use != nil {
-		return s.enterPart(st, step.source.Use)
+// stopped returns how a replay ended that a step stopped.
+func (s *Session) stopped(done replay.Ended) Replayed {
+	r := Replayed{Outcome: done.Outcome, Reason: done.Reason, Hint: done.Hint, Step: done.At.Index, Kind: done.At.Kind, Text: done.At.Text}
+	if done.Call != nil {
+		r.Tool, r.Line = done.Call.Tool, done.Call.Line
 	}
-	if step.source != nil {
-		if _, recorded := step.source.Lookup(s.opts.Lineage); !recorded && len(step.Calls) == 0 {
-			return s.stopped(st, session.Failed(fault.New(fault.Trail, "make its calls now, in a step with the same text",
-				"step %d %q has no recording for this device", st.Index, step.Text)), nil)
-		}
-	}
-	s.inner.StartStep(st)
-	for i := step.done; i < len(step.Calls); i++ {
-		done := s.inner.CallFromTrail(ctx, st, &step.Calls[i])
-		if !done.OK() {
-			s.inner.FinishStep(st, done.Outcome)
-			step.done, step.failing = i, true
-			return s.stopped(st, done.Result, &step.Calls[i])
-		}
-	}
-	s.inner.FinishStep(st, event.Passed)
-	s.next++
-	return Replayed{Outcome: event.Passed}
-}
-
-// numbered returns the next step for events.
-func (s *Session) numbered() session.Step {
-	step := s.steps[s.next]
-	return session.Step{
-		Index: s.next + 1, Of: len(s.steps), Text: step.Text, Kind: step.Kind, Within: s.within(), Unrecorded: s.outer != nil,
-	}
-}
-
-func (s *Session) stopped(st session.Step, why session.Result, call *trail.Call) Replayed {
-	r := Replayed{Outcome: why.Outcome, Reason: why.Reason, Hint: why.Hint, Step: st.Index, Kind: st.Kind, Text: st.Text}
-	if call != nil {
-		r.Tool, r.Line = call.Tool, call.Line
-	}
-	if s.outer != nil {
-		r.Part = s.source.file.Name
+	if done.At.Within != "" {
+		r.Part = done.File.Name
 	}
 	return s.redacted(r)
 }
@@ -307,9 +388,9 @@ func (s *Session) relative(path string) string {
 	return path
 }
 
-// unchanged returns an error when the trail was changed since it was loaded.
-func (src *fileSource) unchanged(name string, now []byte) error {
-	if bytes.Equal(src.data, now) {
+// unchanged returns an error when a file of the trail was changed since it was loaded.
+func (src *source) unchanged(name, path string, now []byte) error {
+	if bytes.Equal(src.contents[path], now) {
 		return nil
 	}
 	return fault.New(fault.Trail, fmt.Sprintf("start another session and replay %s in it", name),

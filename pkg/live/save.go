@@ -17,6 +17,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -74,7 +75,7 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 		report.Parts = append(report.Parts, s.relative(c.path))
 	}
 	changes = slices.Insert(changes, 0, change{path: path, before: before, after: content})
-	report.New, report.Steps, report.Warnings = before == nil, len(s.root.steps), s.warnings(string(content))
+	report.New, report.Steps, report.Warnings = before == nil, len(s.walk.Root.Steps), s.warnings(string(content))
 	if before != nil && !strings.Contains(string(content), r.Title) {
 		report.Warnings = append(report.Warnings, "the title of a file that exists is not changed")
 	}
@@ -202,8 +203,8 @@ func (s *Session) checkPlace(folder, path string) error {
 // content returns what the file has, nil if it does not exist, and what it will have.
 func (s *Session) content(path string, r SaveRequest) (before, after []byte, err error) {
 	name := s.relative(path)
-	recorded := s.file(s.root, name, r.Title, false)
-	source := s.root.source
+	recorded := s.file(s.walk.Root, name, r.Title, false)
+	source := s.source
 	if len(recorded.Steps) == 0 && recorded.Trailhead == nil {
 		return nil, nil, fault.New(fault.Misuse, "make calls with a step text first", "nothing was recorded")
 	}
@@ -220,8 +221,8 @@ func (s *Session) content(path string, r SaveRequest) (before, after []byte, err
 	case err != nil:
 		return nil, nil, fault.Wrap(fault.Misuse, err, "choose a file that can be read and written", "read "+name)
 	case source != nil && source.path == path:
-		if err = source.unchanged(name, before); err == nil {
-			after, err = trail.Update(name, before, s.opts.Lineage[0], s.file(s.root, name, r.Title, true), r.Overwrite)
+		if err = source.unchanged(name, path, before); err == nil {
+			after, err = trail.Update(name, before, s.opts.Lineage[0], s.file(s.walk.Root, name, r.Title, true), r.Overwrite)
 		}
 	default:
 		after, err = trail.Update(name, before, s.opts.Lineage[0], recorded, r.Overwrite)
@@ -298,10 +299,10 @@ func (s *Session) secretValues(text []byte) int {
 
 // args returns the arguments that the replayed trail got.
 func (s *Session) args() map[string]string {
-	if s.root.source == nil {
+	if s.source == nil {
 		return nil
 	}
-	return s.root.source.args
+	return s.source.args
 }
 
 // unproven returns the value of metadata.replayed: false for a trail that was written without a replay, nil to remove
@@ -343,11 +344,8 @@ func (s *Session) write(c change) error {
 			return fault.Wrap(fault.IO, err, "check the folder's permissions and the disk", "write "+s.relative(c.path))
 		}
 	}
-	if source := s.root.source; source != nil && source.path == c.path {
-		source.data = c.after
-	}
-	if part := s.parts[c.path]; part != nil {
-		part.source.data = c.after
+	if s.source != nil {
+		s.source.contents[c.path] = c.after
 	}
 	return nil
 }
@@ -391,20 +389,20 @@ func (s *Session) replace(c change) error {
 
 // file returns the recording as a trail. Steps without calls are left out, unless they come from the replayed trail.
 // With onlyChanged, steps that are as in that trail have no recording.
-func (s *Session) file(l *list, name, title string, onlyChanged bool) *trail.File {
+func (s *Session) file(l *replay.List, name, title string, onlyChanged bool) *trail.File {
 	f := &trail.File{Name: name, Config: s.config(l, name, title)}
-	for _, step := range l.steps {
-		if step.source == nil && len(step.Calls) == 0 {
+	for _, step := range l.Steps {
+		if step.File == nil && len(step.Calls) == 0 {
 			continue
 		}
-		out := trail.Step{Kind: step.Kind, Text: s.text(step.Text), Recordable: true}
-		recorded := step.changed
-		if step.source != nil {
-			out = *step.source
-			out.Text, out.Recording = s.text(step.Text), nil
-			if !recorded && !onlyChanged {
-				_, recorded = step.source.Lookup(s.opts.Lineage)
-			}
+		out := step.Step
+		out.Text, out.Recording = s.text(step.Text), nil
+		if step.Use != nil {
+			out.Text = s.text(step.Use.Path)
+		}
+		recorded := step.Changed
+		if !recorded && !onlyChanged {
+			_, recorded = step.Lookup(s.opts.Lineage)
 		}
 		if recorded && out.Recordable {
 			out.Recording = trail.Recording{{Classifier: s.opts.Lineage[0], Calls: step.Calls}}
@@ -420,11 +418,11 @@ func (s *Session) file(l *list, name, title string, onlyChanged bool) *trail.Fil
 
 // config returns the config of the recording in a file: that of the replayed trail, else one with the initial memory.
 // Only the file of the replayed trail has its id.
-func (s *Session) config(l *list, name, title string) trail.Config {
-	if l.source != nil {
-		config := l.source.file.Config
+func (s *Session) config(l *replay.List, name, title string) trail.Config {
+	if l.File != nil {
+		config := l.File.Config
 		config.Title = cmp.Or(title, config.Title)
-		if name != "" && name != s.relative(l.source.path) {
+		if name != "" && name != l.File.Name {
 			config.ID = ""
 		}
 		return config
@@ -452,15 +450,15 @@ func (s *Session) warnings(content string) []string {
 		out = append(out, fmt.Sprintf("%s made without recording; if the app keeps what they did, the trail passes only after them",
 			wasOrWere(s.unrecorded, "call")))
 	}
-	for i, step := range s.root.steps {
-		if step.changed && !step.isRecordable() {
+	for i, step := range s.walk.Root.Steps {
+		if step.Changed && !step.Recordable {
 			out = append(out, fmt.Sprintf("the calls of step %d %q are not written, because the step is recordable: false", i+1, s.text(step.Text)))
 		}
 	}
-	if !slices.ContainsFunc(s.root.steps, func(step *Step) bool { return step.Kind == trail.KindVerify }) {
+	if !slices.ContainsFunc(s.walk.Root.Steps, func(step *replay.Step) bool { return step.Kind == trail.KindVerify }) {
 		out = append(out, "the trail has no verify step, so it does not check any result")
 	}
-	out = append(out, s.positionWarnings(s.root.steps)...)
+	out = append(out, s.positionWarnings(s.walk.Root.Steps)...)
 	for _, name := range slices.Sorted(maps.Keys(s.opts.Secrets)) {
 		if strings.Contains(content, "{{"+name+"}}") && !slices.Contains(s.opts.Project.SecretNames, name) {
 			out = append(out, fmt.Sprintf("the trail needs a secret: run it with --secret %s", name))
@@ -471,10 +469,11 @@ func (s *Session) warnings(content string) []string {
 
 // startWarning warns of a trail that does not begin in a known state. A replay begins with an empty device.
 func (s *Session) startWarning() []string {
-	if s.root.source != nil || len(s.root.steps[0].Calls) == 0 {
+	steps := s.walk.Root.Steps
+	if s.source != nil || len(steps[0].Calls) == 0 {
 		return nil
 	}
-	first := s.root.steps[0].Calls[0].Tool
+	first := steps[0].Calls[0].Tool
 	t, err := s.Tools().Find(first)
 	if err != nil || t.Source.Kind != tool.FromDevice || slices.Contains(s.kind().Starts, first) {
 		return nil

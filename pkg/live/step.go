@@ -65,9 +65,9 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 	if err := s.checkStep(r); err != nil {
 		return StepReport{}, err
 	}
-	s.leaveFinishedParts(r)
+	s.leaveFinishedParts(ctx, r)
 	index := s.place(r)
-	st := session.Step{Index: index + 1, Text: s.text(r.Text), Kind: r.Kind, Within: s.within()}
+	st := session.Step{Index: index + 1, Text: s.text(r.Text), Kind: r.Kind, Within: s.walk.Current.Within()}
 	s.inner.StartStep(st)
 	before := s.shown
 	report, made := s.makeCalls(ctx, r.Calls)
@@ -160,12 +160,12 @@ func (s *Session) mayChangeApp(name string) bool {
 
 // besideRepair warns of a new step that was added where a step waits for its repair.
 func (s *Session) besideRepair(index int) []string {
-	if index != s.next-1 || s.next == len(s.steps) || !s.steps[s.next].failing {
+	l := s.walk.Current
+	if index != l.Next-1 || !l.Failing {
 		return nil
 	}
-	failing := s.steps[s.next]
 	return []string{fmt.Sprintf("this is a new step before step %d, whose call failed; calls with the text %q replace that call",
-		s.next+1, s.text(failing.Text))}
+		l.Next+1, s.text(l.Steps[l.Next].Text))}
 }
 
 // noteUnfinished remembers the steps whose last request failed.

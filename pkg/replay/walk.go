@@ -2,16 +2,13 @@ package replay
 
 import (
 	"context"
-	"time"
+	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
-
-// DefaultTeardownLimit is how long a teardown may run after an interruption if nobody says otherwise.
-const DefaultTeardownLimit = 10 * time.Second
 
 // Walk makes the recorded calls of a plan in a session, step by step. When a call does not pass it stops there, also
 // within a trail that a step uses, and can be continued. While it is stopped, the steps of its lists may be changed. One
@@ -48,11 +45,11 @@ type List struct {
 type Hooks struct {
 	// Unrecorded is called for a step without a recording, after it was started. It returns Skipped, Passed if it made
 	// the calls of the step, or how the step ended otherwise, which stops the walk. Nil skips the step.
-	Unrecorded func(ctx context.Context, st *Step) session.Result
+	Unrecorded func(ctx context.Context, at session.Step, st *Step) session.Result
 	// CallFailed is called when a call of a step failed: st.Calls[l.Done], where l is the current list. It reports
 	// whether it repaired the step. Then it has changed l.Done, and st.Calls if need be, and the walk goes on there. Nil
 	// repairs nothing.
-	CallFailed func(ctx context.Context, st *Step, failed session.CallResult) (repaired bool)
+	CallFailed func(ctx context.Context, at session.Step, st *Step, failed session.CallResult) (repaired bool)
 	// SoftFailed is called when a call with soft failed, and the step goes on. Nil stops the walk at such a call.
 	SoftFailed func(ctx context.Context, at session.Step, st *Step, call *trail.Call, why session.Result)
 	// StepFinished is called when a step has ended, also one that uses a trail.
@@ -66,6 +63,7 @@ type Ended struct {
 	session.StepResult
 	Step      *Step         // nil if no step did
 	At        session.Step  // its number and text
+	File      *trail.File   // that the list with the step comes from; nil for none
 	Undefined []CallProblem // if a token of the call has no value: all of them, unless the step is that of a used trail
 }
 
@@ -83,7 +81,7 @@ func (w *Walk) Run(ctx context.Context) Ended {
 	w.resume(w.Current)
 	done := w.until(ctx, func() bool { return w.Current == w.Root && w.Root.Next == len(w.Root.Steps) })
 	if err := w.session.Err(); err != nil && done.OK() {
-		return ended(session.Errored(err), nil, session.Step{})
+		done.Result = session.Errored(err)
 	}
 	return done
 }
@@ -100,11 +98,7 @@ func (w *Walk) until(ctx context.Context, reached func() bool) Ended {
 			return done
 		}
 	}
-	return ended(session.Passed(), nil, session.Step{})
-}
-
-func ended(result session.Result, st *Step, at session.Step) Ended {
-	return Ended{StepResult: session.StepResult{Result: result}, Step: st, At: at}
+	return Ended{StepResult: session.StepResult{Result: session.Passed()}}
 }
 
 // Within returns the number of the step that uses the trail with the list, empty for the trail itself.
@@ -119,6 +113,17 @@ func (l *List) Within() string {
 func (l *List) Advance() {
 	l.Next++
 	l.Done, l.Failing = 0, false
+}
+
+// Drop removes the step at an index.
+func (l *List) Drop(index int) {
+	l.Steps = slices.Delete(l.Steps, index, index+1)
+	switch {
+	case index < l.Next:
+		l.Next--
+	case index == l.Next:
+		l.Done, l.Failing = 0, false
+	}
 }
 
 // Leave goes on after the step that uses the current list, whose steps have all ended.
@@ -176,14 +181,17 @@ func (l *List) numbered() session.Step {
 func (w *Walk) step(ctx context.Context) Ended {
 	l := w.Current
 	st, at := l.Steps[l.Next], l.numbered()
+	done := Ended{Step: st, At: at, File: l.File}
 	if cause := session.Interruption(ctx); cause != nil {
-		return ended(session.Errored(cause), st, at)
+		done.Result = session.Errored(cause)
+		return done
 	}
 	w.session.StartStep(at)
 	if st.Use != nil {
-		return w.enter(ctx, st, at)
+		done.Result = w.enter(ctx, st, at)
+		return done
 	}
-	done := Ended{StepResult: w.calls(ctx, st, at), Step: st, At: at}
+	done.StepResult = w.calls(ctx, st, at)
 	w.finish(ctx, at, done.StepResult)
 	if done.OK() {
 		l.soft = l.soft || done.Soft
@@ -204,7 +212,7 @@ func (w *Walk) calls(ctx context.Context, st *Step, at session.Step) session.Ste
 		if w.hooks.Unrecorded == nil {
 			return session.StepResult{Result: session.Skipped("it needs an agent")}
 		}
-		return session.StepResult{Result: w.hooks.Unrecorded(ctx, st)}
+		return session.StepResult{Result: w.hooks.Unrecorded(ctx, at, st)}
 	}
 	if len(st.Calls) == 0 {
 		w.session.RecordNoCalls()
@@ -221,7 +229,7 @@ func (w *Walk) calls(ctx context.Context, st *Step, at session.Step) session.Ste
 			soft = true
 			w.hooks.SoftFailed(ctx, at, st, call, done.Result)
 			l.Done++
-		case w.hooks.CallFailed == nil || !w.hooks.CallFailed(ctx, st, done):
+		case w.hooks.CallFailed == nil || !w.hooks.CallFailed(ctx, at, st, done):
 			l.Failing = true
 			return session.StepResult{Result: done.Result, Call: call, Soft: soft}
 		}
@@ -230,40 +238,33 @@ func (w *Walk) calls(ctx context.Context, st *Step, at session.Step) session.Ste
 }
 
 // enter makes the steps of the trail that a step uses the next ones.
-func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) Ended {
-	end := func(result session.Result) Ended {
-		w.finish(ctx, at, session.StepResult{Result: result})
-		return ended(result, st, at)
-	}
+func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) session.Result {
 	if st.Skip != "" {
+		result := session.Skipped(st.Skip)
+		w.finish(ctx, at, session.StepResult{Result: result})
 		w.Current.Advance()
-		return end(session.Skipped(st.Skip))
+		return result
 	}
 	leave, err := w.session.Memory().Enter(st.Use)
 	if err != nil {
-		return end(session.Failed(err))
+		result := session.Failed(err)
+		w.finish(ctx, at, session.StepResult{Result: result})
+		return result
 	}
 	w.used[st.Use] = true
 	w.Current = &List{File: st.Use.File, Steps: st.Inner, Outer: w.Current, use: at, leave: leave}
 	if w.hooks.Entered != nil && !st.ifUsed {
 		w.hooks.Entered(w.Current)
 	}
-	return ended(session.Passed(), st, at)
+	return session.Passed()
 }
 
 // HasTeardown reports whether the trail, or one that it uses, has a teardown.
 func (w *Walk) HasTeardown() bool { return len(w.plan.Teardown) > 0 }
 
 // Teardown runs every step of the teardown, whatever became of those before it, and returns those that did not pass. The
-// teardown of a trail that was used runs only if that was started. If ctx has ended it runs nevertheless, and ends after
-// limit. The walk cannot be continued after it.
-func (w *Walk) Teardown(ctx context.Context, limit time.Duration) []Ended {
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), limit,
-			fault.New(fault.Timeout, "", "the teardown took longer than %s after the interruption", limit))
-		defer cancel()
-	}
+// teardown of a trail that was used runs only if that was started. The walk cannot be continued after it.
+func (w *Walk) Teardown(ctx context.Context) []Ended {
 	w.abandon(w.Root)
 	l := &List{File: w.plan.File, Steps: w.plan.Teardown, teardown: true, before: len(w.Root.Steps)}
 	w.Current = l

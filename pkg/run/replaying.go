@@ -5,11 +5,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
+
+// defaultTeardownLimit is the default of Options.TeardownLimit.
+const defaultTeardownLimit = 10 * time.Second
 
 // replaying is the replay of a plan in a session.
 type replaying struct {
@@ -54,11 +59,15 @@ func (p *replaying) teardown(ctx context.Context, res trailResult) trailResult {
 		res.Reason += "\nthe teardown was not run, because the session had ended"
 		return res
 	}
-	limit := cmp.Or(p.TeardownLimit, replay.DefaultTeardownLimit)
 	if ctx.Err() != nil {
+		limit := cmp.Or(p.TeardownLimit, defaultTeardownLimit)
 		p.info(fmt.Sprintf("the teardown runs now, for at most %s", limit))
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), limit,
+			fault.New(fault.Timeout, "", "the teardown took longer than %s after the interruption", limit))
+		defer cancel()
 	}
-	for _, failed := range p.walk.Teardown(ctx, limit) {
+	for _, failed := range p.walk.Teardown(ctx) {
 		res = res.withTeardown(p.stepFailed(failed))
 	}
 	return res

@@ -333,6 +333,7 @@ func (a *app) replayInSession(ctx context.Context, name string, request live.Tra
 	}
 	switch {
 	case a.json:
+		replayed.Rest = nil // the file has them
 		err = a.writeJSON(replayed)
 	case replayed.Passed():
 		fmt.Fprintf(a.Stdout, "every step of %s passed\n", report.Clean(replayed.File))

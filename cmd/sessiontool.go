@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/background"
@@ -61,12 +60,16 @@ func (a *app) callInSession(ctx context.Context, f toolFlags, args []string) err
 	if err != nil {
 		return err
 	}
-	tools, err := client.Tools(ctx)
+	tools, err := client.Toolbox(ctx)
 	if err != nil {
 		return err
 	}
 	call := trail.Call{Tool: single.Tool, SaveAs: f.saveAs}
-	if call.Args, err = single.Args(findTool(tools, single.Tool)); err != nil {
+	described, known := tools.Registry.Lookup(single.Tool)
+	if !known { // the session reports it
+		described = &discover.Tool{Name: single.Tool}
+	}
+	if call.Args, err = single.Args(described); err != nil {
 		return err
 	}
 	request.Calls = []trail.Call{call}
@@ -76,15 +79,6 @@ func (a *app) callInSession(ctx context.Context, f toolFlags, args []string) err
 		return asMisuse(err)
 	}
 	return a.printStep(client.Record().Name, request, done, a.Now().Sub(start).Milliseconds())
-}
-
-// findTool returns a tool of the session. An unknown one, which the session reports, has no schema.
-func findTool(r *discover.Registry, name string) *discover.Tool {
-	i := slices.IndexFunc(r.Tools, func(t *discover.Tool) bool { return t.Name == name })
-	if i < 0 {
-		return &discover.Tool{Name: name}
-	}
-	return r.Tools[i]
 }
 
 // stepView is the JSON output of tool in a session.
@@ -279,12 +273,15 @@ func (a *app) listToolsInSession(ctx context.Context, f sessionFlag, o listOptio
 	if err != nil {
 		return err
 	}
-	registry, err := client.Tools(ctx)
-	if err == nil && len(o.groups) > 0 {
-		registry, err = onlyGroups(registry, o.groups)
-	}
+	tools, err := client.Toolbox(ctx)
 	if err != nil {
 		return err
+	}
+	registry := tools.Registry
+	if len(o.groups) > 0 {
+		if registry, err = onlyGroups(registry, o.groups); err != nil {
+			return err
+		}
 	}
 	return a.showToolbox(&config.Project{}, newToolboxView(scopeOf(client.Record()), registry, nil), o)
 }

@@ -212,7 +212,7 @@ func (a *app) listScopes(ctx context.Context) (scopeTools, error) {
 		listed.scopes = append(listed.scopes, name)
 		for _, t := range registry.Tools {
 			listed.tools = append(listed.tools, typings.Tool{
-				Name: t.Name, Description: a.redactor.Text(t.Description), Scope: name, Aliases: t.Aliases(),
+				Name: t.Name, Description: a.redactor.Text(t.Description), Scope: name, Aliases: t.Aliases,
 				InputSchema: a.redactor.Bytes(t.InputSchema), OutputSchema: a.redactor.Bytes(t.OutputSchema),
 			})
 		}

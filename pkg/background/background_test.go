@@ -64,10 +64,12 @@ func (s *session) Save(context.Context, live.SaveRequest) (live.SaveReport, erro
 func (s *session) RunTrail(context.Context, live.TrailRequest) (live.TrailReport, error) {
 	panic("a bug")
 }
-func (s *session) Tools() *discover.Registry { return &discover.Registry{} }
-func (s *session) Done() <-chan struct{}     { return s.done }
-func (s *session) Err() error                { return s.err }
-func (s *session) Close(context.Context)     { close(s.closed) }
+func (s *session) Toolbox(context.Context) (live.Toolbox, error) {
+	return live.Toolbox{Registry: &discover.Registry{}}, nil
+}
+func (s *session) Done() <-chan struct{} { return s.done }
+func (s *session) Err() error            { return s.err }
+func (s *session) Close(context.Context) { close(s.closed) }
 
 // served is a session that is served, and the folder with its record.
 type served struct {
@@ -79,7 +81,7 @@ type served struct {
 }
 
 // serve serves a session until the test ends.
-func serve(t *testing.T, s *session, idle time.Duration) *served {
+func serve(t *testing.T, s background.Session, idle time.Duration) *served {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "bg") //nolint:usetesting // a socket needs a short path
 	if err != nil {
@@ -173,7 +175,7 @@ func TestRequestsKeepNumbersAndErrors(t *testing.T) {
 	if _, err = c.RunTrail(t.Context(), live.TrailRequest{}); fault.KindOf(err) != fault.Bug {
 		t.Errorf("after a panic: %v", err)
 	}
-	if _, err = c.Tools(t.Context()); err != nil {
+	if _, err = c.Toolbox(t.Context()); err != nil {
 		t.Errorf("after a panic: %v", err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
@@ -58,12 +57,14 @@ func (f Folder) Find(name string) (Record, error) {
 		"session %q does not exist", name)
 }
 
-// Client sends requests to a session.
+// Client sends requests to a session in another process.
 type Client struct {
 	folder Folder
 	record Record
 	http   *http.Client
 }
+
+var _ live.API = (*Client)(nil)
 
 // Connect returns a client for a session that runs. version is that of this program.
 func (f Folder) Connect(r Record, version string) (*Client, error) {
@@ -92,40 +93,49 @@ func (f Folder) Info(ctx context.Context, r Record) (Info, error) {
 	return send[Info](ctx, f.client(r), "/info", struct{}{})
 }
 
-// Snapshot implements [live.Session.Snapshot].
+// Status implements [live.API].
+func (c *Client) Status(ctx context.Context) (live.Status, error) {
+	return send[live.Status](ctx, c, "/status", struct{}{})
+}
+
+// Snapshot implements [live.API].
 func (c *Client) Snapshot(ctx context.Context, o live.SnapshotOptions) (live.Snapshot, error) {
 	return send[live.Snapshot](ctx, c, "/snapshot", o)
 }
 
-// Step implements [live.Session.Step].
+// Step implements [live.API].
 func (c *Client) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
-	m, err := newStepMessage(r)
-	if err != nil {
-		return live.StepReport{}, err
-	}
-	return send[live.StepReport](ctx, c, "/step", m)
+	return send[live.StepReport](ctx, c, "/step", r)
 }
 
-// Edit implements [live.Session.Edit].
+// Edit implements [live.API].
 func (c *Client) Edit(ctx context.Context, e live.Edit) (string, error) {
 	return send[string](ctx, c, "/edit", e)
 }
 
-// Save implements [live.Session.Save].
+// Save implements [live.API].
 func (c *Client) Save(ctx context.Context, r live.SaveRequest) (live.SaveReport, error) {
 	return send[live.SaveReport](ctx, c, "/save", r)
 }
 
-// RunTrail implements [live.Session.RunTrail].
+// RunTrail implements [live.API].
 func (c *Client) RunTrail(ctx context.Context, r live.TrailRequest) (live.TrailReport, error) {
 	return send[live.TrailReport](ctx, c, "/replay", r)
 }
 
-// Tools returns the tools of the session, which only the session can call.
-func (c *Client) Tools(ctx context.Context) (*discover.Registry, error) {
-	m, err := send[toolboxMessage](ctx, c, "/tools", struct{}{})
-	return m.registry(), err
+// Toolbox implements [live.API]. Only the session can call its tools.
+func (c *Client) Toolbox(ctx context.Context) (live.Toolbox, error) {
+	return send[live.Toolbox](ctx, c, "/toolbox", struct{}{})
 }
+
+// Err implements [live.API].
+func (c *Client) Err() error {
+	_, err := c.folder.Find(c.record.Name)
+	return err
+}
+
+// Close implements [live.API]. It waits until the process of the session has exited.
+func (c *Client) Close(ctx context.Context) { _, _ = c.folder.End(ctx, c.record) }
 
 // End ends a session and waits until its process has exited. It returns what was known of it.
 func (f Folder) End(ctx context.Context, r Record) (Info, error) {

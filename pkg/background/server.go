@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/redact"
@@ -29,18 +28,11 @@ const (
 	drainTimeout = 5 * time.Second
 )
 
-// Session is the part of [live.Session] that is served.
+// Session is a session that can be served.
 type Session interface {
-	Status(ctx context.Context) (live.Status, error)
-	Snapshot(ctx context.Context, o live.SnapshotOptions) (live.Snapshot, error)
-	Step(ctx context.Context, r live.StepRequest) (live.StepReport, error)
-	Edit(ctx context.Context, e live.Edit) (string, error)
-	Save(ctx context.Context, r live.SaveRequest) (live.SaveReport, error)
-	RunTrail(ctx context.Context, r live.TrailRequest) (live.TrailReport, error)
-	Tools() *discover.Registry
+	live.API
+	// Done is closed when the session can no longer be used.
 	Done() <-chan struct{}
-	Err() error
-	Close(ctx context.Context)
 }
 
 // Options say how a session is served.
@@ -197,14 +189,10 @@ func (s *Server) handler() http.Handler {
 		s.awaitRequests() // which may still record something
 		s.reply(w, s.Info(), nil)
 	})
+	handle(s, mux, "/status", withoutRequest(session.Status))
+	handle(s, mux, "/toolbox", withoutRequest(session.Toolbox))
 	handle(s, mux, "/snapshot", session.Snapshot)
-	handle(s, mux, "/step", func(ctx context.Context, m stepMessage) (live.StepReport, error) {
-		r, err := m.request()
-		if err != nil {
-			return live.StepReport{}, err
-		}
-		return session.Step(ctx, r)
-	})
+	handle(s, mux, "/step", session.Step)
 	handle(s, mux, "/edit", session.Edit)
 	handle(s, mux, "/save", func(ctx context.Context, r live.SaveRequest) (live.SaveReport, error) {
 		report, err := session.Save(ctx, r)
@@ -214,10 +202,12 @@ func (s *Server) handler() http.Handler {
 		return report, err
 	})
 	handle(s, mux, "/replay", session.RunTrail)
-	handle(s, mux, "/tools", func(context.Context, struct{}) (toolboxMessage, error) {
-		return newToolboxMessage(session.Tools(), s.opts.Redactor), nil
-	})
 	return mux
+}
+
+// withoutRequest returns a method that ignores its request.
+func withoutRequest[Result any](method func(context.Context) (Result, error)) func(context.Context, struct{}) (Result, error) {
+	return func(ctx context.Context, _ struct{}) (Result, error) { return method(ctx) }
 }
 
 // handle serves a method of the session, one request after another.

@@ -43,10 +43,10 @@ func (r *Registry) describe(src Source, adv tool.Advertised, registered toolMeta
 		declaredToolsets:      distinct(m.checkTimeout().toolsets(registered.groups)),
 	}
 	if src.Kind == tool.FromDevice {
-		t.aliases = t.argAliases()
+		t.Aliases = t.argAliases()
 	}
-	if t.Name != t.ownName || t.aliases != nil {
-		t.Caller = renamedCaller{src.Caller, t.ownName, t.aliases}
+	if t.Name != t.ownName || t.Aliases != nil {
+		t.Caller = renamedCaller{src.Caller, t.ownName, t.Aliases}
 	}
 	return t
 }

@@ -21,9 +21,9 @@ type Tool struct {
 	Name               string
 	Description        string
 	Source             tool.Source
-	InputSchema        json.RawMessage                 // as advertised, may be nil
-	OutputSchema       json.RawMessage                 // as advertised, may be nil
-	Check              func(args map[string]any) error // as in tool.Advertised, may be nil
+	InputSchema        json.RawMessage                 `json:",omitempty"` // as advertised, may be nil
+	OutputSchema       json.RawMessage                 `json:",omitempty"` // as advertised, may be nil
+	Check              func(args map[string]any) error `json:"-"`          // as in tool.Advertised, may be nil
 	IsForLLM           bool
 	IsRecordable       bool
 	IsDelegating       bool // its result may be a list of calls that are made instead
@@ -31,13 +31,13 @@ type Tool struct {
 	RequiresContext    bool
 	SupportedDrivers   []string
 	SupportedPlatforms []string
-	Toolsets           []string // ids of the toolsets that it belongs to, in the order of their definition
-	Caller             tool.Caller
+	Toolsets           []string          // ids of the toolsets that it belongs to, in the order of their definition
+	Aliases            map[string]string // names in the schema, by other names that arguments may have; may be nil
+	Caller             tool.Caller       `json:"-"`
 
-	ownName               string            // as its source advertises it
-	aliases               map[string]string // other names of arguments, by those in the schema
-	declaredToolsets      []string          // trailblaze/toolset, or the groups of its source's registry
-	platformsFromRegistry bool              // SupportedPlatforms come from the source's registry, not from _meta
+	ownName               string   // as its source advertises it
+	declaredToolsets      []string // trailblaze/toolset, or the groups of its source's registry
+	platformsFromRegistry bool     // SupportedPlatforms come from the source's registry, not from _meta
 	compile               sync.Once
 	checker               *checker // of InputSchema, compiled at the first check; nil when it cannot be used
 	outline               sync.Once
@@ -74,8 +74,8 @@ type Skipped struct {
 	Reason   Reason
 	Detail   string   // the reason in words
 	Toolsets []string // ids of the toolsets it belongs to
-
-	declaredIn string // where the filter is declared, for a tool that is not registered
+	// DeclaredIn says where the filter is declared, for a tool that is not registered.
+	DeclaredIn string
 }
 
 // Scope is the scope for which tools are filtered.
@@ -94,15 +94,15 @@ type Registry struct {
 	Warnings []string
 
 	byName  map[string]*Tool
-	byID    map[string]int   // of Toolsets
-	missing map[string]error // why a name that is known elsewhere is not here
-	removed map[string]error // that a name was known before
+	byID    map[string]int          // of Toolsets
+	missing map[string]*fault.Error // why a name that is known elsewhere is not here
+	removed map[string]*fault.Error // that a name was known before
 }
 
 // NoteRemoved records the tools of an older registry that this one does not have, for the errors of Find. It must be
 // called before the registry is shared.
 func (r *Registry) NoteRemoved(older *Registry) {
-	r.removed = map[string]error{}
+	r.removed = map[string]*fault.Error{}
 	for name, err := range older.removed {
 		if r.byName[name] == nil {
 			r.removed[name] = err
@@ -130,7 +130,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	}
 	for _, s := range r.Skipped {
 		if s.Name == name {
-			return nil, fault.New(fault.UnknownTool, "use another driver, platform or --agent, or change "+s.declaredIn,
+			return nil, fault.New(fault.UnknownTool, "use another driver, platform or --agent, or change "+s.DeclaredIn,
 				"tool %q of %s is not available here: %s", name, s.Source, s.Detail)
 		}
 	}
@@ -148,7 +148,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 // Build filters and registers the tools of the sources and determines which are offered. Its error holds every name
 // that is used by more than one tool, once for each two sources.
 func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) (*Registry, error) {
-	r := &Registry{byName: map[string]*Tool{}, missing: map[string]error{}}
+	r := &Registry{byName: map[string]*Tool{}, missing: map[string]*fault.Error{}}
 	var same collisions
 	var advertised []string
 	var groups []group
@@ -191,7 +191,7 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) 
 }
 
 // missingError returns the error for a tool that the source lacks and others of its kind have.
-func (s Source) missingError(name string) error {
+func (s Source) missingError(name string) *fault.Error {
 	if len(s.Tools) == 0 {
 		return fault.New(fault.UnknownTool, "use a driver that this version supports, or a tool of a server",
 			"%q is a device command, and this version does not support the device of %s", name, s.Name)
@@ -206,7 +206,7 @@ func (s Source) missingError(name string) error {
 
 // filter applies the filters by driver, platform and host, in this order.
 func filter(sc Scope, t *Tool) (Skipped, bool) {
-	skip := Skipped{Name: t.Name, Source: t.Source, declaredIn: "the tool's _meta"}
+	skip := Skipped{Name: t.Name, Source: t.Source, DeclaredIn: "the tool's _meta"}
 	switch {
 	case len(t.SupportedDrivers) > 0 && !slices.Contains(t.SupportedDrivers, sc.Driver):
 		skip.Reason = ByDriver
@@ -216,7 +216,7 @@ func filter(sc Scope, t *Tool) (Skipped, bool) {
 		skip.Detail = fmt.Sprintf("it supports the platforms %s, not %s",
 			strings.ToUpper(strings.Join(t.SupportedPlatforms, ", ")), sc.Platform)
 		if t.platformsFromRegistry {
-			skip.declaredIn = "its entry in trailblaze://registry"
+			skip.DeclaredIn = "its entry in trailblaze://registry"
 		}
 	case t.RequiresHost && sc.Location == scope.OnDevice:
 		skip.Reason = ByHost

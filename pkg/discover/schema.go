@@ -60,7 +60,7 @@ func (t *Tool) CheckArgs(args map[string]any, unresolved func(value any) bool) [
 	if t.checker == nil {
 		return nil
 	}
-	values, err := plain(withoutAliases(t.aliases, args))
+	values, err := plain(withoutAliases(t.Aliases, args))
 	if err != nil {
 		return []ArgProblem{{Message: err.Error()}}
 	}
@@ -114,7 +114,7 @@ func (t *Tool) MisspeltArgs(args map[string]any) []ArgProblem {
 	}
 	slices.Sort(absent)
 	var problems []ArgProblem
-	for _, name := range slices.Sorted(maps.Keys(withoutAliases(t.aliases, args))) {
+	for _, name := range slices.Sorted(maps.Keys(withoutAliases(t.Aliases, args))) {
 		if _, listed := o.Properties[name]; listed || o.matchesPattern(name) {
 			continue
 		}
@@ -130,7 +130,7 @@ func (t *Tool) MisspeltArgs(args map[string]any) []ArgProblem {
 
 // restoreAlias changes the path of a problem to the name under which args have the argument.
 func (t *Tool) restoreAlias(args map[string]any, path []string) {
-	for alias, name := range t.aliases {
+	for alias, name := range t.Aliases {
 		if _, given := args[name]; !given && len(path) > 0 && path[0] == name && args[alias] != nil {
 			path[0] = alias
 		}
@@ -170,9 +170,6 @@ func (t *Tool) Arguments() []Argument {
 	}
 	return append(required, optional...)
 }
-
-// Aliases returns other names that arguments may have in a call, with the names in the schema.
-func (t *Tool) Aliases() map[string]string { return maps.Clone(t.aliases) }
 
 // AcceptsText reports whether the schema allows text for an argument.
 func (t *Tool) AcceptsText(name string) bool {

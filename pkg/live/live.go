@@ -201,12 +201,11 @@ func (s *Session) Err() error {
 // Close has run a teardown.
 func (s *Session) Done() <-chan struct{} { return s.inner.Done() }
 
-// Tools returns the tools of the session.
-func (s *Session) Tools() *discover.Registry { return s.inner.Registry() }
+func (s *Session) tools() *discover.Registry { return s.inner.Registry() }
 
-// Limits returns which calls of a tool are not accepted, in a few words, "" for none: an agent may call a restricted
-// command only if the user allows it, or with a switch that makes it harmless.
-func (s *Session) Limits(name string) string {
+// limits returns which calls of a tool are not accepted, as [Toolbox] has it, "" for none: an agent may call a
+// restricted command only if the user allows it, or with a switch that makes it harmless.
+func (s *Session) limits(name string) string {
 	if !s.opts.Agent || !slices.Contains(s.kind().Restricted, name) || slices.Contains(s.opts.Allow, name) {
 		return ""
 	}
@@ -218,7 +217,7 @@ func (s *Session) Limits(name string) string {
 
 // mayCall returns an error if the caller may not make a call.
 func (s *Session) mayCall(call trail.Call) error {
-	limits := s.Limits(call.Tool)
+	limits := s.limits(call.Tool)
 	if limits == "" {
 		return nil
 	}

@@ -100,6 +100,16 @@ func (f *fixture) request(r live.StepRequest) live.StepReport {
 	return report
 }
 
+// limits returns which calls of a tool are not accepted.
+func (f *fixture) limits(tool string) string {
+	f.Helper()
+	b, err := f.Toolbox(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	return b.Limits[tool]
+}
+
 // recording returns the steps of the recording in short: each call is the tool and its arguments' values.
 func (f *fixture) recording() string {
 	f.Helper()
@@ -233,7 +243,7 @@ func TestRefusesStepsBeforeAnyCallIsMade(t *testing.T) {
 			t.Errorf("%v: %v", abort, err)
 		}
 	}
-	if r := f.step("Abort", route(true)); !r.OK() || f.Limits("web_evaluate") != "not allowed" {
+	if r := f.step("Abort", route(true)); !r.OK() || f.limits("web_evaluate") != "not allowed" {
 		t.Errorf("a route that aborts: %+v", r)
 	}
 	f = open(t, func(o *live.Options) { o.Allow = []string{"web_evaluate"} })

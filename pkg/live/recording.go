@@ -83,7 +83,7 @@ func (s *Session) repair(step *replay.Step, calls []trail.Call) (warning string)
 // isCheckIn reports whether a call in a step of a kind checks something. What tools of the project do is not known; in
 // a verify step they count as checks.
 func (s *Session) isCheckIn(kind string, call trail.Call) bool {
-	t, err := s.Tools().Find(call.Tool)
+	t, err := s.tools().Find(call.Tool)
 	if err != nil {
 		return kind == trail.KindVerify
 	}

@@ -48,7 +48,7 @@ type TrailReport struct {
 	Invalid bool `json:"invalid,omitempty"`
 	// Check says that the call that failed checks something.
 	Check   bool         `json:"check,omitempty"`
-	Rest    []trail.Call `json:"-"` // calls of the step that stopped, after the one that failed; only with Keep
+	Rest    []trail.Call `json:"rest,omitempty"` // calls of the step that stopped, after the one that failed; only with Keep
 	URL     string       `json:"url,omitempty"`
 	Changes string       `json:"changes,omitempty"` // of the screen; only with Keep
 	Events  []string     `json:"events,omitempty"`
@@ -208,10 +208,10 @@ func (s *Session) load(path string, args map[string]string) (decided Replayed, i
 	if reason, skip := file.SkipReason(s.opts.Lineage); skip {
 		return s.redacted(Replayed{Outcome: event.Skipped, Reason: reason}), false, nil
 	}
-	for _, at := range plan.Misspelt(s.Tools()) {
+	for _, at := range plan.Misspelt(s.tools()) {
 		s.emit.Log("warn", "replay", at.Error(), "")
 	}
-	if calls, _ := plan.Check(s.Tools(), false); len(calls) > 0 {
+	if calls, _ := plan.Check(s.tools(), false); len(calls) > 0 {
 		return s.invalid(calls[0], session.Failed(loader.WithSnippets(replay.Problems(calls)))), true, nil
 	}
 	if err := s.setValues(file, resolved); err != nil {

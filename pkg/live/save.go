@@ -474,7 +474,7 @@ func (s *Session) startWarning() []string {
 		return nil
 	}
 	first := steps[0].Calls[0].Tool
-	t, err := s.Tools().Find(first)
+	t, err := s.tools().Find(first)
 	if err != nil || t.Source.Kind != tool.FromDevice || slices.Contains(s.kind().Starts, first) {
 		return nil
 	}

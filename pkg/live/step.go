@@ -97,7 +97,7 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 func (s *Session) failLast(report *StepReport, made [][]trail.Call, blocked string) [][]trail.Call {
 	for i := min(len(made), len(report.Calls)) - 1; i >= 0; i-- {
 		c := &report.Calls[i]
-		if t, err := s.Tools().Find(c.Tool); !c.OK || err != nil || t.Source.Kind != tool.FromDevice || s.isCheck(t) {
+		if t, err := s.tools().Find(c.Tool); !c.OK || err != nil || t.Source.Kind != tool.FromDevice || s.isCheck(t) {
 			continue
 		}
 		c.OK, c.Outcome, c.Kind, c.Structured, c.Note = false, event.Failed, fault.ToolFailed, nil, ""
@@ -154,7 +154,7 @@ func (s *Session) actions(calls []CallReport) int {
 // mayChangeApp reports whether calls of a tool may change the app: those of servers, and of the device's commands those
 // that are not checks.
 func (s *Session) mayChangeApp(name string) bool {
-	t, err := s.Tools().Find(name)
+	t, err := s.tools().Find(name)
 	return err == nil && t.Source.Kind != tool.FromBuiltin && (t.Source.Kind != tool.FromDevice || !s.isCheck(t))
 }
 

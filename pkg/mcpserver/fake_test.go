@@ -13,7 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// fakeSession is a Session whose answers a test sets.
+// fakeSession is a live session whose answers a test sets.
 type fakeSession struct {
 	mu     sync.Mutex
 	err    error
@@ -39,13 +39,6 @@ func (f *fakeSession) Status(context.Context) (live.Status, error) {
 
 func (f *fakeSession) Snapshot(context.Context, live.SnapshotOptions) (live.Snapshot, error) {
 	return f.snapshot, errors.Join(f.snapshotErr, f.Err())
-}
-
-func (f *fakeSession) Limits(name string) string {
-	if name == f.restricted {
-		return "not allowed"
-	}
-	return ""
 }
 
 func (f *fakeSession) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
@@ -92,11 +85,12 @@ func (f *fakeSession) replayed(ctx context.Context) (live.Replayed, error) {
 	return live.Replayed{Outcome: "passed", Millis: 1200}, nil
 }
 
-func (f *fakeSession) Tools() *discover.Registry {
+func (f *fakeSession) Toolbox(context.Context) (live.Toolbox, error) {
+	tools := live.Toolbox{Registry: f.registry, Limits: map[string]string{f.restricted: "not allowed"}}
 	if f.registry != nil {
-		return f.registry
+		return tools, nil
 	}
-	return &discover.Registry{Offered: []*discover.Tool{
+	tools.Registry = &discover.Registry{Offered: []*discover.Tool{
 		{
 			Name: "tap", Description: "Taps a button.", Source: tool.Source{Kind: tool.FromDevice, Name: "web"}, IsRecordable: true,
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"ref":{"type":"string"},"nodeSelector":{}},"required":["text"]}`),
@@ -104,6 +98,7 @@ func (f *fakeSession) Tools() *discover.Registry {
 		{Name: "step", Source: tool.Source{Kind: tool.FromServer, Name: "shop"}},
 		{Name: "addToCart", Description: "Adds to the cart.\nSecond line.", Source: tool.Source{Kind: tool.FromServer, Name: "shop"}},
 	}, Skipped: []discover.Skipped{{Name: "tapTwice", Detail: "only for android"}}}
+	return tools, nil
 }
 
 func (f *fakeSession) Err() error {

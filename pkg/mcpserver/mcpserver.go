@@ -16,24 +16,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
-
-// Session is a live session. [live.Session] implements it.
-type Session interface {
-	Status(ctx context.Context) (live.Status, error)
-	Snapshot(ctx context.Context, o live.SnapshotOptions) (live.Snapshot, error)
-	Step(ctx context.Context, r live.StepRequest) (live.StepReport, error)
-	Edit(ctx context.Context, e live.Edit) (string, error)
-	Save(ctx context.Context, r live.SaveRequest) (live.SaveReport, error)
-	RunTrail(ctx context.Context, r live.TrailRequest) (live.TrailReport, error)
-	Tools() *discover.Registry
-	Limits(tool string) string
-	Err() error
-	Close(ctx context.Context)
-}
 
 // Start says which session to open. What is empty is as the command line says.
 type Start struct {
@@ -44,7 +29,7 @@ type Start struct {
 
 // Opened is an open session.
 type Opened struct {
-	Session Session
+	Session live.API
 	Notes   []string // for the agent, such as that there is no project
 }
 

@@ -15,15 +15,15 @@ type sessions struct {
 	slot   chan struct{} // holds a value while one is opened or ended
 
 	mu      sync.Mutex
-	open    Session                 // nil when none is open
+	open    live.API                // nil when none is open
 	cancel  context.CancelCauseFunc // ends what open does
-	last    Session                 // ended before open; its recording remains. May be nil
+	last    live.API                // ended before open; its recording remains. May be nil
 	notes   []string                // about open, for its first answer
 	closing sync.WaitGroup          // of ended sessions
 }
 
 // current returns the open session, nil if there is none.
-func (m *sessions) current() Session {
+func (m *sessions) current() live.API {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.open
@@ -31,7 +31,7 @@ func (m *sessions) current() Session {
 
 // get returns the open session, and opens one with the defaults if there is none. The error is about a session that
 // ended since, or that cannot be opened.
-func (m *sessions) get(ctx context.Context) (Session, error) {
+func (m *sessions) get(ctx context.Context) (live.API, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (m *sessions) lock(ctx context.Context) error {
 func (m *sessions) unlock() { <-m.slot }
 
 // start opens a session. The end of ctx before it is open cancels that. The caller holds the slot.
-func (m *sessions) start(ctx context.Context, request Start) (Session, error) {
+func (m *sessions) start(ctx context.Context, request Start) (live.API, error) {
 	lifetime, cancel := context.WithCancelCause(m.server.ctx)
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	opened, err := m.server.opts.Open(lifetime, request)
@@ -72,7 +72,7 @@ func (m *sessions) start(ctx context.Context, request Start) (Session, error) {
 	m.mu.Lock()
 	m.open, m.cancel, m.notes = opened.Session, cancel, opened.Notes
 	m.mu.Unlock()
-	m.server.listTools(opened.Session)
+	m.server.listTools(ctx, opened.Session)
 	return opened.Session, nil
 }
 
@@ -143,7 +143,7 @@ func (m *sessions) closeOpen(keep bool) {
 
 // recorded returns the session whose recording is shown and saved: the open one, or the last one while the open one has
 // recorded nothing. It is nil if there is neither.
-func (m *sessions) recorded(ctx context.Context) Session {
+func (m *sessions) recorded(ctx context.Context) live.API {
 	m.mu.Lock()
 	open, last := m.open, m.last
 	m.mu.Unlock()
@@ -169,12 +169,10 @@ func (m *sessions) close(ctx context.Context) {
 }
 
 // recordedSteps returns how many steps a session has recorded.
-func recordedSteps(ctx context.Context, s Session) int {
+func recordedSteps(ctx context.Context, s live.API) int {
 	status, err := s.Status(ctx)
 	if err != nil {
 		return 0
 	}
 	return status.Steps
 }
-
-var _ Session = (*live.Session)(nil)

@@ -25,31 +25,34 @@ func (s *server) toolboxTool(ctx context.Context, args json.RawMessage) (answer,
 	if err != nil {
 		return answer{}, err
 	}
-	registry := open.Tools()
+	tools, err := open.Toolbox(ctx)
+	if err != nil {
+		return answer{}, s.orEnded(ctx, err)
+	}
 	switch {
 	case in.Name != "":
-		t, err := registry.Find(in.Name)
+		t, err := tools.Registry.Find(in.Name)
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{text: toolText(t, marker(open, t))}, nil
+		return answer{text: toolText(t, marker(tools, t))}, nil
 	case in.Search != "":
-		return answer{text: foundTools(open, in.Search)}, nil
+		return answer{text: foundTools(tools, in.Search)}, nil
 	}
-	return answer{text: toolNames(open)}, nil
+	return answer{text: toolNames(tools)}, nil
 }
 
 // marker returns what follows the name of a tool: which of its calls are refused, or nothing.
-func marker(s Session, t *discover.Tool) string {
-	if limits := s.Limits(t.Name); limits != "" {
+func marker(tools live.Toolbox, t *discover.Tool) string {
+	if limits := tools.Limits[t.Name]; limits != "" {
 		return " (" + limits + ")"
 	}
 	return ""
 }
 
 // toolNames returns the names of the offered tools by source.
-func toolNames(s Session) string {
-	r := s.Tools()
+func toolNames(tools live.Toolbox) string {
+	r := tools.Registry
 	var sources []string
 	names := map[string][]string{}
 	for _, t := range r.Offered {
@@ -57,7 +60,7 @@ func toolNames(s Session) string {
 		if names[source] == nil {
 			sources = append(sources, source)
 		}
-		names[source] = append(names[source], t.Name+marker(s, t))
+		names[source] = append(names[source], t.Name+marker(tools, t))
 	}
 	var b strings.Builder
 	for _, source := range sources {
@@ -71,8 +74,8 @@ func toolNames(s Session) string {
 
 // foundTools returns the signatures of the tools whose name or description has every word of a query, and why others
 // are not offered. Tools whose name has every word come first, those that take an element before the others.
-func foundTools(s Session, query string) string {
-	r := s.Tools()
+func foundTools(tools live.Toolbox, query string) string {
+	r := tools.Registry
 	words := strings.Fields(strings.ToLower(query))
 	matches := func(text string) bool {
 		text = strings.ToLower(text)
@@ -91,7 +94,7 @@ func foundTools(s Session, query string) string {
 	slices.SortStableFunc(found, func(a, b *discover.Tool) int { return rank(a) - rank(b) })
 	var lines []string
 	for _, t := range found {
-		lines = append(lines, signature(t)+marker(s, t)+" "+cut(firstLine(t.Description), 100))
+		lines = append(lines, signature(t)+marker(tools, t)+" "+cut(firstLine(t.Description), 100))
 	}
 	for _, skipped := range r.Skipped {
 		if matches(skipped.Name) {
@@ -156,17 +159,21 @@ func compact(schema json.RawMessage) json.RawMessage {
 }
 
 // listTools makes every offered tool of a session an MCP tool, with --tools all.
-func (s *server) listTools(open Session) {
+func (s *server) listTools(ctx context.Context, open live.API) {
 	if !s.opts.AllTools {
 		return
 	}
+	tools, err := open.Toolbox(ctx)
+	if err != nil {
+		return // the tools say why
+	}
 	own := ownNames()
-	for _, t := range open.Tools().Offered {
+	for _, t := range tools.Registry.Offered {
 		schema, ok := withStep(json.RawMessage(s.opts.Output(string(t.InputSchema))))
 		if !ok || slices.Contains(own, t.Name) {
 			continue
 		}
-		description := strings.TrimSpace(marker(open, t) + " " + cut(s.opts.Output(t.Description), 600))
+		description := strings.TrimSpace(marker(tools, t) + " " + cut(s.opts.Output(t.Description), 600))
 		s.listed = append(s.listed, t.Name)
 		s.mcp.AddTool(&mcp.Tool{Name: t.Name, Description: description, InputSchema: schema}, s.handler(callTool(t.Name)))
 	}

@@ -147,8 +147,12 @@ func (s *server) endSession(ctx context.Context) (answer, error) {
 }
 
 // describe says what a session is for and where it stands.
-func (s *server) describe(ctx context.Context, open Session) (answer, error) {
+func (s *server) describe(ctx context.Context, open live.API) (answer, error) {
 	st, err := open.Status(ctx)
+	if err != nil {
+		return answer{}, s.orEnded(ctx, err)
+	}
+	tools, err := open.Toolbox(ctx)
 	if err != nil {
 		return answer{}, s.orEnded(ctx, err)
 	}
@@ -161,7 +165,7 @@ func (s *server) describe(ctx context.Context, open Session) (answer, error) {
 	if st.Device != "" {
 		fmt.Fprintf(&b, ", device %s", st.Device)
 	}
-	fmt.Fprintf(&b, "\nrecorded: %s, %s\ntools: %d (toolbox)", count(st.Steps, "step"), count(st.Calls, "call"), len(open.Tools().Offered))
+	fmt.Fprintf(&b, "\nrecorded: %s, %s\ntools: %d (toolbox)", count(st.Steps, "step"), count(st.Calls, "call"), len(tools.Registry.Offered))
 	if len(st.Secrets) > 0 {
 		fmt.Fprintf(&b, "\nsecrets: {{%s}}", strings.Join(st.Secrets, "}}, {{"))
 	}
@@ -171,7 +175,7 @@ func (s *server) describe(ctx context.Context, open Session) (answer, error) {
 	if kept := s.sessions.keptText(ctx); kept != "" && st.Steps == 0 {
 		b.WriteString("\n" + kept)
 	}
-	for _, warning := range open.Tools().Warnings {
+	for _, warning := range tools.Registry.Warnings {
 		fmt.Fprintf(&b, "\nwarning: %s", cut(warning, 200))
 	}
 	var p page
@@ -249,7 +253,7 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 
 // failedSnapshot returns why there is no snapshot. The message may have text of the page, such as of elements near one
 // that is gone.
-func (s *server) failedSnapshot(ctx context.Context, open Session, err error) (answer, error) {
+func (s *server) failedSnapshot(ctx context.Context, open live.API, err error) (answer, error) {
 	if open.Err() != nil {
 		return answer{}, s.orEnded(ctx, err)
 	}

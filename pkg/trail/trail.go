@@ -7,6 +7,7 @@ package trail
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -124,6 +125,24 @@ type Call struct {
 	Soft         bool          // its failure fails the trail at its end, and the step goes on
 	Line, Column int
 	Positions    yamldoc.Positions // of the arguments; empty for a call that does not come from a file
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Numbers in the arguments keep their digits.
+func (c *Call) UnmarshalJSON(data []byte) error {
+	type plain Call
+	with := struct {
+		*plain
+		Args JSON
+	}{plain: (*plain)(c)}
+	if err := json.Unmarshal(data, &with); err != nil {
+		return err
+	}
+	args, isObject := with.Args.Value.(map[string]any)
+	if !isObject && with.Args.Value != nil {
+		return fault.New(fault.InvalidArguments, "", "the arguments of %s are not an object", c.Tool)
+	}
+	c.Args = args
+	return nil
 }
 
 // ArgPosition returns the line and column of the argument at a path, else of the nearest value around it, else of the

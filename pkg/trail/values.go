@@ -393,6 +393,15 @@ func DecodeJSON(data []byte) (any, error) {
 	return wholeNumbers(value), nil
 }
 
+// JSON is a value that is decoded by [DecodeJSON].
+type JSON struct{ Value any }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (j *JSON) UnmarshalJSON(data []byte) (err error) {
+	j.Value, err = DecodeJSON(data)
+	return err
+}
+
 func wholeNumbers(value any) any {
 	switch v := value.(type) {
 	case json.Number:

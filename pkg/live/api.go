@@ -1,0 +1,76 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// API is a live session for those who work in it: [Session] itself, or the client of one in another process. Requests
+// and answers keep all that they hold when they are encoded as JSON and decoded. Requests run one after another.
+type API interface {
+	// Status returns where the session stands, or stood when it ended.
+	Status(ctx context.Context) (Status, error)
+	Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, error)
+	Step(ctx context.Context, r StepRequest) (StepReport, error)
+	// Edit changes the recording and returns it as the content of a trail file, also when the session has ended.
+	Edit(ctx context.Context, e Edit) (string, error)
+	Save(ctx context.Context, r SaveRequest) (SaveReport, error)
+	RunTrail(ctx context.Context, r TrailRequest) (TrailReport, error)
+	Toolbox(ctx context.Context) (Toolbox, error)
+	// Err returns why the session can no longer be used; nil while it can.
+	Err() error
+	// Close ends the session.
+	Close(ctx context.Context)
+}
+
+var _ API = (*Session)(nil)
+
+// Toolbox is what can be called in a session.
+type Toolbox struct {
+	Registry *discover.Registry `json:"registry"`
+	// Limits says in a few words which calls of a tool are not accepted, by its name. It has no tool of which every call
+	// is accepted.
+	Limits map[string]string `json:"limits,omitempty"`
+}
+
+// Toolbox returns the tools of the session without what calls and checks them.
+func (s *Session) Toolbox(context.Context) (Toolbox, error) {
+	b := Toolbox{Limits: map[string]string{}}
+	for _, t := range s.tools().Tools {
+		if limits := s.limits(t.Name); limits != "" {
+			b.Limits[t.Name] = limits
+		}
+	}
+	data, err := json.Marshal(s.opts.Redactor.Value(s.tools()))
+	if err == nil {
+		err = json.Unmarshal(data, &b.Registry)
+	}
+	return b, err
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Numbers keep their digits.
+func (r *Replace) UnmarshalJSON(data []byte) error {
+	type plain Replace
+	with := struct {
+		*plain
+		With trail.JSON `json:"with"`
+	}{plain: (*plain)(r)}
+	err := json.Unmarshal(data, &with)
+	r.With, _ = with.With.Value.(map[string]any)
+	return err
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Numbers in Structured keep their digits.
+func (c *CallReport) UnmarshalJSON(data []byte) error {
+	type plain CallReport
+	with := struct {
+		*plain
+		Structured trail.JSON `json:"structured"`
+	}{plain: (*plain)(c)}
+	err := json.Unmarshal(data, &with)
+	c.Structured = with.Structured.Value
+	return err
+}

@@ -40,6 +40,7 @@ func mayImport() map[string][]string {
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
 		files, live, background        = "pkg/files", "pkg/live", "pkg/background"
 		mcpserver, webserver           = "pkg/mcpserver", "pkg/webserver"
+		livetool                       = "pkg/livetool"
 		mobile, source                 = "pkg/mobile", "pkg/mobile/source"
 		android, ios, appium           = "pkg/android", "pkg/ios", "pkg/appium"
 		adb, webdriver                 = "pkg/adb", "pkg/webdriver"
@@ -49,9 +50,10 @@ func mayImport() map[string][]string {
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			mcpserver, report, doctor, background, run, webserver, live, replay, session, picture, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp,
+			mcpserver, report, doctor, background, run, webserver, live, replay, session, picture, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp, livetool,
 		},
-		mcpserver:  {live, discover, trail, fault},
+		mcpserver:  {livetool, fault},
+		livetool:   {live, discover, trail, fault},
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
 		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp},

@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/livetool"
 	"github.com/trailblaze/trailblaze/pkg/mcpserver"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
@@ -62,7 +63,8 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	}
 	o := liveOpener{app: a, flags: f.liveFlags, redactor: a.redactor}
 	err := mcpserver.Serve(ctx, a.Stdin, a.Stdout, mcpserver.Options{
-		Version: a.Build.Version, Open: o.open, Output: o.output, AllTools: f.tools == "all", Parent: a.Parent,
+		Version: a.Build.Version, Parent: a.Parent,
+		Tools: livetool.Options{Open: o.open, Output: o.output, AllTools: f.tools == "all"},
 	})
 	if fault.As(err) == nil && err != nil {
 		return fault.Wrap(fault.Server, err, "", "serve MCP")
@@ -80,13 +82,13 @@ type liveOpener struct {
 	redactor *redact.Redactor // of the last session
 }
 
-// open implements mcpserver.Options.Open. It reads the project each time, so that changes of it take effect.
-func (o *liveOpener) open(ctx context.Context, s mcpserver.Start) (mcpserver.Opened, error) {
+// open implements livetool.Options.Open. It reads the project each time, so that changes of it take effect.
+func (o *liveOpener) open(ctx context.Context, s livetool.Start) (livetool.Opened, error) {
 	f := o.flags
 	f.initial = s.Memory
 	for name := range s.Memory {
 		if !trail.IsValueName(name) {
-			return mcpserver.Opened{}, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -, start with a letter or _",
+			return livetool.Opened{}, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -, start with a letter or _",
 				"memory: %q is not a valid name", name)
 		}
 	}
@@ -99,7 +101,7 @@ func (o *liveOpener) open(ctx context.Context, s mcpserver.Start) (mcpserver.Ope
 	o.app.redactor = redact.New(f.secretValues).With(o.app.deviceSecrets(nil))
 	project, notes, err := o.app.agentProject(&f)
 	if err != nil {
-		return mcpserver.Opened{}, err
+		return livetool.Opened{}, err
 	}
 	o.mu.Lock()
 	o.redactor = o.app.redactor
@@ -111,13 +113,13 @@ func (o *liveOpener) open(ctx context.Context, s mcpserver.Start) (mcpserver.Ope
 	f.before = o.last
 	opened, err := o.app.openLive(ctx, project, f, mcpCommand)
 	if err != nil {
-		return mcpserver.Opened{}, err
+		return livetool.Opened{}, err
 	}
 	o.last = opened
-	return mcpserver.Opened{Session: opened, Notes: notes}, nil
+	return livetool.Opened{Session: opened, Notes: notes}, nil
 }
 
-// output implements mcpserver.Options.Output.
+// output implements livetool.Options.Output.
 func (o *liveOpener) output(text string) string {
 	o.mu.Lock()
 	redactor := o.redactor

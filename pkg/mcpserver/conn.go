@@ -12,8 +12,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 // receive passes the messages in a line on, or answers what is not a message.
@@ -84,8 +82,7 @@ func (s *server) receiveBatch(data []byte) {
 func (s *server) deliver(msg jsonrpc.Message, b *batch) {
 	if req, ok := msg.(*jsonrpc.Request); ok && req.Method == "initialize" && s.conn.used {
 		s.conn.end()
-		s.replays.cancelAll(fault.New(fault.Cancelled, "", "another client began"))
-		s.sessions.forget()
+		s.tools.Restart()
 		if err := s.connect(); err != nil {
 			id, _ := json.Marshal(req.ID.Raw())
 			s.refuse(id, jsonrpc.CodeInternalError, err.Error())

@@ -1,7 +1,7 @@
-// Package mcpserver is an MCP server over which an agent works in a live session: it sees the screen, makes calls, and
-// saves what was recorded as a trail (specification, section 18.2). A connection has one live session at a time.
+// Package mcpserver serves the tools of an agent (package livetool) over MCP: messages, progress, cancellation. A
+// connection has one live session at a time.
 //
-// It is independent of how a session is opened: flags, projects, devices, servers.
+// It is independent of what the tools mean.
 package mcpserver
 
 import (
@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,38 +18,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
-	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/livetool"
 )
-
-// Start says which session to open. What is empty is as the command line says.
-type Start struct {
-	Device string `json:"device"`
-	Target string `json:"target"`
-	Memory Texts  `json:"memory"`
-}
-
-// Opened is an open session.
-type Opened struct {
-	Session live.API
-	Notes   []string // for the agent, such as that there is no project
-}
 
 // Options are the options of a server. A limit of 0 stands for its default.
 type Options struct {
 	Version string
-	// Open opens a live session, whose lifetime ctx bounds. Calls of it run one after another.
-	Open func(ctx context.Context, s Start) (Opened, error)
-	// Output returns a text as the client may see it: without secrets and control characters.
-	Output func(text string) string
-	// AllTools lists the tools of the session, too, each as an MCP tool of its own.
-	AllTools bool
+	Tools   livetool.Options
 	// Parent returns the id of the parent process; nil if it does not matter. The server ends when it changes.
 	Parent func() int
 
 	MaxLine        int           // the largest message in bytes
 	MaxPending     int           // requests that are not answered; with more, the input is not read on
 	MaxUnread      int           // bytes of answers that the client has not read; with more, an answer is an error
-	RunWait        time.Duration // after which a request for a replay is answered before the replay has ended
 	Progress       time.Duration // between progress notifications
 	Drain          time.Duration // for the answers to pending requests when the input ends
 	ParentInterval time.Duration // between looks at the parent process
@@ -59,7 +41,6 @@ const (
 	maxLine        = 8 << 20
 	maxPending     = 1024
 	maxUnread      = 64 << 20
-	runWait        = 45 * time.Second
 	progressEvery  = 5 * time.Second
 	drainTime      = 2 * time.Second
 	parentInterval = time.Second
@@ -69,7 +50,6 @@ func (o Options) withDefaults() Options {
 	o.MaxLine = cmp.Or(o.MaxLine, maxLine)
 	o.MaxPending = cmp.Or(o.MaxPending, maxPending)
 	o.MaxUnread = cmp.Or(o.MaxUnread, maxUnread)
-	o.RunWait = cmp.Or(o.RunWait, runWait)
 	o.Progress = cmp.Or(o.Progress, progressEvery)
 	o.Drain = cmp.Or(o.Drain, drainTime)
 	o.ParentInterval = cmp.Or(o.ParentInterval, parentInterval)
@@ -78,15 +58,16 @@ func (o Options) withDefaults() Options {
 
 // server serves one client.
 type server struct {
-	opts     Options
-	mcp      *mcp.Server
-	out      io.Writer
-	lines    chan written
-	unread   atomic.Int64  // bytes of answers that are to be written
-	ended    chan struct{} // closed when pending requests had the time to be answered
-	sessions sessions
-	replays  replays
-	listed   []string // tools of the session that are MCP tools of their own; guarded by the slot of sessions
+	opts   Options
+	mcp    *mcp.Server
+	out    io.Writer
+	lines  chan written
+	unread atomic.Int64  // bytes of answers that are to be written
+	ended  chan struct{} // closed when pending requests had the time to be answered
+	tools  *livetool.Tools
+
+	listing sync.Mutex
+	listed  []string // names of the session's tools that are MCP tools of their own
 
 	ctx    context.Context //nolint:containedctx // the connection's lifetime: work for requests ends with it
 	cancel context.CancelCauseFunc
@@ -103,8 +84,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s := &server{opts: o.withDefaults(), out: out, lines: make(chan written), ended: make(chan struct{})}
 	go s.write(s.ended)
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	s.sessions = sessions{server: s, slot: make(chan struct{}, 1)}
-	s.replays.byID = map[string]*replay{}
+	s.opts.Tools.OfferedChanged = s.listTools
+	s.tools = livetool.New(s.ctx, s.opts.Tools)
 	s.mcp = s.newMCP()
 	if err := s.connect(); err != nil {
 		close(s.ended)
@@ -117,8 +98,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s.conn.drain(s.opts.Drain)
 	close(s.ended)
 	s.conn.end()
-	s.replays.wait()
-	s.sessions.close(context.WithoutCancel(ctx))
+	s.tools.Close(context.WithoutCancel(ctx))
 	<-parent
 	if errors.Is(err, errParentEnded) {
 		return nil
@@ -169,17 +149,29 @@ func (s *server) watchParent() <-chan struct{} {
 	return done
 }
 
-// newMCP returns the SDK's server with the seven tools.
+// newMCP returns the SDK's server with the tools.
 func (s *server) newMCP() *mcp.Server {
 	m := mcp.NewServer(&mcp.Implementation{Name: "trailblaze", Version: s.opts.Version}, &mcp.ServerOptions{
-		Instructions: instructions,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: s.opts.AllTools}},
+		Instructions: livetool.Instructions,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: s.opts.Tools.AllTools}},
 	})
 	m.AddReceivingMiddleware(s.recoverPanics)
-	for _, t := range definitions() {
-		m.AddTool(t.Tool, s.handler(t.answer))
+	for _, d := range s.tools.List() {
+		s.addTool(m, d)
 	}
 	return m
+}
+
+// listTools makes the tools that the open session offers MCP tools of their own.
+func (s *server) listTools() {
+	s.listing.Lock()
+	defer s.listing.Unlock()
+	s.mcp.RemoveTools(s.listed...)
+	s.listed = nil
+	for _, d := range s.tools.Offered() {
+		s.listed = append(s.listed, d.Name)
+		s.addTool(s.mcp, d)
+	}
 }
 
 // recoverPanics answers a request whose handler panics with an internal error.
@@ -188,7 +180,7 @@ func (s *server) recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
 		defer func() {
 			if p := recover(); p != nil {
 				bug := fault.Panicked(p)
-				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: s.opts.Output("internal error: " + bug.Message)}
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: s.opts.Tools.Output("internal error: " + bug.Message)}
 			}
 		}()
 		return next(ctx, method, req)

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/live/livetest"
+	"github.com/trailblaze/trailblaze/pkg/livetool"
 )
 
 // TestAnswersThatAreNotReadAreBounded sends requests to a server without reading its answers, and then reads them.
@@ -30,9 +32,9 @@ func TestAnswersThatAreNotReadAreBounded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var made atomic.Int32
 				o := tt.options
-				o.Output = strings.Clone
-				o.Open = func(context.Context, Start) (Opened, error) {
-					return Opened{Session: &fakeSession{step: func(context.Context, live.StepRequest) (live.StepReport, error) {
+				o.Tools.Output = strings.Clone
+				o.Tools.Open = func(context.Context, livetool.Start) (livetool.Opened, error) {
+					return livetool.Opened{Session: &livetest.Session{OnStep: func(context.Context, live.StepRequest) (live.StepReport, error) {
 						made.Add(1)
 						return live.StepReport{Changes: strings.Repeat("x", 950)}, nil
 					}}}, nil

@@ -1,26 +1,21 @@
-package mcpserver
+package livetool
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
-// answer is the answer of a tool.
-type answer struct {
-	text   string
-	image  []byte // PNG; nil for none
-	failed bool   // isError
+// Answer is the answer of a tool.
+type Answer struct {
+	Text   string
+	Image  []byte // PNG; nil for none
+	Failed bool   // the tool did not do what was asked for
 	limit  int    // of the text in bytes, when more than maxAnswer was asked for
 }
 
@@ -32,72 +27,6 @@ const (
 	maxToolbox   = 1 << 10
 	maxDiff      = 3 << 10
 )
-
-// handler returns the SDK's handler of a tool.
-func (s *server) handler(
-	answerOf func(s *server, ctx context.Context, args json.RawMessage) (answer, error),
-) mcp.ToolHandler {
-	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ctx, done := s.untilEnd(ctx)
-		defer done()
-		defer s.reportProgress(ctx, req)()
-		a, err := answerOf(s, ctx, req.Params.Arguments)
-		return s.result(a, err), nil
-	}
-}
-
-// untilEnd returns a context that also ends with the connection.
-func (s *server) untilEnd(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
-	return ctx, func() { stop(); cancel(nil) }
-}
-
-// reportProgress sends notifications until the returned function is called, if the client asked for them.
-func (s *server) reportProgress(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
-	token := req.Params.GetProgressToken()
-	if token == nil {
-		return func() {}
-	}
-	quit, done := make(chan struct{}), make(chan struct{})
-	started := time.Now()
-	go func() {
-		defer close(done)
-		ticker := time.NewTicker(s.opts.Progress)
-		defer ticker.Stop()
-		for n := 1.0; ; n++ {
-			select {
-			case <-quit:
-				return
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-					ProgressToken: token, Progress: n,
-					Message: fmt.Sprintf("%s runs for %s", req.Params.Name, time.Since(started).Round(time.Second)),
-				}) // the answer itself reports that the client does not read
-			}
-		}
-	}()
-	return func() { close(quit); <-done }
-}
-
-// result returns what the client receives. It is the only place that makes results, so that every text goes through
-// Options.Output.
-func (s *server) result(a answer, err error) *mcp.CallToolResult {
-	if err != nil {
-		a = answer{text: faultText(err), failed: true}
-	}
-	for _, note := range s.sessions.takeNotes() {
-		a.text += "\nnote: " + note
-	}
-	text := cutMiddle(s.opts.Output(a.text), max(maxAnswer, a.limit))
-	result := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: a.failed}
-	if a.image != nil {
-		result.Content = append(result.Content, &mcp.ImageContent{Data: a.image, MIMEType: "image/png"})
-	}
-	return result
-}
 
 // faultText returns the message of an error and what to do about it.
 func faultText(err error) string {

@@ -1,4 +1,4 @@
-package mcpserver
+package livetool
 
 import (
 	"context"
@@ -9,15 +9,16 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
 
-// sessions holds the live session of the connection: at most one is open.
+// sessions holds the live session of an agent: at most one is open.
 type sessions struct {
-	server *server
-	slot   chan struct{} // holds a value while one is opened or ended
+	tools *Tools
+	slot  chan struct{} // holds a value while one is opened or ended
 
 	mu      sync.Mutex
 	open    live.API                // nil when none is open
 	cancel  context.CancelCauseFunc // ends what open does
 	last    live.API                // ended before open; its recording remains. May be nil
+	offered []definition            // tools of open
 	notes   []string                // about open, for its first answer
 	closing sync.WaitGroup          // of ended sessions
 }
@@ -58,9 +59,9 @@ func (m *sessions) unlock() { <-m.slot }
 
 // start opens a session. The end of ctx before it is open cancels that. The caller holds the slot.
 func (m *sessions) start(ctx context.Context, request Start) (live.API, error) {
-	lifetime, cancel := context.WithCancelCause(m.server.ctx)
+	lifetime, cancel := context.WithCancelCause(m.tools.ctx)
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	opened, err := m.server.opts.Open(lifetime, request)
+	opened, err := m.tools.opts.Open(lifetime, request)
 	if !stop() && err == nil {
 		opened.Session.Close(context.WithoutCancel(ctx))
 		err = context.Cause(ctx)
@@ -69,11 +70,26 @@ func (m *sessions) start(ctx context.Context, request Start) (live.API, error) {
 		cancel(err)
 		return nil, err
 	}
+	offered := m.tools.offered(ctx, opened.Session)
 	m.mu.Lock()
-	m.open, m.cancel, m.notes = opened.Session, cancel, opened.Notes
+	m.open, m.cancel, m.notes, m.offered = opened.Session, cancel, opened.Notes, offered
 	m.mu.Unlock()
-	m.server.listTools(ctx, opened.Session)
+	m.offeredChanged(offered)
 	return opened.Session, nil
+}
+
+// offeredChanged reports that tools of a session were added to the list or removed from it.
+func (m *sessions) offeredChanged(changed []definition) {
+	if len(changed) > 0 && m.tools.opts.OfferedChanged != nil {
+		m.tools.opts.OfferedChanged()
+	}
+}
+
+// listed returns the tools that the open session offers.
+func (m *sessions) listed() []definition {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.offered
 }
 
 // takeNotes returns what is to be said about the open session once.
@@ -96,7 +112,7 @@ func (m *sessions) ended() error {
 	if cause == nil {
 		return nil
 	}
-	n := recordedSteps(m.server.ctx, open)
+	n := recordedSteps(m.tools.ctx, open)
 	m.closeOpen(n > 0)
 	text := "the session ended: " + faultText(cause)
 	if n > 0 {
@@ -125,8 +141,8 @@ func (m *sessions) keptText(ctx context.Context) string {
 // closeOpen closes the open session in the background. keep says that its recording is the one that remains.
 func (m *sessions) closeOpen(keep bool) {
 	m.mu.Lock()
-	open, cancel := m.open, m.cancel
-	m.open = nil
+	open, cancel, offered := m.open, m.cancel, m.offered
+	m.open, m.offered = nil, nil
 	if keep {
 		m.last = open
 	}
@@ -134,9 +150,9 @@ func (m *sessions) closeOpen(keep bool) {
 	if open == nil {
 		return
 	}
-	m.server.unlistTools()
+	m.offeredChanged(offered)
 	m.closing.Go(func() {
-		open.Close(context.WithoutCancel(m.server.ctx))
+		open.Close(context.WithoutCancel(m.tools.ctx))
 		cancel(nil)
 	})
 }

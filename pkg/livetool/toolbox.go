@@ -1,4 +1,4 @@
-package mcpserver
+package livetool
 
 import (
 	"context"
@@ -8,38 +8,36 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-func (s *server) toolboxTool(ctx context.Context, args json.RawMessage) (answer, error) {
+func (ts *Tools) toolboxTool(ctx context.Context, args json.RawMessage) (Answer, error) {
 	var in struct{ Search, Name string }
 	if err := decode(args, &in, "search", "name"); err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
-	open, err := s.sessions.get(ctx)
+	open, err := ts.sessions.get(ctx)
 	if err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	tools, err := open.Toolbox(ctx)
 	if err != nil {
-		return answer{}, s.orEnded(ctx, err)
+		return Answer{}, ts.orEnded(ctx, err)
 	}
 	switch {
 	case in.Name != "":
 		t, err := tools.Registry.Find(in.Name)
 		if err != nil {
-			return answer{}, err
+			return Answer{}, err
 		}
-		return answer{text: toolText(t, marker(tools, t))}, nil
+		return Answer{Text: toolText(t, marker(tools, t))}, nil
 	case in.Search != "":
-		return answer{text: foundTools(tools, in.Search)}, nil
+		return Answer{Text: foundTools(tools, in.Search)}, nil
 	}
-	return answer{text: toolNames(tools)}, nil
+	return Answer{Text: toolNames(tools)}, nil
 }
 
 // marker returns what follows the name of a tool: which of its calls are refused, or nothing.
@@ -158,41 +156,25 @@ func compact(schema json.RawMessage) json.RawMessage {
 	return data
 }
 
-// listTools makes every offered tool of a session an MCP tool, with --tools all.
-func (s *server) listTools(ctx context.Context, open live.API) {
-	if !s.opts.AllTools {
-		return
+// offered returns the tools that a session offers as tools of their own, with [Options.AllTools].
+func (ts *Tools) offered(ctx context.Context, open live.API) []definition {
+	if !ts.opts.AllTools {
+		return nil
 	}
 	tools, err := open.Toolbox(ctx)
 	if err != nil {
-		return // the tools say why
+		return nil // a request says why
 	}
-	own := ownNames()
+	var list []definition
 	for _, t := range tools.Registry.Offered {
-		schema, ok := withStep(json.RawMessage(s.opts.Output(string(t.InputSchema))))
-		if !ok || slices.Contains(own, t.Name) {
+		schema, ok := withStep(json.RawMessage(ts.opts.Output(string(t.InputSchema))))
+		if !ok || slices.ContainsFunc(ts.own, func(d definition) bool { return d.Name == t.Name }) {
 			continue
 		}
-		description := strings.TrimSpace(marker(tools, t) + " " + cut(s.opts.Output(t.Description), 600))
-		s.listed = append(s.listed, t.Name)
-		s.mcp.AddTool(&mcp.Tool{Name: t.Name, Description: description, InputSchema: schema}, s.handler(callTool(t.Name)))
+		description := strings.TrimSpace(marker(tools, t) + " " + cut(ts.opts.Output(t.Description), 600))
+		list = append(list, definition{Definition{Name: t.Name, Description: description, InputSchema: schema}, callTool(t.Name)})
 	}
-}
-
-// unlistTools removes the tools of the session that ended.
-func (s *server) unlistTools() {
-	if len(s.listed) > 0 {
-		s.mcp.RemoveTools(s.listed...)
-		s.listed = nil
-	}
-}
-
-func ownNames() []string {
-	var names []string
-	for _, d := range definitions() {
-		names = append(names, d.Name)
-	}
-	return names
+	return list
 }
 
 // The arguments that listed tools have beside their own.
@@ -224,12 +206,12 @@ func withStep(schema json.RawMessage) (out json.RawMessage, ok bool) {
 }
 
 // callTool returns the function that answers calls of a listed tool.
-func callTool(name string) func(s *server, ctx context.Context, args json.RawMessage) (answer, error) {
-	return func(s *server, ctx context.Context, args json.RawMessage) (answer, error) {
+func callTool(name string) func(ts *Tools, ctx context.Context, args json.RawMessage) (Answer, error) {
+	return func(ts *Tools, ctx context.Context, args json.RawMessage) (Answer, error) {
 		value, err := trail.DecodeJSON(args)
 		values, ok := value.(map[string]any)
 		if err != nil || !ok {
-			return answer{}, fault.New(fault.InvalidArguments, "", "the arguments are not an object")
+			return Answer{}, fault.New(fault.InvalidArguments, "", "the arguments are not an object")
 		}
 		r := live.StepRequest{Kind: trail.KindStep}
 		r.Text, _ = values[stepArg].(string)
@@ -239,6 +221,6 @@ func callTool(name string) func(s *server, ctx context.Context, args json.RawMes
 		delete(values, stepArg)
 		delete(values, kindArg)
 		r.Calls = []trail.Call{{Tool: name, Args: values}}
-		return s.step(ctx, r)
+		return ts.step(ctx, r)
 	}
 }

@@ -1,4 +1,4 @@
-package mcpserver
+package livetool
 
 import (
 	"encoding/json"

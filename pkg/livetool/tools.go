@@ -1,4 +1,4 @@
-package mcpserver
+package livetool
 
 import (
 	"bytes"
@@ -85,76 +85,76 @@ func (t *Texts) UnmarshalJSON(data []byte) error {
 var errNoTexts = errors.New(`expected an object of texts such as {"name":"value"}`)
 
 // sessionTool starts, ends and describes the session.
-func (s *server) sessionTool(ctx context.Context, args json.RawMessage) (answer, error) {
+func (ts *Tools) sessionTool(ctx context.Context, args json.RawMessage) (Answer, error) {
 	var in struct {
 		Action string
 		Start
 	}
 	if err := decode(args, &in, "action", "device", "target", "memory"); err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	switch in.Action {
 	case "start":
-		return s.startSession(ctx, in.Start)
+		return ts.startSession(ctx, in.Start)
 	case "end":
-		return s.endSession(ctx)
+		return ts.endSession(ctx)
 	case "status", "":
-		open := s.sessions.current()
+		open := ts.sessions.current()
 		if open == nil {
-			return answer{text: "no session is open; snapshot, step and run_trail open one" + below(s.sessions.keptText(ctx))}, nil
+			return Answer{Text: "no session is open; snapshot, step and run_trail open one" + below(ts.sessions.keptText(ctx))}, nil
 		}
-		if _, err := s.sessions.get(ctx); err != nil {
-			return answer{}, err
+		if _, err := ts.sessions.get(ctx); err != nil {
+			return Answer{}, err
 		}
-		return s.describe(ctx, open)
+		return ts.describe(ctx, open)
 	}
-	return answer{}, fault.New(fault.InvalidArguments, "use start, status or end", "unknown action %q", in.Action)
+	return Answer{}, fault.New(fault.InvalidArguments, "use start, status or end", "unknown action %q", in.Action)
 }
 
-func (s *server) startSession(ctx context.Context, start Start) (answer, error) {
-	if err := s.sessions.lock(ctx); err != nil {
-		return answer{}, err
+func (ts *Tools) startSession(ctx context.Context, start Start) (Answer, error) {
+	if err := ts.sessions.lock(ctx); err != nil {
+		return Answer{}, err
 	}
-	defer s.sessions.unlock()
-	_ = s.sessions.ended() // another one is opened in any case
-	if s.sessions.current() != nil {
-		return answer{}, fault.New(fault.Misuse, "use it, or end it first: session{\"action\":\"end\"}", "a session is open already")
+	defer ts.sessions.unlock()
+	_ = ts.sessions.ended() // another one is opened in any case
+	if ts.sessions.current() != nil {
+		return Answer{}, fault.New(fault.Misuse, "use it, or end it first: session{\"action\":\"end\"}", "a session is open already")
 	}
-	open, err := s.sessions.start(ctx, start)
+	open, err := ts.sessions.start(ctx, start)
 	if err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
-	return s.describe(ctx, open)
+	return ts.describe(ctx, open)
 }
 
-func (s *server) endSession(ctx context.Context) (answer, error) {
-	s.replays.cancelAll(fault.New(fault.Cancelled, "", "the session was ended"))
-	if err := s.sessions.lock(ctx); err != nil {
-		return answer{}, err
+func (ts *Tools) endSession(ctx context.Context) (Answer, error) {
+	ts.replays.cancelAll(fault.New(fault.Cancelled, "", "the session was ended"))
+	if err := ts.sessions.lock(ctx); err != nil {
+		return Answer{}, err
 	}
-	defer s.sessions.unlock()
-	open := s.sessions.current()
+	defer ts.sessions.unlock()
+	open := ts.sessions.current()
 	if open == nil {
-		return answer{text: "no session is open"}, nil
+		return Answer{Text: "no session is open"}, nil
 	}
 	n := recordedSteps(ctx, open)
-	s.sessions.closeOpen(n > 0)
+	ts.sessions.closeOpen(n > 0)
 	text := "the session ended"
 	if n > 0 {
 		text += fmt.Sprintf("; its recording (%s) is kept until another session records a step", count(n, "step"))
 	}
-	return answer{text: text}, nil
+	return Answer{Text: text}, nil
 }
 
 // describe says what a session is for and where it stands.
-func (s *server) describe(ctx context.Context, open live.API) (answer, error) {
+func (ts *Tools) describe(ctx context.Context, open live.API) (Answer, error) {
 	st, err := open.Status(ctx)
 	if err != nil {
-		return answer{}, s.orEnded(ctx, err)
+		return Answer{}, ts.orEnded(ctx, err)
 	}
 	tools, err := open.Toolbox(ctx)
 	if err != nil {
-		return answer{}, s.orEnded(ctx, err)
+		return Answer{}, ts.orEnded(ctx, err)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "session %s: ", st.ID)
@@ -172,7 +172,7 @@ func (s *server) describe(ctx context.Context, open live.API) (answer, error) {
 	if len(st.Memory) > 0 {
 		fmt.Fprintf(&b, "\nmemory: {{%s}}", cut(strings.Join(st.Memory, "}}, {{"), 300))
 	}
-	if kept := s.sessions.keptText(ctx); kept != "" && st.Steps == 0 {
+	if kept := ts.sessions.keptText(ctx); kept != "" && st.Steps == 0 {
 		b.WriteString("\n" + kept)
 	}
 	for _, warning := range tools.Registry.Warnings {
@@ -180,7 +180,7 @@ func (s *server) describe(ctx context.Context, open live.API) (answer, error) {
 	}
 	var p page
 	p.place(cut(st.URL, 300), cut(st.Title, 100))
-	return answer{text: cut(b.String(), 1200) + below(p.String())}, nil
+	return Answer{Text: cut(b.String(), 1200) + below(p.String())}, nil
 }
 
 // below returns a text after a line end, nothing for an empty one.
@@ -192,35 +192,35 @@ func below(text string) string {
 }
 
 // orEnded returns why the open session ended if it did, else err.
-func (s *server) orEnded(ctx context.Context, err error) error {
-	if s.sessions.lock(ctx) != nil {
+func (ts *Tools) orEnded(ctx context.Context, err error) error {
+	if ts.sessions.lock(ctx) != nil {
 		return err
 	}
-	defer s.sessions.unlock()
-	if ended := s.sessions.ended(); ended != nil {
+	defer ts.sessions.unlock()
+	if ended := ts.sessions.ended(); ended != nil {
 		return ended
 	}
 	return err
 }
 
-func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer, error) {
+func (ts *Tools) snapshotTool(ctx context.Context, args json.RawMessage) (Answer, error) {
 	var in live.SnapshotOptions
 	if err := decode(args, &in, "find", "within", "maxBytes", "screenshot", "show"); err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	if in.MaxBytes < 0 || in.MaxBytes > 40000 {
-		return answer{}, fault.New(fault.InvalidArguments, "leave maxBytes out for 6000", "maxBytes is not between 0 and 40000")
+		return Answer{}, fault.New(fault.InvalidArguments, "leave maxBytes out for 6000", "maxBytes is not between 0 and 40000")
 	}
-	open, err := s.sessions.get(ctx)
+	open, err := ts.sessions.get(ctx)
 	if err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	shot, err := open.Snapshot(ctx, in)
 	if err != nil {
-		return s.failedSnapshot(ctx, open, err)
+		return ts.failedSnapshot(ctx, open, err)
 	}
 	if shot.Log != nil {
-		return answer{text: logText(*shot.Log, in), limit: in.MaxBytes + maxAnswer}, nil
+		return Answer{Text: logText(*shot.Log, in), limit: in.MaxBytes + maxAnswer}, nil
 	}
 	var p page
 	p.place(cut(shot.URL, 500), cut(shot.Title, 200))
@@ -235,34 +235,34 @@ func (s *server) snapshotTool(ctx context.Context, args json.RawMessage) (answer
 	if p.text == "" {
 		p.line("the screen shows nothing")
 	}
-	a := answer{text: p.String(), image: shot.Screenshot, limit: in.MaxBytes + maxAnswer}
+	a := Answer{Text: p.String(), Image: shot.Screenshot, limit: in.MaxBytes + maxAnswer}
 	if shot.More > 0 {
-		a.text += fmt.Sprintf("\n%s not shown; use find, within or maxBytes", count(shot.More, "element"))
+		a.Text += fmt.Sprintf("\n%s not shown; use find, within or maxBytes", count(shot.More, "element"))
 	}
 	if in.Within == "" && strings.Contains(shot.Text, `…"`) {
-		a.text += "\ntexts that end in … are cut; within shows those of an element whole"
+		a.Text += "\ntexts that end in … are cut; within shows those of an element whole"
 	}
 	if len(shot.Messages) > 0 {
-		a.text += "\n" + messageAdvice
+		a.Text += "\n" + messageAdvice
 	}
 	if shot.Withheld != "" {
-		a.text += "\nno screenshot: " + shot.Withheld
+		a.Text += "\nno screenshot: " + shot.Withheld
 	}
 	return a, nil
 }
 
 // failedSnapshot returns why there is no snapshot. The message may have text of the page, such as of elements near one
 // that is gone.
-func (s *server) failedSnapshot(ctx context.Context, open live.API, err error) (answer, error) {
+func (ts *Tools) failedSnapshot(ctx context.Context, open live.API, err error) (Answer, error) {
 	if open.Err() != nil {
-		return answer{}, s.orEnded(ctx, err)
+		return Answer{}, ts.orEnded(ctx, err)
 	}
 	var p page
-	p.line(cut(s.opts.Output(err.Error()), maxFailure))
+	p.line(cut(ts.opts.Output(err.Error()), maxFailure))
 	var b strings.Builder
 	fmt.Fprintf(&b, "the snapshot failed (%s)\n%s", fault.KindOf(err), p)
 	writeHints(&b, err)
-	return answer{text: b.String(), failed: true}, nil
+	return Answer{Text: b.String(), Failed: true}, nil
 }
 
 // calls are the calls of a step. A single call without a list is accepted, and a list as text, which some clients send.
@@ -294,7 +294,7 @@ func (c *calls) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func (s *server) stepTool(ctx context.Context, args json.RawMessage) (answer, error) {
+func (ts *Tools) stepTool(ctx context.Context, args json.RawMessage) (Answer, error) {
 	in := struct {
 		Step   string
 		Kind   string
@@ -302,38 +302,38 @@ func (s *server) stepTool(ctx context.Context, args json.RawMessage) (answer, er
 		Record bool
 	}{Kind: trail.KindStep, Record: true}
 	if err := decode(args, &in, "step", "kind", "calls", "record"); err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	r := live.StepRequest{Text: in.Step, Kind: in.Kind, Unrecorded: !in.Record}
 	for i, value := range in.Calls {
 		call, err := live.DecodeCall(value)
 		if err != nil {
 			e := fault.As(err)
-			return answer{}, fault.New(e.Kind, e.Hint, "call %d: %s; no call was made", i+1, e.Message)
+			return Answer{}, fault.New(e.Kind, e.Hint, "call %d: %s; no call was made", i+1, e.Message)
 		}
 		r.Calls = append(r.Calls, call)
 	}
-	return s.step(ctx, r)
+	return ts.step(ctx, r)
 }
 
-func (s *server) step(ctx context.Context, r live.StepRequest) (answer, error) {
-	open, err := s.sessions.get(ctx)
+func (ts *Tools) step(ctx context.Context, r live.StepRequest) (Answer, error) {
+	open, err := ts.sessions.get(ctx)
 	if err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	report, err := open.Step(ctx, r)
 	if err != nil {
-		return answer{}, s.orEnded(ctx, err)
+		return Answer{}, ts.orEnded(ctx, err)
 	}
-	a := answer{text: stepText(report, r), failed: !report.OK()}
+	a := Answer{Text: stepText(report, r), Failed: !report.OK()}
 	if cause := open.Err(); cause != nil {
-		a.text += "\n" + faultText(s.orEnded(ctx, cause))
-		a.failed = true
+		a.Text += "\n" + faultText(ts.orEnded(ctx, cause))
+		a.Failed = true
 	}
 	return a, nil
 }
 
-func (s *server) recordingTool(ctx context.Context, args json.RawMessage) (answer, error) {
+func (ts *Tools) recordingTool(ctx context.Context, args json.RawMessage) (Answer, error) {
 	var in struct {
 		Drop, Replace recordingNumber
 		With          map[string]any
@@ -341,31 +341,31 @@ func (s *server) recordingTool(ctx context.Context, args json.RawMessage) (answe
 		Move          *live.Move
 	}
 	if err := decode(args, &in, "drop", "reword", "move", "replace", "with"); err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	edit := live.Edit{Drop: string(in.Drop), Reword: in.Reword, Move: in.Move}
 	if in.Replace != "" || in.With != nil {
 		edit.Replace = &live.Replace{Call: string(in.Replace), With: in.With}
 	}
-	recorded := s.sessions.recorded(ctx)
+	recorded := ts.sessions.recorded(ctx)
 	if recorded == nil {
-		return answer{text: "nothing was recorded; step opens a session and records"}, nil
+		return Answer{Text: "nothing was recorded; step opens a session and records"}, nil
 	}
 	text, err := recorded.Edit(ctx, live.Edit{})
 	if err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	if edit != (live.Edit{}) {
 		after, err := recorded.Edit(ctx, edit)
 		if err != nil {
-			return answer{}, err
+			return Answer{}, err
 		}
 		return editAnswer(text, after)
 	}
 	if text == "" {
-		return answer{text: "nothing was recorded; step records"}, nil
+		return Answer{Text: "nothing was recorded; step records"}, nil
 	}
-	return answer{text: recordingPage(text, maxRecording)}, nil
+	return Answer{Text: recordingPage(text, maxRecording)}, nil
 }
 
 // recordingNumber is the number of a step or a call of the recording. Models write 2 and 2.1 as JSON numbers, too.
@@ -383,23 +383,23 @@ func (n *recordingNumber) UnmarshalJSON(data []byte) error {
 }
 
 // editAnswer returns what an edit changed in the recording.
-func editAnswer(before, after string) (answer, error) {
+func editAnswer(before, after string) (Answer, error) {
 	diff, err := udiff.ToUnified("recording", "recording", before, udiff.Lines(before, after), 1)
 	switch {
 	case err != nil:
-		return answer{}, err
+		return Answer{}, err
 	case diff == "":
-		return answer{text: "the recording is as it was"}, nil
+		return Answer{Text: "the recording is as it was"}, nil
 	}
 	_, changes, _ := strings.Cut(diff, "@@") // the names before that say nothing
 	text := "the recording changed; recording without arguments shows all of it\n" + recordingPage("@@"+changes, maxDiff)
 	if after == "" {
 		text += "\nnothing is recorded now"
 	}
-	return answer{text: text}, nil
+	return Answer{Text: text}, nil
 }
 
-func (s *server) saveTool(ctx context.Context, args json.RawMessage) (answer, error) {
+func (ts *Tools) saveTool(ctx context.Context, args json.RawMessage) (Answer, error) {
 	in := struct {
 		File      string
 		Title     string
@@ -409,54 +409,54 @@ func (s *server) saveTool(ctx context.Context, args json.RawMessage) (answer, er
 		Also      bool
 	}{Replay: true}
 	if err := decode(args, &in, "file", "title", "replay", "replays", "overwrite", "also"); err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
-	recorded := s.sessions.recorded(ctx)
+	recorded := ts.sessions.recorded(ctx)
 	if recorded == nil {
-		return answer{}, fault.New(fault.Misuse, "make calls with step first", "nothing was recorded")
+		return Answer{}, fault.New(fault.Misuse, "make calls with step first", "nothing was recorded")
 	}
-	return s.run(ctx, "save_trail "+in.File, func(ctx context.Context) (answer, error) {
+	return ts.run(ctx, "save_trail "+in.File, func(ctx context.Context) (Answer, error) {
 		report, err := recorded.Save(ctx, live.SaveRequest{
 			File: in.File, Title: in.Title, NoReplay: !in.Replay, Overwrite: in.Overwrite, Replays: in.Replays, Also: in.Also,
 		})
 		if err != nil {
-			return answer{}, err
+			return Answer{}, err
 		}
-		return answer{text: saveText(report), failed: !report.Written}, nil
+		return Answer{Text: saveText(report), Failed: !report.Written}, nil
 	})
 }
 
-func (s *server) runTool(ctx context.Context, args json.RawMessage) (answer, error) {
+func (ts *Tools) runTool(ctx context.Context, args json.RawMessage) (Answer, error) {
 	var in struct {
 		File, ID string
 		Args     Texts
 		Keep     bool
 	}
 	if err := decode(args, &in, "file", "id", "args", "keep"); err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	if (in.File == "") == (in.ID == "") {
-		return answer{}, fault.New(fault.InvalidArguments, "", "run_trail takes file, or the id of a replay that still runs")
+		return Answer{}, fault.New(fault.InvalidArguments, "", "run_trail takes file, or the id of a replay that still runs")
 	}
 	if in.ID != "" {
-		r, err := s.replays.find(in.ID)
+		r, err := ts.replays.find(in.ID)
 		if err != nil {
-			return answer{}, err
+			return Answer{}, err
 		}
-		return s.await(ctx, r)
+		return ts.await(ctx, r)
 	}
-	open, err := s.sessions.get(ctx)
+	open, err := ts.sessions.get(ctx)
 	if err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
-	return s.run(ctx, "run_trail "+in.File, func(ctx context.Context) (answer, error) {
+	return ts.run(ctx, "run_trail "+in.File, func(ctx context.Context) (Answer, error) {
 		report, err := open.RunTrail(ctx, live.TrailRequest{File: in.File, Args: in.Args, Keep: in.Keep})
 		if err != nil {
-			return answer{}, s.orEnded(ctx, err)
+			return Answer{}, ts.orEnded(ctx, err)
 		}
-		a := answer{text: trailText(report, in.Keep), failed: !report.Passed()}
+		a := Answer{Text: trailText(report, in.Keep), Failed: !report.Passed()}
 		if cause := open.Err(); in.Keep && cause != nil {
-			a.text += "\n" + faultText(s.orEnded(ctx, cause))
+			a.Text += "\n" + faultText(ts.orEnded(ctx, cause))
 		}
 		return a, nil
 	})

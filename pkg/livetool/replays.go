@@ -1,4 +1,4 @@
-package mcpserver
+package livetool
 
 import (
 	"context"
@@ -26,20 +26,20 @@ type replay struct {
 	started time.Time
 	cancel  context.CancelCauseFunc
 	done    chan struct{}
-	answer  answer // valid when done is closed
+	answer  Answer // valid when done is closed
 	err     error
 }
 
 // run starts work and waits for it as [server.await] does.
-func (s *server) run(ctx context.Context, what string, work func(ctx context.Context) (answer, error)) (answer, error) {
-	lifetime, cancel := context.WithCancelCause(s.ctx)
+func (ts *Tools) run(ctx context.Context, what string, work func(ctx context.Context) (Answer, error)) (Answer, error) {
+	lifetime, cancel := context.WithCancelCause(ts.ctx)
 	r := &replay{what: what, started: time.Now(), cancel: cancel, done: make(chan struct{})}
-	s.replays.mu.Lock()
-	s.replays.n++
-	r.id = fmt.Sprintf("r%d", s.replays.n)
-	s.replays.byID[r.id] = r
-	s.replays.mu.Unlock()
-	s.replays.running.Go(func() {
+	ts.replays.mu.Lock()
+	ts.replays.n++
+	r.id = fmt.Sprintf("r%d", ts.replays.n)
+	ts.replays.byID[r.id] = r
+	ts.replays.mu.Unlock()
+	ts.replays.running.Go(func() {
 		defer close(r.done)
 		defer cancel(nil)
 		defer func() {
@@ -49,25 +49,25 @@ func (s *server) run(ctx context.Context, what string, work func(ctx context.Con
 		}()
 		r.answer, r.err = work(lifetime)
 	})
-	return s.await(ctx, r)
+	return ts.await(ctx, r)
 }
 
 // await waits for a replay, but not longer than Options.RunWait. The end of ctx cancels the replay.
-func (s *server) await(ctx context.Context, r *replay) (answer, error) {
-	limit := time.NewTimer(s.opts.RunWait)
+func (ts *Tools) await(ctx context.Context, r *replay) (Answer, error) {
+	limit := time.NewTimer(ts.opts.RunWait)
 	defer limit.Stop()
 	select {
 	case <-r.done:
 	case <-limit.C:
-		return answer{text: fmt.Sprintf("%s still runs, for %s; run_trail{\"id\":%q} waits for its result",
+		return Answer{Text: fmt.Sprintf("%s still runs, for %s; run_trail{\"id\":%q} waits for its result",
 			r.what, time.Since(r.started).Round(time.Second), r.id)}, nil
 	case <-ctx.Done():
 		r.cancel(context.Cause(ctx))
 		<-r.done
 	}
-	s.replays.mu.Lock()
-	delete(s.replays.byID, r.id)
-	s.replays.mu.Unlock()
+	ts.replays.mu.Lock()
+	delete(ts.replays.byID, r.id)
+	ts.replays.mu.Unlock()
 	return r.answer, r.err
 }
 

@@ -143,24 +143,25 @@ func (a *app) reap() {
 // sessionName returns the name of the session that a flag or argument, or else the environment, names.
 func (a *app) sessionName(given string) string { return cmp.Or(given, a.env(sessionVariable)) }
 
-// findSession returns the session that a command names, or else the environment, or else the only one of the project.
+// findSession returns the session that a command names, or else the environment, or else the only one. In a project it
+// is a session of that project.
 func (a *app) findSession(given string) (background.Record, error) {
 	a.reap()
+	root, err := a.findRoot()
+	if a.project != "" && err != nil {
+		return background.Record{}, err
+	}
 	if name := a.sessionName(given); name != "" {
-		return a.sessionFolder().Find(name)
+		return a.sessionFolder().Find(name, root)
 	}
 	records, err := a.sessionFolder().List()
 	if err != nil {
 		return background.Record{}, err
 	}
-	root, rootErr := a.findRoot()
-	if a.project != "" && rootErr != nil {
-		return background.Record{}, rootErr
-	}
 	running, ended := []background.Record{}, background.Record{}
 	for _, r := range records {
 		switch {
-		case rootErr == nil && r.Project != root:
+		case root != "" && r.Project != root:
 		case r.Ended == nil:
 			running = append(running, r)
 		case ended.Ended == nil || r.Ended.Time.After(ended.Ended.Time):
@@ -169,7 +170,7 @@ func (a *app) findSession(given string) (background.Record, error) {
 	}
 	switch {
 	case len(running) == 1:
-		return a.sessionFolder().Find(running[0].Name)
+		return a.sessionFolder().Find(running[0].Name, root)
 	case len(running) > 1:
 		var names []string
 		for _, r := range running {

@@ -165,7 +165,19 @@ func TestSessionIsSelected(t *testing.T) {
 	other := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(`""`)})
 	other.env = append(slices.Clone(p.env), "TRAILBLAZE_SESSION=")
 	other.run("session", "status").wantErr(t, 3, "no session is running for this project")
-	other.run("tool", "echo", "text={{me}}", "--session", "s1").want(t, 0, "first")
+	for _, command := range [][]string{
+		{"tool", "echo", "text=x", "--session"}, {"snapshot", "--session"}, {"toolbox", "list", "--session"}, {"session", "status"},
+		{"session", "recording", "--session"}, {"session", "save", "trails/a.trail.yaml", "--session"},
+		{"session", "replay", "trails/a.trail.yaml", "--session"}, {"session", "end"},
+	} {
+		other.run(append(command, "s1")...).wantErr(t, 3, "s1 is a session of "+p.dir, "in that folder or with --project")
+	}
+	other.run("session", "status", "secnd").wantErr(t, 3, `session "secnd" does not exist`, "`trailblaze session list` lists the sessions")
+	other.run("tool", "echo", "text={{me}}", "--session", "s1", "--project", p.dir).want(t, 0, "first")
+	outside := newProject(t, nil)
+	outside.env = other.env
+	outside.run("tool", "echo", "text={{me}}", "--session", "s1").want(t, 0, "first")
+	p.run("session", "end", "s1").wantErr(t, 0, "session s1 ended")
 }
 
 func TestSessionRefusesFlagsOfStart(t *testing.T) {

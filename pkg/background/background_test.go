@@ -102,7 +102,7 @@ func serve(t *testing.T, s background.Session, idle time.Duration) *served {
 	}
 	out.stop = stop
 	// Before Run, which may end an idle session at once.
-	if out.record, err = out.folder.Find(claim.Name()); err != nil {
+	if out.record, err = out.folder.Find(claim.Name(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if out.Client, err = out.folder.Connect(out.record, "1"); err != nil {
@@ -324,7 +324,7 @@ func TestFailureOfSessionEndsIt(t *testing.T) {
 	if err := <-c.ended; !errors.Is(err, s.err) {
 		t.Errorf("ended with %v", err)
 	}
-	_, err := c.folder.Find(c.record.Name)
+	_, err := c.folder.Find(c.record.Name, "")
 	if err == nil || !strings.Contains(err.Error(), "the browser of {{PASSWORD}} exited") {
 		t.Errorf("the record says %v", err)
 	}
@@ -348,7 +348,7 @@ func TestOldRecordsAndLogsAreRemoved(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(f.Dir, "old.json"), []byte(record), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Find("OLD"); err == nil || !strings.Contains(err.Error(), "session old ended at") {
+	if _, err := f.Find("OLD", ""); err == nil || !strings.Contains(err.Error(), "session old ended at") {
 		t.Errorf("%v", err)
 	}
 	now = now.Add(8 * 24 * time.Hour)

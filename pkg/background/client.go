@@ -26,9 +26,9 @@ const (
 	endTimeout = 30 * time.Second
 )
 
-// Find returns the record of a session that runs. The error says why there is none: fault.Server for one that ended by
-// itself, else fault.Misuse.
-func (f Folder) Find(name string) (Record, error) {
+// Find returns the record of a session of a project that runs; project is its root, empty for a session of any. The
+// error says why there is none: fault.Server for one that ended by itself, else fault.Misuse.
+func (f Folder) Find(name, project string) (Record, error) {
 	if err := CheckName(name); err != nil {
 		return Record{}, err
 	}
@@ -36,25 +36,34 @@ func (f Folder) Find(name string) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	i := slices.IndexFunc(records, func(r Record) bool { return strings.EqualFold(r.Name, name) })
-	if i >= 0 && records[i].Ended != nil {
-		return records[i], records[i].EndedError()
-	}
-	if i >= 0 && records[i].Socket != "" {
-		return records[i], nil
-	}
-	if i >= 0 {
-		return records[i], fault.New(fault.Misuse, "wait until `trailblaze session start` has printed its name",
-			"session %s is still being started", records[i].Name)
-	}
 	var running []string
 	for _, r := range records {
-		if r.Ended == nil {
+		isOther := project != "" && r.Project != project
+		if strings.EqualFold(r.Name, name) {
+			if isOther {
+				return Record{}, fault.New(fault.Misuse, "work in it in that folder or with --project; `trailblaze session list` lists the sessions",
+					"%s is a session of %s", r.Name, r.Project)
+			}
+			return r, r.usable()
+		}
+		if r.Ended == nil && !isOther {
 			running = append(running, r.Name)
 		}
 	}
 	return Record{}, fault.New(fault.Misuse, fault.DidYouMeanListed(name, running, "`trailblaze session list` lists the sessions"),
 		"session %q does not exist", name)
+}
+
+// usable returns an error for a session that has ended or is still being started.
+func (r Record) usable() error {
+	switch {
+	case r.Ended != nil:
+		return r.EndedError()
+	case r.Socket == "":
+		return fault.New(fault.Misuse, "wait until `trailblaze session start` has printed its name",
+			"session %s is still being started", r.Name)
+	}
+	return nil
 }
 
 // Client sends requests to a session in another process.
@@ -130,7 +139,7 @@ func (c *Client) Toolbox(ctx context.Context) (live.Toolbox, error) {
 
 // Err implements [live.API].
 func (c *Client) Err() error {
-	_, err := c.folder.Find(c.record.Name)
+	_, err := c.folder.Find(c.record.Name, c.record.Project)
 	return err
 }
 
@@ -227,7 +236,7 @@ func (c *Client) lost(ctx context.Context, cause error) error {
 		return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "the request to session "+c.record.Name)
 	}
 	for deadline := time.Now().Add(releaseTimeout); time.Now().Before(deadline); <-time.After(pollInterval) {
-		if _, err := c.folder.Find(c.record.Name); err != nil {
+		if _, err := c.folder.Find(c.record.Name, c.record.Project); err != nil {
 			return err
 		}
 	}

@@ -64,9 +64,11 @@ func (s *session) Save(context.Context, live.SaveRequest) (live.SaveReport, erro
 func (s *session) RunTrail(context.Context, live.TrailRequest) (live.TrailReport, error) {
 	panic("a bug")
 }
+
 func (s *session) Toolbox(context.Context) (live.Toolbox, error) {
 	return live.Toolbox{Registry: &discover.Registry{}}, nil
 }
+
 func (s *session) Done() <-chan struct{} { return s.done }
 func (s *session) Err() error            { return s.err }
 func (s *session) Close(context.Context) { close(s.closed) }

@@ -74,8 +74,8 @@ func fillValue(t *testing.T, v reflect.Value, n *int) {
 		fillValue(t, value, n)
 		v.SetMapIndex(key, value)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fillValue(t, v.Field(i), n)
+		for _, field := range v.Fields() {
+			fillValue(t, field, n)
 		}
 	default:
 		t.Fatalf("no value for %s", v.Type())
@@ -105,34 +105,35 @@ func registry(t *testing.T) *discover.Registry {
 	return r
 }
 
-func answerOf[T any](f *filled, request any) (T, error) {
+// answerOf returns the answer to a request, which it keeps.
+func answerOf[T any](f *filled, request any) T {
 	f.request = request
-	return fill[T](f.t), nil
+	return fill[T](f.t)
 }
 
 func (f *filled) Status(context.Context) (live.Status, error) { return fill[live.Status](f.t), nil }
 
 func (f *filled) Snapshot(_ context.Context, o live.SnapshotOptions) (live.Snapshot, error) {
-	return answerOf[live.Snapshot](f, o)
+	return answerOf[live.Snapshot](f, o), nil
 }
 
 func (f *filled) Step(_ context.Context, r live.StepRequest) (live.StepReport, error) {
-	return answerOf[live.StepReport](f, r)
+	return answerOf[live.StepReport](f, r), nil
 }
 
 func (f *filled) Edit(_ context.Context, e live.Edit) (string, error) {
 	if e == (live.Edit{}) {
 		return "", nil // the server looks at the recording after each request
 	}
-	return answerOf[string](f, e)
+	return answerOf[string](f, e), nil
 }
 
 func (f *filled) Save(_ context.Context, r live.SaveRequest) (live.SaveReport, error) {
-	return answerOf[live.SaveReport](f, r)
+	return answerOf[live.SaveReport](f, r), nil
 }
 
 func (f *filled) RunTrail(_ context.Context, r live.TrailRequest) (live.TrailReport, error) {
-	return answerOf[live.TrailReport](f, r)
+	return answerOf[live.TrailReport](f, r), nil
 }
 
 func (f *filled) Toolbox(context.Context) (live.Toolbox, error) { return fill[live.Toolbox](f.t), nil }
@@ -146,34 +147,30 @@ func TestClientIsASession(t *testing.T) {
 		cmpopts.IgnoreUnexported(discover.Registry{}, discover.Tool{}),
 		cmpopts.IgnoreFields(discover.Tool{}, "Caller", "Check"),
 	}
-	api := reflect.TypeFor[live.API]()
-	for i := range api.NumMethod() {
-		name, method := api.Method(i).Name, api.Method(i).Type
-		if method.NumOut() < 2 { // Err and Close
+	for method := range reflect.TypeFor[live.API]().Methods() {
+		if method.Type.NumOut() < 2 { // Err and Close
 			continue
 		}
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // they share a session
-			var answers, requests []any
-			for _, to := range []live.API{s, client.Client} {
-				in, n := []reflect.Value{reflect.ValueOf(t.Context())}, 0
-				if method.NumIn() > 1 {
-					request := reflect.New(method.In(1)).Elem()
-					fillValue(t, request, &n)
-					in = append(in, request)
-				}
-				out := reflect.ValueOf(to).MethodByName(name).Call(in)
-				if err, _ := out[1].Interface().(error); err != nil {
-					t.Fatal(err)
-				}
-				answers, requests = append(answers, out[0].Interface()), append(requests, s.request)
+		var answers, requests []any
+		for _, to := range []live.API{s, client.Client} {
+			in, n := []reflect.Value{reflect.ValueOf(t.Context())}, 0
+			if method.Type.NumIn() > 1 {
+				request := reflect.New(method.Type.In(1)).Elem()
+				fillValue(t, request, &n)
+				in = append(in, request)
 			}
-			if diff := cmp.Diff(answers[0], answers[1], equal...); diff != "" {
-				t.Errorf("answer (-session +client):\n%s", diff)
+			out := reflect.ValueOf(to).MethodByName(method.Name).Call(in)
+			if !out[1].IsNil() {
+				t.Fatal(method.Name, out[1])
 			}
-			if diff := cmp.Diff(requests[0], requests[1]); diff != "" {
-				t.Errorf("request (-session +client):\n%s", diff)
-			}
-		})
+			answers, requests = append(answers, out[0].Interface()), append(requests, s.request)
+		}
+		if diff := cmp.Diff(answers[0], answers[1], equal...); diff != "" {
+			t.Errorf("answer of %s (-session +client):\n%s", method.Name, diff)
+		}
+		if diff := cmp.Diff(requests[0], requests[1]); diff != "" {
+			t.Errorf("request of %s (-session +client):\n%s", method.Name, diff)
+		}
 	}
 }
 

@@ -167,6 +167,10 @@ type ViewOptions struct {
 	Within     string // reference or CSS selector of the element whose content is shown; empty for everything
 	Screenshot bool
 	Show       Show // instead of the screen
+	// Peek is for somebody who looks on while another one makes calls. The view has bounds and a Geometry, its picture is
+	// of the same moment as far as the screen comes to rest, and it leaves events, messages and what counts as shown to
+	// the next view of the other one.
+	Peek bool
 }
 
 // Show is what a view is of.
@@ -194,8 +198,9 @@ type View struct {
 	// Ref returns the reference of a node of Tree or Part, such as e12, and "" for one without a reference. In a
 	// session that is not live, a reference is a position.
 	Ref        func(*screen.Node) string
-	Screenshot []byte // PNG; nil unless requested
-	Withheld   string // why Screenshot may show a secret that was given to the screen; empty if it does not
+	Screenshot []byte   // PNG; nil unless requested
+	Withheld   string   // why Screenshot may show a secret that was given to the screen; empty if it does not
+	Geometry   Geometry // with ViewOptions.Peek
 	// Events are what happened since the last view, one line each: dialogs and how they were answered, downloads,
 	// windows that were opened, navigations that were blocked, and the number of console errors with the first one.
 	Events []string

@@ -61,6 +61,13 @@ func (r *References) See(t *Tree) {
 	}
 }
 
+// Number assigns numbers as See does, to the elements of a tree that is shown to somebody else than the one who acts.
+func (r *References) Number(t *Tree) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.see(t)
+}
+
 func (e *element) look(n *Node) look { return look{n.Name(), e.at.first, e.at.address, e.at.heading} }
 
 func (r *References) see(t *Tree) {

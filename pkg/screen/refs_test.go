@@ -487,3 +487,22 @@ func TestElementOfAnotherPageIsNotTheSame(t *testing.T) {
 		t.Errorf("the node on another page: %v", err)
 	}
 }
+
+func TestNumberDoesNotCountAsShown(t *testing.T) {
+	t.Parallel()
+	tree := func(name string, more ...*screen.Node) *screen.Tree {
+		root := &screen.Node{Role: "generic", Children: append([]*screen.Node{{Role: "button", Label: &name, Key: "d/1"}}, more...)}
+		return screen.NewTree(root, 0, 0, screen.Web)
+	}
+	label := "New"
+	added := &screen.Node{Role: "button", Label: &label, Key: "d/2"}
+	r := &screen.References{}
+	r.See(tree("Save"))
+	r.Number(tree("Delete", added))
+	if ref := r.Ref(added); ref != "e2" {
+		t.Errorf("the new element has the reference %q", ref)
+	}
+	if _, err := r.Lookup("e1", tree("Delete", added), screen.ToAct); err == nil || !strings.Contains(err.Error(), `was button "Save" and is now button "Delete"`) {
+		t.Errorf("acting on an element that another one was shown: %v", err)
+	}
+}

@@ -45,7 +45,7 @@ func (p *page) evidence(ctx context.Context) []device.Artifact {
 		parts[1] = device.Artifact{Name: "screenshot.png", Title: "the page", Data: data}
 	})
 	work.Go(func() {
-		v, err := p.viewOnce(ctx, "")
+		v, err := p.viewOnce(ctx, device.ViewOptions{})
 		if failed[1] = err; err == nil {
 			text := v.Tree.Text(screen.TextOptions{MaxBytes: keptBytes, Ref: v.Ref})
 			shown := p.notes.redact(text.String()) + "\n"

@@ -1534,6 +1534,12 @@
     pageHeight: Math.max(document.documentElement.scrollHeight, innerHeight),
     scrollX,
     scrollY,
+    scale: visualViewport.scale,
+    offsetX: visualViewport.offsetLeft,
+    offsetY: visualViewport.offsetTop,
+    windowWidth: visualViewport.scale === 1 ? innerWidth : visualViewport.width * visualViewport.scale,
+    windowHeight: visualViewport.scale === 1 ? innerHeight : visualViewport.height * visualViewport.scale,
+    pixelRatio: devicePixelRatio,
   });
 
   // While pictures are taken, animations that end are at their end, endless ones at their beginning, and no caret is

@@ -80,7 +80,13 @@ type pageShot struct {
 type box struct{ X, Y, Width, Height float64 }
 
 // viewport is the size of the window and of the document, and how far it is scrolled, in CSS pixels.
-type viewport struct{ Width, Height, PageWidth, PageHeight, ScrollX, ScrollY float64 }
+type viewport struct {
+	Width, Height, PageWidth, PageHeight, ScrollX, ScrollY float64
+	// Of a page that is zoomed as on phones, the window shows what begins at OffsetX and OffsetY of the viewport, Scale
+	// times as large. The size of the window is that of its picture, without PixelRatio.
+	Scale, OffsetX, OffsetY, WindowWidth, WindowHeight float64
+	PixelRatio                                         float64 // pixels of a picture for one of the window
+}
 
 // take implements picture.Check.
 func (s *pageShot) take(ctx context.Context) (*image.RGBA, error) {

@@ -100,7 +100,7 @@ func (f *frame) backendID(ctx context.Context, element *handle) (int, error) {
 
 func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
-	v, err := p.view(ctx, a.text("within"))
+	v, err := p.view(ctx, device.ViewOptions{Within: a.text("within")})
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -360,7 +360,7 @@ func (t *tracer) showUnchecked(ctx context.Context, p *page, picture, tree bool,
 
 // showTree fills in title and elements of a page, and reports whether it shows a secret.
 func (t *tracer) showTree(ctx context.Context, p *page, m *device.Moment) (secret bool, err error) {
-	v, err := p.viewOnce(ctx, "")
+	v, err := p.viewOnce(ctx, device.ViewOptions{})
 	if err != nil {
 		return false, err
 	}

@@ -30,6 +30,9 @@ type pageCapture struct {
 	// positions are the references of elements by their position: e12 in the main frame, f1e12 in the first frame in
 	// it.
 	positions map[*screen.Node]string
+	// local are the planes from the viewports of frames to that of the outermost frame of the same process, planes those
+	// to that of the page. They are nil until measure has set them.
+	local, planes map[*frame]plane
 }
 
 // element is an element of a frame.
@@ -43,6 +46,8 @@ type framePart struct {
 	tree     *aria.Tree
 	document string // begins the keys of its elements
 	owner    int    // backend node id of the frame element in the parent
+	root     int    // backend node id of the document
+	viewport aria.Viewport
 }
 
 // captureAll captures the page with the content of its frames. The error is errGone when the page navigated meanwhile.
@@ -172,7 +177,7 @@ func (p *page) newCapture(
 		if !ok {
 			continue
 		}
-		part := framePart{tree: snapshot(d.Capture), document: f.id + "/" + loaders[f], owner: d.Owner}
+		part := framePart{tree: snapshot(d.Capture), document: f.id + "/" + loaders[f], owner: d.Owner, root: d.Root, viewport: d.Viewport}
 		if f.parent != nil && part.owner == 0 {
 			err := f.withinSlice(ctx, func(ctx context.Context) (err error) {
 				part.owner, err = f.ownerID(ctx)
@@ -244,6 +249,7 @@ func (c *pageCapture) nodes(f *frame, tree *aria.Tree) *screen.Node {
 	root := tree.Nodes(c.parts[f].document, func(n *screen.Node, l aria.Line) {
 		if l.BackendNodeID != 0 {
 			c.elements[n] = element{f, l.BackendNodeID}
+			n.Bounds = c.boundsOf(c.elements[n])
 			byID[l.BackendNodeID] = n
 		}
 		if l.Ref != "" {
@@ -314,49 +320,67 @@ func (p *page) viewWith(ctx context.Context, o device.ViewOptions) (v device.Vie
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
-	if v, err = p.view(ctx, o.Within); err == nil && o.Screenshot {
-		if v.Withheld = p.whyWithheld(ctx); v.Withheld == "" {
-			v.Screenshot, err = p.screenshot(ctx)
-			v.Withheld = p.whyWithheld(ctx)
-		}
+	switch v, err = p.view(ctx, o); {
+	case err != nil || !o.Screenshot:
+	case o.Peek:
+		v, err = p.pictured(ctx, o, v)
+	default:
+		err = p.addPicture(ctx, &v)
 	}
 	if p.closed() {
 		return v, p.closeError()
 	}
-	if err == nil {
+	if err == nil && !o.Peek {
 		v.Events, v.Blocked, v.Messages = p.notes.takeEvents(), p.takeBlocked(), p.device.messages.take()
 	}
 	return v, err
 }
 
-// view returns what the page shows, and what is in the element that within names: a CSS selector, or in a live session
+// addPicture adds a picture to a view, unless it would show a secret.
+func (p *page) addPicture(ctx context.Context, v *device.View) (err error) {
+	if v.Withheld = p.whyWithheld(ctx); v.Withheld == "" {
+		v.Screenshot, err = p.screenshot(ctx)
+		v.Withheld = p.whyWithheld(ctx)
+	}
+	return err
+}
+
+// view returns what the page shows, and what is in the element that o.Within names: a CSS selector, or in a live session
 // a reference. It waits until the page has a document.
-func (p *page) view(ctx context.Context, within string) (device.View, error) {
+func (p *page) view(ctx context.Context, o device.ViewOptions) (device.View, error) {
 	for changes := p.newChangeWatcher(); ; changes.wait(ctx, minPause, pollInterval) {
-		v, err := p.viewOnce(ctx, within)
+		v, err := p.viewOnce(ctx, o)
 		if !errors.Is(err, errGone) || ctx.Err() != nil {
 			return v, err
 		}
 	}
 }
 
-// viewOnce returns what the page shows now, and what is in the element that within names. The error is errGone when the
-// page changed meanwhile.
-func (p *page) viewOnce(ctx context.Context, within string) (device.View, error) {
+// viewOnce returns what the page shows now, and what is in the element that o.Within names, without a picture. The error
+// is errGone when the page changed meanwhile.
+func (p *page) viewOnce(ctx context.Context, o device.ViewOptions) (device.View, error) {
 	c, err := p.captureAll(ctx)
 	if err != nil {
 		return device.View{}, err
 	}
 	v := device.View{URL: p.url(), Title: c.title, Tree: c.tree, Part: c.tree, Ref: c.position}
+	if o.Peek {
+		if v.Geometry, err = p.measure(ctx, c); err != nil {
+			return device.View{}, err
+		}
+	}
 	see := func(*screen.Tree) {}
 	if p.device.session.Live {
 		v.Ref, see = p.device.references.Ref, p.device.references.See
+		if o.Peek {
+			see = p.device.references.Number
+		}
 	}
 	see(c.tree)
-	if within == "" {
+	if o.Within == "" {
 		return v, nil
 	}
-	e, err := p.elementWithin(ctx, c, within)
+	e, err := p.elementWithin(ctx, c, o.Within)
 	if err != nil {
 		return v, err
 	}

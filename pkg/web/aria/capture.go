@@ -32,9 +32,11 @@ const (
 // document is one document in the order of its flat tree: slots contain the nodes that are assigned to them. Numbers
 // are indexes of Strings.
 type document struct {
-	Title   int `json:"title"`
-	URL     int `json:"documentURL"`
-	FrameID int `json:"frameId"`
+	Title   int     `json:"title"`
+	URL     int     `json:"documentURL"`
+	FrameID int     `json:"frameId"`
+	ScrollX float64 `json:"scrollOffsetX"`
+	ScrollY float64 `json:"scrollOffsetY"`
 	Nodes   struct {
 		ParentIndex    []int       `json:"parentIndex"`
 		NodeType       []int       `json:"nodeType"`
@@ -74,7 +76,13 @@ type Document struct {
 	Title    string
 	URL      string
 	Owner    int // backend node id of the frame element that holds the document; 0 when the capture does not have it
+	Root     int // backend node id of the document
+	Viewport Viewport
 }
+
+// Viewport is the part of a document that its frame shows: how far it is scrolled, and its size. The unit is that of
+// [Tree.Box]: a CSS pixel, multiplied with the zoom of the frame.
+type Viewport struct{ ScrollX, ScrollY, Width, Height float64 }
 
 // Split returns the documents of a capture: the main one, and those of frames in the same process.
 func (c *Capture) Split() []Document {
@@ -85,6 +93,7 @@ func (c *Capture) Split() []Document {
 		one.Documents = c.Documents[i : i+1]
 		documents[i].Capture = &one
 		documents[i].FrameID, documents[i].Title, documents[i].URL = c.text(d.FrameID), c.text(d.Title), c.text(d.URL)
+		documents[i].Root, documents[i].Viewport = at(d.Nodes.BackendNodeID, 0, 0), d.viewport()
 	}
 	for i := range c.Documents {
 		d := &c.Documents[i]
@@ -95,6 +104,16 @@ func (c *Capture) Split() []Document {
 		}
 	}
 	return documents
+}
+
+func (d *document) viewport() Viewport {
+	v := Viewport{ScrollX: d.ScrollX, ScrollY: d.ScrollY}
+	if first := at(d.Layout.NodeIndex, 0, -1); first == 0 { // the layout of the document itself
+		if box := at(d.Layout.Bounds, 0, nil); len(box) == 4 {
+			v.Width, v.Height = box[2], box[3]
+		}
+	}
+	return v
 }
 
 // Skipped returns the backend node ids of elements of the main document whose content the browser has not laid out,

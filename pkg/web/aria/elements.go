@@ -76,6 +76,31 @@ func (e *elements) labelled(own *screen.Node, n *node) *screen.Node {
 
 func (e *elements) key(n *node) screen.Key { return screen.Key(e.document + "/" + strconv.Itoa(n.id)) }
 
+// Box returns where an element is laid out in its document: left, top, width and height, of all that is drawn of it
+// together and as it is transformed. It is false for an element without a layout.
+func (t *Tree) Box(backendNodeID int) (box [4]float64, ok bool) {
+	if n := t.page.byID[backendNodeID]; n != nil && len(n.box) == 4 {
+		return [4]float64(n.box), true
+	}
+	return box, false
+}
+
+// Around returns the backend node ids of an element and of those around it, the innermost first. After a label comes
+// its control.
+func (t *Tree) Around(backendNodeID int) []int {
+	var ids []int
+	for n := t.page.byID[backendNodeID]; n != nil; n = n.parent {
+		ids = append(ids, n.id)
+		if n.tag != "LABEL" {
+			continue
+		}
+		if control := t.page.control(n); control != nil {
+			ids = append(ids, control.id)
+		}
+	}
+	return ids
+}
+
 func (n *node) bounds() *screen.Rect {
 	if len(n.box) != 4 {
 		return nil

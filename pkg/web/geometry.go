@@ -1,0 +1,189 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// peekRounds is how often a picture is taken again because the page changed meanwhile.
+const peekRounds = 3
+
+// pictured returns a view for o with a picture. A page that comes to rest is read between two looks that are the same.
+func (p *page) pictured(ctx context.Context, o device.ViewOptions, before device.View) (device.View, error) {
+	for round := 1; ; round++ {
+		if err := p.addPicture(ctx, &before); err != nil {
+			return before, err
+		}
+		after, err := p.view(ctx, o)
+		if err != nil {
+			return before, err
+		}
+		after.Screenshot, after.Withheld = before.Screenshot, before.Withheld
+		if after.Withheld == "" && p.hasSecret([]string{before.Tree.Text(screen.TextOptions{Whole: true}).String()}) {
+			after.Withheld = "the page shows a secret"
+		}
+		if round == peekRounds || looksLike(before, after) {
+			return after, nil
+		}
+		before = after
+	}
+}
+
+// looksLike reports whether two views show the same elements in the same places.
+func looksLike(a, b device.View) bool {
+	return a.URL == b.URL && a.Geometry == b.Geometry &&
+		slices.EqualFunc(a.Tree.Nodes(), b.Tree.Nodes(), func(m, n *screen.Node) bool {
+			samePlace := m.Bounds == n.Bounds || m.Bounds != nil && n.Bounds != nil && *m.Bounds == *n.Bounds
+			return m.Key == n.Key && samePlace && m.String() == n.String()
+		})
+}
+
+// plane maps a point of one viewport to another: x is a*x + c*y + e there, and y is b*x + d*y + f.
+type plane struct{ a, b, c, d, e, f float64 }
+
+var identity = plane{a: 1, d: 1} //nolint:gochecknoglobals // never changes
+
+func (m plane) at(x, y float64) (float64, float64) {
+	return m.a*x + m.c*y + m.e, m.b*x + m.d*y + m.f
+}
+
+// then returns the plane that applies m and after it next.
+func (m plane) then(next plane) plane {
+	a, b := next.at(m.a, m.b)
+	c, d := next.at(m.c, m.d)
+	e, f := next.at(m.e, m.f)
+	return plane{a - next.e, b - next.f, c - next.e, d - next.f, e, f}
+}
+
+// inverse returns the plane that undoes m. It is false when m maps all points to a line.
+func (m plane) inverse() (plane, bool) {
+	det := m.a*m.d - m.b*m.c
+	if det == 0 {
+		return plane{}, false
+	}
+	return plane{
+		m.d / det, -m.b / det, -m.c / det, m.a / det, (m.c*m.f - m.d*m.e) / det, (m.b*m.e - m.a*m.f) / det,
+	}, true
+}
+
+// measure finds where the documents of a capture are in the viewport of the page, and sets the bounds of its nodes.
+// Documents of frames that are not shown, or do not respond, have none.
+func (p *page) measure(ctx context.Context, c *pageCapture) (device.Geometry, error) {
+	var view viewport
+	if err := p.main().eval(ctx, "viewport", &view); err != nil {
+		return device.Geometry{}, err
+	}
+	c.local, c.planes = map[*frame]plane{}, map[*frame]plane{}
+	for _, f := range c.frames { // parents before children
+		if err := f.withinSlice(ctx, func(ctx context.Context) error { return c.addPlane(ctx, f, view) }); err != nil {
+			return device.Geometry{}, err
+		}
+	}
+	for n, e := range c.elements {
+		n.Bounds = c.boundsOf(e)
+	}
+	return device.Geometry{
+		Width: view.WindowWidth, Height: view.WindowHeight, ScrollX: view.ScrollX, ScrollY: view.ScrollY, PixelRatio: view.PixelRatio,
+	}, nil
+}
+
+// addPlane sets the planes of a frame, if the frame around it has them. view is the viewport of the page.
+func (c *pageCapture) addPlane(ctx context.Context, f *frame, view viewport) error {
+	if f.parent == nil {
+		c.local[f] = identity
+		c.planes[f] = plane{a: view.Scale, d: view.Scale, e: -view.OffsetX * view.Scale, f: -view.OffsetY * view.Scale}
+		return nil
+	}
+	around, known := c.planes[f.parent.localRoot()]
+	if _, ok := c.planes[f.parent]; !ok || !known {
+		return nil
+	}
+	onto, shown, err := c.frameIn(ctx, f)
+	if err != nil || !shown {
+		return err
+	}
+	if c.local[f] = onto; f.localRoot() == f {
+		c.local[f] = identity
+	}
+	c.planes[f] = onto.then(around)
+	return nil
+}
+
+// frameIn returns the plane from the viewport of an inner frame to that of the outermost frame of the process that its
+// element is in. It is false for a frame that is not shown.
+func (c *pageCapture) frameIn(ctx context.Context, f *frame) (m plane, shown bool, err error) {
+	size := c.parts[f].viewport
+	zoom, err := c.zoom(ctx, f.parent)
+	if err != nil || size.Width == 0 || size.Height == 0 {
+		return m, false, err
+	}
+	var box struct{ Model struct{ Content []float64 } }
+	err = f.parent.session.Call(ctx, "DOM.getBoxModel", map[string]any{"backendNodeId": c.parts[f].owner}, &box)
+	if err != nil || len(box.Model.Content) != 8 {
+		return m, false, notRefused(err)
+	}
+	q := box.Model.Content // x and y of the corners, clockwise from the top left one
+	across, down := zoom/size.Width, zoom/size.Height
+	m = plane{
+		(q[2] - q[0]) * across, (q[3] - q[1]) * across, (q[6] - q[0]) * down, (q[7] - q[1]) * down, q[0] * zoom, q[1] * zoom,
+	}
+	return m, true, nil
+}
+
+// zoom returns by what the browser divides the places of what is in a frame.
+func (c *pageCapture) zoom(ctx context.Context, f *frame) (float64, error) {
+	if f.parent == nil {
+		return 1, nil
+	}
+	var divided struct{ Quads [][]float64 }
+	err := f.session.Call(ctx, "DOM.getContentQuads", map[string]any{"backendNodeId": c.parts[f].root}, &divided)
+	if err != nil || len(divided.Quads) == 0 || len(divided.Quads[0]) != 8 {
+		return 1, notRefused(err)
+	}
+	q, m := divided.Quads[0], c.local[f]
+	width := math.Hypot(q[2]-q[0], q[3]-q[1])
+	if width == 0 {
+		return 1, nil
+	}
+	return math.Hypot(m.a, m.b) * c.parts[f].viewport.Width / width, nil
+}
+
+// notRefused returns nil for an error that the browser returns of an element without a layout, else err.
+func notRefused(err error) error {
+	if _, refused := errors.AsType[*cdp.Error](err); refused {
+		return nil
+	}
+	return err
+}
+
+// localRoot returns the outermost frame of the process that f is in. The browser gives places in its viewport.
+func (f *frame) localRoot() *frame {
+	for f.parent != nil && f.parent.session.to.Load() == f.session.to.Load() {
+		f = f.parent
+	}
+	return f
+}
+
+// boundsOf returns where an element is in the viewport of the page; nil if that is not known.
+func (c *pageCapture) boundsOf(e element) *screen.Rect {
+	m, known := c.planes[e.frame]
+	box, laidOut := c.parts[e.frame].tree.Box(e.id)
+	if !known || !laidOut {
+		return nil
+	}
+	view := c.parts[e.frame].viewport
+	left, top := math.Inf(1), math.Inf(1)
+	right, bottom := math.Inf(-1), math.Inf(-1)
+	for _, corner := range [][2]float64{{0, 0}, {box[2], 0}, {0, box[3]}, {box[2], box[3]}} {
+		x, y := m.at(box[0]+corner[0]-view.ScrollX, box[1]+corner[1]-view.ScrollY)
+		left, top, right, bottom = min(left, x), min(top, y), max(right, x), max(bottom, y)
+	}
+	whole := func(v float64) int { return int(math.Round(v)) }
+	return &screen.Rect{Left: whole(left), Top: whole(top), Right: whole(right), Bottom: whole(bottom)}
+}

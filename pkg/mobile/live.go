@@ -13,21 +13,19 @@ import (
 // View implements device.Viewer.
 func (d *phone) View(ctx context.Context, o device.ViewOptions) (device.View, error) {
 	v, err := d.view(ctx, o)
-	switch known := fault.As(err); {
-	case err == nil:
-		return v, nil
-	case known != nil:
-		return device.View{}, known
-	case ctx.Err() != nil:
-		return device.View{}, fault.Wrap(fault.CallTimeout, err, "", "the device did not show its screen in time")
+	if err != nil {
+		return device.View{}, lookError(ctx, err)
 	}
-	return device.View{}, fault.Wrap(fault.ToolFailed, err, "", "read the screen")
+	return v, nil
 }
 
 func (d *phone) view(ctx context.Context, o device.ViewOptions) (v device.View, err error) {
 	driver, err := d.waitForDriver(ctx)
 	if err != nil {
 		return v, err
+	}
+	if o.Peek {
+		return d.peek(ctx, driver, o)
 	}
 	now, err := d.settledOn(ctx, driver)
 	if err != nil {

@@ -2,9 +2,12 @@ package mobile
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"unicode/utf8"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -37,19 +40,47 @@ type property struct {
 // locate returns how a recording names the element: by what is unique of its id, texts and labels, else by one of them
 // or its class with a text in it or beside it, else with an index.
 func (l locator) locate() (*tool.Located, error) {
-	properties := l.properties(l.node)
-	for _, candidate := range []func(property) (map[string]any, []string){l.alone, l.containing, l.beside, l.indexed} {
-		for _, p := range properties {
-			selector, warnings := candidate(p)
-			if selector != nil {
-				return &tool.Located{
-					Args: map[string]any{"nodeSelector": selector}, Warnings: slices.Concat(p.warnings(), l.textWarnings(p), warnings),
-				}, nil
-			}
-		}
+	for c := range l.candidates() {
+		return &tool.Located{Args: map[string]any{"nodeSelector": c.Selector}, Warnings: c.Notes}, nil
 	}
 	return nil, fault.New(fault.ToolFailed, "name it by nodeSelector, or give it a resource id or an accessibility identifier",
 		"%s has no selector that a recording could use", l.node)
+}
+
+// candidates returns the selectors that a recording could use, best first. Some may be the same.
+func (l locator) candidates() iter.Seq[device.Candidate] {
+	ways := []struct {
+		by   string // besides the property
+		find func(property) (map[string]any, []string)
+	}{{"", l.alone}, {" and a text in it", l.containing}, {" and what it is in", l.beside}, {" and its place", l.indexed}}
+	properties := l.properties(l.node)
+	return func(yield func(device.Candidate) bool) {
+		for _, way := range ways {
+			for _, p := range properties {
+				selector, warnings := way.find(p)
+				if selector == nil {
+					continue
+				}
+				c := device.Candidate{
+					By: p.words() + way.by, Selector: selector, Matches: l.matches(selector),
+					Notes: slices.Concat(p.warnings(), l.textWarnings(p), warnings),
+				}
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// matches returns how many elements a selector matches without its index.
+func (l locator) matches(selector map[string]any) int {
+	if _, indexed := selector["index"]; !indexed {
+		return 1
+	}
+	all := maps.Clone(selector)
+	delete(all, "index")
+	return len(l.find(all))
 }
 
 // properties returns the properties of an element that may identify it, best first.
@@ -77,6 +108,21 @@ func (l locator) properties(n *screen.Node) []property {
 	list = append(list, changing...)
 	add("classNameRegex", n.Class, false)
 	return list
+}
+
+// words says what the property is.
+func (p property) words() string {
+	switch p.key {
+	case "resourceIdRegex":
+		return "id"
+	case "textRegex":
+		return "text"
+	case "hintTextRegex":
+		return "hint"
+	case "classNameRegex":
+		return "class"
+	}
+	return "label"
 }
 
 func isLong(text string) bool { return utf8.RuneCountInString(text) > maxSelectorText }

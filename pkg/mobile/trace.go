@@ -59,7 +59,7 @@ func (d *phone) momentTree(ctx context.Context, driver *serial, m *device.Moment
 		return false, err
 	}
 	m.Title = d.titleOf(ctx, driver)
-	m.Tree = now.Tree.Text(screen.TextOptions{MaxBytes: tracedBytes, Ref: d.seen(now.Tree, d.session.Live)}).String()
+	m.Tree = now.Tree.Text(screen.TextOptions{MaxBytes: tracedBytes, Ref: d.numbered(now.Tree)}).String()
 	if redact := d.session.Redact; redact != nil && d.trace != nil && d.trace.Secrets {
 		text := now.Tree.Text(screen.TextOptions{Whole: true}).String()
 		secret = redact(text) != text

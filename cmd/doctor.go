@@ -175,7 +175,7 @@ func (a *app) projectPlatforms(project *config.Project) []scope.Platform {
 
 // probe starts a server, lists its tools and stops it.
 func (a *app) probe(ctx context.Context, project *config.Project, s config.Server) (doctor.Probed, error) {
-	setup, err := a.newSetup(project, scopeFlags{}, a.redactor)
+	setup, err := a.newSetup(project, scopeFlags{})
 	if err != nil {
 		return doctor.Probed{}, err
 	}

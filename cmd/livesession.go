@@ -15,7 +15,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/live"
-	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
@@ -51,14 +50,14 @@ func (f *liveFlags) bind(a *app, c *cobra.Command) {
 func (f *liveFlags) readSecrets(ctx context.Context, a *app) error {
 	var err error
 	f.secretValues, err = a.secrets(ctx, f.secrets)
-	a.redactor = redact.New(f.secretValues).With(a.deviceSecrets(nil))
+	a.redactor.Add(f.secretValues)
 	return err
 }
 
 // openLive opens a live session of a project. name is the first part of its id. ctx bounds the session's lifetime.
 func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags, name string) (*live.Session, error) {
 	f.secretValues = withProject(project, f.secretValues)
-	setup, err := a.newSetup(project, f.scopeFlags, a.redactor)
+	setup, err := a.newSetup(project, f.scopeFlags)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +100,7 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
 	})
 	if project.Reset.Command != "" {
-		redactor := a.redactor // that of this session
-		o.Reset = func(ctx context.Context) error { return a.resetApp(ctx, project, redactor) }
+		o.Reset = func(ctx context.Context) error { return a.resetApp(ctx, project, setup.Redactor) }
 	}
 	return live.Open(ctx, o)
 }

@@ -38,7 +38,7 @@ type app struct {
 	parsed  bool // cobra accepted the command line
 
 	cancel     context.CancelCauseFunc
-	redactor   *redact.Redactor // for errors, which do not go through the event stream
+	redactor   redact.Set // of all secrets that were read, for what does not go through an event stream
 	runtimes   *jsruntime.Finder
 	supervisor *spawn.Supervisor
 	backendsMu sync.Mutex // doctor starts several servers at once
@@ -76,7 +76,8 @@ func runProgram(sys System, serving *serving) int {
 		sys.Stdout, sys.Stderr = report.NewCIWriter(out, isJSON), report.NewCIWriter(sys.Stderr, false)
 	}
 	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json"), serving: serving, annotate: annotate}
-	a.redactor = redact.New(a.commandLineSecrets()).With(a.deviceSecrets(nil))
+	a.redactor.Add(a.commandLineSecrets())
+	a.redactor.Add(a.deviceSecrets(nil))
 	if problem := sys.cacheProblem(); problem != "" && serving == nil {
 		a.notice("warning: " + problem + "; set TRAILBLAZE_CACHE_DIR to a folder into which only you can write")
 	}

@@ -2,17 +2,14 @@ package cmd
 
 import (
 	"context"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
-	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/livetool"
 	"github.com/trailblaze/trailblaze/pkg/mcpserver"
-	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -61,7 +58,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	if err := f.readSecrets(ctx, a); err != nil {
 		return err
 	}
-	o := liveOpener{app: a, flags: f.liveFlags, redactor: a.redactor}
+	o := liveOpener{app: a, flags: f.liveFlags}
 	err := mcpserver.Serve(ctx, a.Stdin, a.Stdout, mcpserver.Options{
 		Version: a.Build.Version, Parent: a.Parent,
 		Tools: livetool.Options{Open: o.open, Output: o.output, AllTools: f.tools == "all"},
@@ -76,10 +73,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 type liveOpener struct {
 	app   *app
 	flags liveFlags
-
-	mu       sync.Mutex
-	last     *live.Session
-	redactor *redact.Redactor // of the last session
+	last  *live.Session
 }
 
 // open implements livetool.Options.Open. It reads the project each time, so that changes of it take effect.
@@ -98,17 +92,11 @@ func (o *liveOpener) open(ctx context.Context, s livetool.Start) (livetool.Opene
 	if s.Target != "" {
 		f.target = s.Target
 	}
-	o.app.redactor = redact.New(f.secretValues).With(o.app.deviceSecrets(nil))
 	project, notes, err := o.app.agentProject(&f)
 	if err != nil {
 		return livetool.Opened{}, err
 	}
-	o.mu.Lock()
-	o.redactor = o.app.redactor
-	o.mu.Unlock()
-	o.app.reapLeftovers(event.NewStream(o.app.Now, o.app.redactor, warnings(func(text string) {
-		o.app.notice("warning: " + report.Clean(text))
-	})))
+	o.app.reap()
 	notes = append(notes, o.app.lostRecordings(project)...)
 	f.before = o.last
 	opened, err := o.app.openLive(ctx, project, f, mcpCommand)
@@ -121,9 +109,7 @@ func (o *liveOpener) open(ctx context.Context, s livetool.Start) (livetool.Opene
 
 // output implements livetool.Options.Output.
 func (o *liveOpener) output(text string) string {
-	o.mu.Lock()
-	redactor := o.redactor
-	o.mu.Unlock()
+	redactor := o.app.redactor.Redactor()
 	return redactor.Text(report.Clean(redactor.Text(text)))
 }
 

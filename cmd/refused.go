@@ -25,7 +25,7 @@ func (a *app) refused(f runFlags, err error) error {
 	}
 	junit, html := report.NewJUnit(), report.NewHTML("")
 	annotations, writeAnnotations := a.annotations()
-	stream := event.NewStream(a.Now, a.redactor, junit, html, annotations)
+	stream := event.NewStream(a.Now, a.redactor.Redactor(), junit, html, annotations)
 	why := session.Errored(err)
 	stream.Emit(event.RunStarted{Trails: 1, Dir: a.Dir})
 	stream.Emit(event.TrailFinished{

@@ -18,7 +18,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/picture"
-	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
@@ -118,7 +117,7 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 		a.removeResults(f.shard)
 	}
 	secrets, err := a.secrets(ctx, f.secrets)
-	a.redactor = redact.New(secrets).With(a.deviceSecrets(nil))
+	a.redactor.Add(secrets)
 	if err != nil {
 		return a.refused(f, err)
 	}
@@ -235,7 +234,7 @@ func (a *app) warnBefore(project *config.Project, misnamed fault.Problems, o run
 	for _, w := range slices.Concat(project.Warnings, misnamed) {
 		warn(w.Error(), w.Hint)
 	}
-	for _, message := range a.redactor.Warnings() {
+	for _, message := range o.Redactor.Warnings() {
 		warn(message, shortSecretHint)
 	}
 	for _, name := range project.MissingSecrets() {
@@ -290,7 +289,7 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	if err := f.check(); err != nil {
 		return run.Options{}, err
 	}
-	setup, err := a.newSetup(project, f.scopeFlags, a.redactor)
+	setup, err := a.newSetup(project, f.scopeFlags)
 	if err != nil {
 		return run.Options{}, err
 	}

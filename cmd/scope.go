@@ -87,9 +87,11 @@ func (a *app) loadProject() (*config.Project, error) {
 func (a *app) load(root string) (*config.Project, fault.Problems) {
 	project, problems := config.Load(root, a.Getenv)
 	a.supervisor.Keep(project.KeepProcesses)
-	a.redactor = a.redactor.With(project.Secrets).With(project.SecretValues).With(a.deviceSecrets(project))
+	for _, secrets := range []map[string]string{project.Secrets, project.SecretValues, a.deviceSecrets(project)} {
+		a.redactor.Add(secrets)
+	}
 	for _, s := range project.AllServers() {
-		a.redactor = a.redactor.With(s.Secrets)
+		a.redactor.Add(s.Secrets)
 	}
 	problems = append(problems, a.deviceProblems(project)...)
 	for _, list := range []fault.Problems{problems, project.Warnings} {
@@ -115,7 +117,7 @@ type setup struct {
 }
 
 // newSetup returns the setup of flags, environment and project.
-func (a *app) newSetup(project *config.Project, f scopeFlags, redactor *redact.Redactor) (setup, error) {
+func (a *app) newSetup(project *config.Project, f scopeFlags) (setup, error) {
 	if force, by := a.forcedRuntime(); force != "" && !slices.Contains(jsruntime.Names(), force) {
 		return setup{}, fault.New(fault.Misuse, "use one of: "+strings.Join(jsruntime.Names(), ", "),
 			"%s: unknown runtime %q", by, force)
@@ -132,7 +134,7 @@ func (a *app) newSetup(project *config.Project, f scopeFlags, redactor *redact.R
 	if err != nil {
 		return setup{}, err
 	}
-	pool := remote.NewPool(a.supervisor)
+	redactor, pool := a.redactor.Redactor(), remote.NewPool(a.supervisor)
 	return setup{
 		Setup: session.Setup{
 			Project: project, Cwd: a.Dir, Version: a.Build.Version, Env: a.Env, Builtins: []discover.Source{builtin.Source()},

@@ -135,7 +135,7 @@ func (a *app) sessionFolder() background.Folder {
 
 // reap kills what a command or a session that was killed left running, with a warning for each process.
 func (a *app) reap() {
-	a.reapLeftovers(event.NewStream(a.Now, a.redactor, warnings(func(text string) {
+	a.reapLeftovers(event.NewStream(a.Now, a.redactor.Redactor(), warnings(func(text string) {
 		a.notice("warning: " + report.Clean(text))
 	})))
 }

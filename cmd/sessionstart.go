@@ -271,7 +271,7 @@ func (a *app) openSession(
 		}
 		return nil, err
 	}
-	server, err := claim.Listen(ctx, background.Options{Session: session, Redactor: a.redactor, Idle: f.idle})
+	server, err := claim.Listen(ctx, background.Options{Session: session, Redactor: a.redactor.Redactor(), Idle: f.idle})
 	if err == nil {
 		err = a.printStarted(server)
 		a.noticeWebServers(ctx, project, session.TargetID())

@@ -18,7 +18,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
-	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
@@ -88,7 +87,7 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 		return err
 	}
 	values.Secrets = withProject(project, values.Secrets)
-	setup, err := a.newSetup(project, f.scopeFlags, a.redactor)
+	setup, err := a.newSetup(project, f.scopeFlags)
 	if err != nil {
 		return err
 	}
@@ -150,7 +149,7 @@ func (f toolFlags) checkSave() error {
 func (a *app) single(ctx context.Context, f toolFlags, words []string) (o session.Single, values trail.Sources, err error) {
 	o = session.Single{Tool: words[0], Save: f.save != ""}
 	values.Secrets, err = a.secrets(ctx, f.secrets)
-	a.redactor = redact.New(values.Secrets).With(a.deviceSecrets(nil))
+	a.redactor.Add(values.Secrets)
 	if err != nil {
 		return o, values, err
 	}
@@ -274,7 +273,7 @@ func (a *app) printResult(name string, called session.SingleResult, durationMs i
 			Tool: name, OK: result.OK, Kind: result.Kind, DurationMs: durationMs, Logs: logPaths(called),
 		}
 		if structured, err := trail.DecodeJSON(result.Structured); err == nil {
-			v.Structured = a.redactor.Value(structured)
+			v.Structured = a.redactor.Redactor().Value(structured)
 		}
 		if result.OK {
 			v.Text = text

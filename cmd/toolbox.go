@@ -75,7 +75,7 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 	if err != nil {
 		return err
 	}
-	setup, err := a.newSetup(project, f, a.redactor)
+	setup, err := a.newSetup(project, f)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 	view := newToolboxView(sc, registry, warned)
 	for i, t := range view.Tools {
 		view.Tools[i].Description, view.Tools[i].usage = a.redactor.Text(t.Description), a.redactor.Text(t.usage)
-		view.Tools[i].InputSchema = a.redactor.Bytes(t.InputSchema)
+		view.Tools[i].InputSchema = setup.Redactor.Bytes(t.InputSchema)
 	}
 	return a.showToolbox(project, view, o)
 }

@@ -72,7 +72,7 @@ func (a *app) listedTool(c *cobra.Command, name string) *discover.Tool {
 	if err != nil {
 		return nil
 	}
-	setup, err := a.newSetup(project, scopeFlags{command: c}, a.redactor)
+	setup, err := a.newSetup(project, scopeFlags{command: c})
 	if err != nil {
 		return nil
 	}

@@ -184,7 +184,7 @@ func (a *app) listScopes(ctx context.Context) (scopeTools, error) {
 	if err != nil {
 		return scopeTools{}, err
 	}
-	setup, err := a.newSetup(project, scopeFlags{}, a.redactor)
+	setup, err := a.newSetup(project, scopeFlags{})
 	if err != nil {
 		return scopeTools{}, err
 	}
@@ -213,7 +213,7 @@ func (a *app) listScopes(ctx context.Context) (scopeTools, error) {
 		for _, t := range registry.Tools {
 			listed.tools = append(listed.tools, typings.Tool{
 				Name: t.Name, Description: a.redactor.Text(t.Description), Scope: name, Aliases: t.Aliases,
-				InputSchema: a.redactor.Bytes(t.InputSchema), OutputSchema: a.redactor.Bytes(t.OutputSchema),
+				InputSchema: setup.Redactor.Bytes(t.InputSchema), OutputSchema: setup.Redactor.Bytes(t.OutputSchema),
 			})
 		}
 	}

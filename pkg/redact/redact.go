@@ -75,20 +75,6 @@ func New(secrets map[string]string) *Redactor {
 	return r
 }
 
-// With returns a Redactor that replaces more secrets. Apostrophes are added to a name that already has another value.
-func (r *Redactor) With(secrets map[string]string) *Redactor {
-	all := map[string]string{}
-	maps.Copy(all, r.secrets)
-	for _, name := range slices.Sorted(maps.Keys(secrets)) {
-		value := secrets[name]
-		for known, taken := all[name]; taken && known != value; known, taken = all[name] {
-			name += "'"
-		}
-		all[name] = value
-	}
-	return New(all)
-}
-
 // Warnings returns a sentence for each secret that is not redacted because its value is too short.
 func (r *Redactor) Warnings() []string {
 	var warnings []string

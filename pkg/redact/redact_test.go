@@ -11,6 +11,7 @@ import (
 	"math"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -246,17 +247,37 @@ func TestOverlappingSecrets(t *testing.T) {
 	}
 }
 
-func TestWithAddsSecrets(t *testing.T) {
+func TestSetGrows(t *testing.T) {
 	t.Parallel()
-	first := New(map[string]string{"A": "hunter2"})
-	more := first.With(map[string]string{"A": "sesame", "B": "hunter2"}).With(map[string]string{"A": "sesame"}).With(nil)
+	var set Set
+	set.Add(map[string]string{"A": "hunter2", "B": ""})
+	first := set.Redactor()
+	set.Add(map[string]string{"A": "sesame", "B": "hunter2"})
+	set.Add(map[string]string{"A": "sesame"})
+	set.Add(nil)
 	const in = "hunter2 sesame"
-	if got, want := more.Text(in), "{{A}} {{A'}}"; got != want {
+	if got, want := set.Text(in), "{{A}} {{A'}}"; got != want {
 		t.Errorf("Text = %q, want %q", got, want)
 	}
 	if got, want := first.Text(in), "{{A}} sesame"; got != want {
 		t.Errorf("of the first: %q, want %q", got, want)
 	}
+}
+
+func TestSetIsUsedByManyGoroutines(t *testing.T) {
+	t.Parallel()
+	var set Set
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			value := fmt.Sprintf("value-%03d", i)
+			set.Add(map[string]string{fmt.Sprintf("S%d", i): value})
+			if got := set.Text(value); strings.Contains(got, value) {
+				t.Errorf("Text(%q) = %q", value, got)
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestManySecrets(t *testing.T) {

@@ -32,11 +32,12 @@ func (a *app) kind() device.Kind {
 	text := `"text": {"type": "string"}, "ref": {"type": "string"}, "nodeSelector": {"type": "object"}`
 	return device.Kind{
 		Name: "app", Drivers: []string{"playwright-native"},
-		Restricted: []string{"web_evaluate", "web_route"}, AllowedWith: map[string]string{"web_route": "abort"}, Checks: device.CoreChecks(), Starts: device.CoreStarts(), Commands: func() []tool.Advertised {
+		Restricted: []string{"web_evaluate", "web_route"}, AllowedWith: map[string]string{"web_route": "abort"}, Checks: append(device.CoreChecks(), "assertNotVisible"), Starts: device.CoreStarts(), Commands: func() []tool.Advertised {
 			return []tool.Advertised{
 				device.Command("launchApp", "Opens the app.", `"app": {"type": "object"}`),
 				device.Command("tap", "Taps a button.", text),
 				device.Command("assertVisible", "Fails unless a button is shown.", text),
+				device.Command("assertNotVisible", "Fails if a button is shown.", text),
 				device.Command("isVisible", "Returns whether a button is shown.", text),
 				device.Command("web_evaluate", "Runs a script.", ""),
 				device.Command("web_fillSecret", "Fills a field.", `"value": {"type": "string", "writeOnly": true}`),
@@ -98,6 +99,10 @@ func (a *app) Call(_ context.Context, c tool.Call) (tool.Result, error) {
 	defer a.mu.Unlock()
 	text, _ := c.Args["text"].(string)
 	result := tool.Result{OK: true, Text: c.Tool + " " + text}
+	if c.Tool == "assertNotVisible" {
+		result.OK = !slices.Contains(a.buttons, text)
+		return result, nil
+	}
 	if _, ok := c.Args["ref"]; ok && c.FromTrail {
 		text = a.buttons[0]
 	} else if ref, ok := c.Args["ref"].(string); ok {

@@ -117,6 +117,7 @@ type Session struct {
 	shownAt time.Time         // when that of shown was begun
 	// beforeAction is the screen before the last action of the caller; nil when it is not known.
 	beforeAction *device.View
+	seen         seenTexts
 	unfinished   []string // texts of the steps whose last request failed
 	unrecorded   int      // how many calls that may change the app were made without recording
 	repairs      []repair // of trails, that were saved

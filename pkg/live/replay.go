@@ -94,7 +94,7 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	}
 	report.Repaired = slices.ContainsFunc(s.allSteps(), isChanged)
 	var after StepReport
-	s.beforeAction = nil
+	s.beforeAction, s.seen = nil, seenTexts{partial: true}
 	_, err = s.reportScreen(ctx, &after)
 	report.URL, report.Changes, report.Events, report.Messages = after.URL, after.Changes, after.Events, after.Messages
 	return report, err

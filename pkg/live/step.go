@@ -78,6 +78,7 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 		}
 		s.noteAction(r, before)
 		s.heldBefore(r.Calls, &report)
+		s.neverSeen(r.Calls, &report)
 	}
 	outcome := event.Passed
 	if !report.OK() {

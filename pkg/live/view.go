@@ -143,7 +143,11 @@ func (s *Session) showsSecret(view device.View) bool {
 // look returns what is on the screen.
 func (s *Session) look(ctx context.Context, o device.ViewOptions) (device.View, error) {
 	s.looked = time.Now()
-	return s.inner.View(ctx, o)
+	view, err := s.inner.View(ctx, o)
+	if err == nil {
+		s.seen.add(view)
+	}
+	return view, err
 }
 
 // show remembers the last view as what the caller knows of the screen.

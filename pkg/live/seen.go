@@ -1,0 +1,120 @@
+package live
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// maxSeen is how many bytes of texts a session remembers.
+const maxSeen = 16 << 20
+
+// seenTexts are the texts of the screens that a session has looked at.
+type seenTexts struct {
+	screens []string // the different ones, squeezed
+	bytes   int      // of screens
+	partial bool     // the session was used on other screens, too, or there are too many
+}
+
+// add adds what a view shows, and what was gone before it.
+func (s *seenTexts) add(v device.View) {
+	texts := []string{v.Title}
+	for _, n := range v.Tree.Nodes() {
+		texts = append(texts, n.Name(), n.Content())
+	}
+	for _, m := range v.Messages {
+		texts = append(texts, m.Text)
+	}
+	all := squeeze(strings.Join(texts, "\n"))
+	if s.partial || slices.Contains(s.screens, all) {
+		return
+	}
+	s.screens, s.bytes = append(s.screens, all), s.bytes+len(all)
+	if s.bytes > maxSeen {
+		*s = seenTexts{partial: true}
+	}
+}
+
+// lack reports whether a text was certainly on none of the screens.
+func (s *seenTexts) lack(text string) bool {
+	text = squeeze(text)
+	return !s.partial && text != "" &&
+		!slices.ContainsFunc(s.screens, func(screen string) bool { return strings.Contains(screen, text) })
+}
+
+// squeeze returns a text without what differs between a screen and what people write: case, white space, characters
+// that cannot be seen.
+func squeeze(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKC.String(text))
+}
+
+// neverSeen warns of the checks of a request that passed because a text is not visible, when no screen has shown it.
+func (s *Session) neverSeen(calls []trail.Call, report *StepReport) {
+	for i, c := range calls {
+		name := strings.ToLower(c.Tool)
+		if !report.Calls[i].OK || !strings.Contains(name, "notvisible") || !s.isCheckIn("", c) {
+			continue
+		}
+		if text := s.absentText(c.Args); s.seen.lack(text) {
+			report.Warnings = append(report.Warnings, s.text(fmt.Sprintf(
+				"%s passed, but %q was on no screen of this session, so the check would also pass if the text is misspelt", c.Tool, text)))
+		}
+	}
+}
+
+var roleAndName = lazyregexp.New(`^[A-Za-z]+ (?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$`)
+
+// absentText returns the text in arguments that a check looks for, or "" if there is none, or if it stands for others:
+// a pattern, a value, a CSS selector, a reference.
+func (s *Session) absentText(args map[string]any) string {
+	for _, key := range []string{"selector", "nodeSelector"} {
+		if args[key] != nil {
+			return nameIn(args[key])
+		}
+	}
+	text, _ := args["text"].(string)
+	if ref, _ := args["ref"].(string); ref != "" {
+		text = ref
+		if m := roleAndName().FindStringSubmatch(ref); m != nil {
+			text = strings.ReplaceAll(m[1]+m[2], `\`, "")
+		}
+		if strings.HasPrefix(ref, "css=") || screen.IsReference(ref) || screen.IsRole(ref) {
+			return ""
+		}
+	}
+	phone := s.opts.Scope.Driver.Platform != scope.Web // whose texts are patterns
+	if strings.Contains(text, "{{") || phone && regexp.QuoteMeta(text) != text {
+		return ""
+	}
+	return text
+}
+
+// nameIn returns the name that a selector demands, "" if it demands none, or several.
+func nameIn(selector any) string {
+	parsed, err := screen.ParseSelector(selector, screen.ParseOptions{})
+	if err != nil || parsed.Block == nil {
+		return ""
+	}
+	for _, key := range []string{"ariaNameRegex", "textRegex"} {
+		if pattern := parsed.Block.Pattern(key); pattern != nil {
+			name, _ := pattern.Literal()
+			return name
+		}
+	}
+	return ""
+}

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
-	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -77,8 +76,6 @@ func (s *Session) neverSeen(calls []trail.Call, report *StepReport) {
 	}
 }
 
-var roleAndName = lazyregexp.New(`^[A-Za-z]+ (?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$`)
-
 // absentText returns the text in arguments that a check looks for, or "" if there is none, or if it stands for others:
 // a pattern, a value, a CSS selector, a reference.
 func (s *Session) absentText(args map[string]any) string {
@@ -90,8 +87,8 @@ func (s *Session) absentText(args map[string]any) string {
 	text, _ := args["text"].(string)
 	if ref, _ := args["ref"].(string); ref != "" {
 		text = ref
-		if m := roleAndName().FindStringSubmatch(ref); m != nil {
-			text = strings.ReplaceAll(m[1]+m[2], `\`, "")
+		if role, name, ok := strings.Cut(ref, " "); ok && screen.IsRole(strings.ToLower(role)) {
+			text = strings.ReplaceAll(strings.Trim(name, `"'`), `\`, "")
 		}
 		if strings.HasPrefix(ref, "css=") || screen.IsReference(ref) || screen.IsRole(ref) {
 			return ""

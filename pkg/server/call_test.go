@@ -187,6 +187,18 @@ func TestResults(t *testing.T) {
 			"",
 		},
 		{
+			"a position in the project",
+			`{"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"trailblaze":{"thrownAt":"/project/tools/shop.ts:42"}}}}`,
+			tool.Result{Text: "no", Kind: fault.ToolFailed, Hint: "thrown at tools/shop.ts:42"},
+			"",
+		},
+		{
+			"a position elsewhere",
+			`{"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"trailblaze":{"thrownAt":"/app/shop.ts:42"}}}}`,
+			tool.Result{Text: "no", Kind: fault.ToolFailed, Hint: "thrown at /app/shop.ts:42"},
+			"",
+		},
+		{
 			"FatalError without isError", `{"result":{"content":[],"_meta":{"trailblaze":{"variant":"FatalError"}}}}`,
 			tool.Result{OK: true},
 			"",

@@ -91,6 +91,7 @@ func fakeConfig(t *testing.T, sc script, adjust func(*Config)) (Config, *testSer
 	}
 	r := &testServer{dir: sc.Dir, marker: spawntest.Marker(), logRecorder: &logRecorder{}}
 	cfg := Config{
+		Root: "/project",
 		Name: "shop", Version: "1.2.3", Log: r.add,
 		Launch: launcher(t, []string{fakeEnv + "=" + string(raw), "GORACE=atexit_sleep_ms=0", r.marker}, os.Args[0]),
 	}

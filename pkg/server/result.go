@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -85,6 +86,9 @@ func (s *Server) decodeResult(name string, raw json.RawMessage) tool.Result {
 	if out.Text == "" {
 		out.Text = s.failedResult(name, out.Kind, "", "it failed without a message").Text
 	}
+	if meta.thrownAt != "" {
+		out.Hint = "thrown at " + s.relative(meta.thrownAt)
+	}
 	return s.withChangeHint(name, out)
 }
 
@@ -141,6 +145,7 @@ func excerpt(raw json.RawMessage) string {
 // resultMeta is _meta.trailblaze of a result.
 type resultMeta struct {
 	variant         string
+	thrownAt        string // file and line of the project, such as /project/tools/shop.ts:42
 	memoryDelta     map[string]any
 	memoryDeletions []string
 	tooLarge        bool // it changes more than maxChanges values, and the changes were not read
@@ -185,6 +190,7 @@ func (s *Server) readResultMeta(name string, raw json.RawMessage) resultMeta {
 		return out
 	}
 	_ = json.Unmarshal(meta.Trailblaze["variant"], &out.variant)
+	_ = json.Unmarshal(meta.Trailblaze["thrownAt"], &out.thrownAt)
 	if separators(meta.Trailblaze["memoryDelta"]) >= maxChanges || separators(meta.Trailblaze["memoryDeletions"]) >= maxChanges {
 		out.tooLarge = true
 		return out
@@ -217,6 +223,14 @@ func (s *Server) readResultMeta(name string, raw json.RawMessage) resultMeta {
 		out.memoryDeletions = append(out.memoryDeletions, *key)
 	}
 	return out
+}
+
+// relative returns a position in a file of the project with the path relative to its root, and others as they are.
+func (s *Server) relative(position string) string {
+	if rel, err := filepath.Rel(s.cfg.Root, filepath.FromSlash(position)); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return position
 }
 
 // warnIgnored warns that a part of a result is ignored.

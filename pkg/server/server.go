@@ -58,6 +58,7 @@ type Config struct {
 	Name string
 	// Launch starts the server. The context bounds the launch, not the life of the server.
 	Launch         func(ctx context.Context) (Link, error)
+	Root           string        // of the project, absolute: messages name its files relative to it
 	Version        string        // of trailblaze, sent to the server
 	StartupTimeout time.Duration // for the handshake; 0 means 60 s
 	CallTimeout    time.Duration // for a call that has no limit of its own; 0 means 30 s

@@ -133,7 +133,7 @@ func (s *Session) startServer(ctx context.Context, entry config.Server, logName 
 		defer launched()
 		return s.opts.Launch(ctx, launch)
 	}
-	cfg.Version, cfg.Calls = s.opts.Version, &s.graph
+	cfg.Root, cfg.Version, cfg.Calls = s.opts.Project.Root, s.opts.Version, &s.graph
 	cfg.Log = func(level, message, hint string) { s.opts.Emit.Log(level, entry.Name, message, hint) }
 	srv, err = server.Start(ctx, cfg)
 	if err != nil {

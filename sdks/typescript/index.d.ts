@@ -98,7 +98,13 @@ export interface ToolResult {
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
   _meta?: {
-    trailblaze?: { variant?: "FatalError"; memoryDelta?: Record<string, string>; memoryDeletions?: string[] };
+    trailblaze?: {
+      variant?: "FatalError";
+      /** The file and the line at which a handler threw, which this package adds. */
+      thrownAt?: string;
+      memoryDelta?: Record<string, string>;
+      memoryDeletions?: string[];
+    };
     [key: string]: unknown;
   };
   [key: string]: unknown;

@@ -103,7 +103,12 @@ class Functions(unittest.TestCase):
 
     def test_results(self):
         with redirect_stderr(StringIO()) as log:
-            self.assertEqual(call("fails", {"how": "raise"}), {"content": [{"type": "text", "text": "broken"}], "isError": True})
+            result = call("fails", {"how": "raise"})
+        at = result.pop("_meta")["trailblaze"]["thrownAt"]
+        self.assertRegex(at, r"functions\.py:\d+$")
+        file, _, line = at.rpartition(":")
+        self.assertIn('RuntimeError("broken")', Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1])
+        self.assertEqual(result, {"content": [{"type": "text", "text": "broken"}], "isError": True})
         self.assertIn("RuntimeError: broken", log.getvalue())
         with redirect_stderr(StringIO()):
             self.assertEqual(call("fails", {"how": "key"})["content"][0]["text"], "KeyError: 'greeting'")
@@ -120,6 +125,7 @@ class Functions(unittest.TestCase):
         ]:
             with redirect_stderr(StringIO()) as log, Session(lambda _: response) as session:
                 result = call("fails", {"how": "call"}, session.meta())
+            self.assertRegex(result.pop("_meta")["trailblaze"]["thrownAt"], r"functions\.py:\d+$")
             self.assertEqual(result, {"content": [{"type": "text", "text": want}], "isError": True})
             self.assertRegex(log.getvalue(), r'^fails failed:\nTraceback[\s\S]*client\.tools\.greet\(nam="Ada"\)')
 

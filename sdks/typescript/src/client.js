@@ -1,6 +1,7 @@
 // Calls other tools of the session through the callback server of trailblaze.
 
 import { contextOf, split } from "./context.js";
+import { noteCaller } from "./position.js";
 import { messageOf } from "./results.js";
 
 /** @import { CallbackRequest, CallbackResult, ToolReply, TrailblazeContext } from "../index.d.ts" */
@@ -123,6 +124,21 @@ export class TrailblazeClient {
    * @returns {Promise<ToolReply>}
    */
   async callTool(tool, args = {}) {
+    const here = new Error();
+    try {
+      return await this.#call(tool, args);
+    } catch (thrown) {
+      if (isCallError(thrown)) noteCaller(thrown, here);
+      throw thrown;
+    }
+  }
+
+  /**
+   * @param {string} tool
+   * @param {object} args
+   * @returns {Promise<ToolReply>}
+   */
+  async #call(tool, args) {
     if (!TrailblazeClient.#listens) process.on("unhandledRejection", reportUnhandled);
     TrailblazeClient.#listens = true;
     const ctx = this.#ctx;

@@ -2,6 +2,7 @@
 
 import { isCallError, TrailblazeClient } from "./client.js";
 import { contextOf, split } from "./context.js";
+import { positionOf } from "./position.js";
 import { error, messageOf, toResult } from "./results.js";
 
 /** @import { ToolResult } from "../index.d.ts" */
@@ -139,11 +140,32 @@ async function outcome(name, tool, given, ctx) {
     return toResult(await tool.handler(checked.value, ctx, new TrailblazeClient(ctx)));
   } catch (thrown) {
     console.error(`${name} failed:`, thrown);
-    const message = messageOf(thrown);
-    const missed = !ctx && thrown instanceof TypeError && message.includes("undefined");
-    if (isCallError(thrown)) return error(`${name}: ${message}`); // says which tool made the call that failed
-    return error(missed ? `${message} (ctx is undefined: the call was not made by a trailblaze session)` : message);
+    return thrownAt(error(explained(name, ctx, thrown)), thrown);
   }
+}
+
+/**
+ * Returns the message of what a tool threw, with what its author may not know.
+ * @param {string} name
+ * @param {ReturnType<typeof contextOf>} ctx
+ * @param {unknown} thrown
+ */
+function explained(name, ctx, thrown) {
+  const message = messageOf(thrown);
+  if (isCallError(thrown)) return `${name}: ${message}`; // says which tool made the call that failed
+  const missed = !ctx && thrown instanceof TypeError && message.includes("undefined");
+  return missed ? `${message} (ctx is undefined: the call was not made by a trailblaze session)` : message;
+}
+
+/**
+ * Returns the result with the position in the project's files at which an error was thrown.
+ * @param {ToolResult} result
+ * @param {unknown} thrown
+ * @returns {ToolResult}
+ */
+function thrownAt(result, thrown) {
+  const position = positionOf(thrown);
+  return position ? { ...result, _meta: { trailblaze: { thrownAt: position } } } : result;
 }
 
 /**

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { argv, callbacks, fixture, meta, Peer, succeeded, until } from "./peer.ts";
 
@@ -87,6 +88,12 @@ test("unknown and invalid messages get error responses", async (t) => {
   assert.match(peer.stderr, /ignored a line on stdin that is not a message: no json/);
 });
 
+/** The position of the first statement in a handler of the fixture. */
+function thrownAt(tool: string): string {
+  const lines = readFileSync(fixture("tools.mjs"), "utf8").split("\n");
+  return `${fixture("tools.mjs")}:${2 + lines.findIndex((line) => line.includes(`"${tool}"`))}`;
+}
+
 test("what a handler returns or throws becomes a result", async (t) => {
   const peer = start(t);
   const one = (text: string) => [{ type: "text", text }];
@@ -98,7 +105,7 @@ test("what a handler returns or throws becomes a result", async (t) => {
     date: { content: one('"1970-01-01T00:00:00.000Z"') },
     raw: { content: [{ type: "image", data: "AA==", mimeType: "image/png" }], _meta: { "acme/x": 1 } },
     no: { content: one("no, on purpose"), isError: true },
-    throws: { content: one("three items expected, two found"), isError: true },
+    throws: { content: one("three items expected, two found"), isError: true, _meta: { trailblaze: { thrownAt: thrownAt("throws") } } },
     fatal: { content: one("the backend is gone"), isError: true, _meta: { trailblaze: { variant: "FatalError" } } },
     handOver: {
       content: one(JSON.stringify({ _trailblaze_delegates: delegates })),

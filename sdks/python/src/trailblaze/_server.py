@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 import inspect
+import os
 import sys
 import threading
 import traceback
@@ -255,7 +256,19 @@ def _run(tool: _Tool, params: Mapping[str, Any], call: _Call, send: Send) -> Dic
         return error("the call was cancelled")
     except Exception as e:
         print(f"{name} failed:\n{traceback.format_exc()}", end="", file=sys.stderr)
-        return error(_message(name, e))
+        at = _raised_at(e)
+        return {**error(_message(name, e)), **({"_meta": {"trailblaze": {"thrownAt": at}}} if at else {})}
+
+
+def _raised_at(e: Exception) -> Optional[str]:
+    """Returns file and line of the innermost frame that is in neither a package nor the standard library, else None."""
+    outside = (os.path.dirname(__file__), os.path.dirname(os.__file__))
+    at = None
+    for frame, line in traceback.walk_tb(e.__traceback__):
+        file = frame.f_code.co_filename
+        if os.path.exists(file) and not file.startswith(outside) and "-packages" + os.sep not in file:
+            at = f"{os.path.abspath(file)}:{line}"
+    return at
 
 
 def _message(name: str, e: Exception) -> str:

@@ -357,7 +357,7 @@ func flagError(c *cobra.Command, err error) error {
 			if f.Value.Type() == "duration" {
 				hint = "write a number with a unit, such as " + durationExample(m[1])
 			}
-			return fault.New(fault.Misuse, hint, "%s: %s is not %s", m[2], m[1], valueName(f.Value.Type()))
+			return fault.New(fault.Misuse, hint, "%s: %s is not %s", m[2], m[1], valueName(f.Value))
 		}
 	}
 	return fault.New(fault.Misuse, hint, "%v", err)
@@ -372,15 +372,18 @@ func durationExample(quoted string) string {
 	return text + "s"
 }
 
-// valueName names the values of a type of flag, with an article.
-func valueName(flagType string) string {
-	switch flagType {
+// valueName names the values of a flag, with an article.
+func valueName(value pflag.Value) string {
+	if _, ok := value.(*overwriteValue); ok {
+		return "true, false or all"
+	}
+	switch value.Type() {
 	case "int":
 		return "a whole number"
 	case "bool":
 		return "true or false"
 	default:
-		return "a " + flagType
+		return "a " + value.Type()
 	}
 }
 

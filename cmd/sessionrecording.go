@@ -126,8 +126,8 @@ func (a *app) newSessionSave() *cobra.Command {
 		Short: "Write what a session has recorded into a trail",
 		Long: `Replay what a session has recorded in a fresh session, and write it into a trail if it passes. FILE is relative to the
 project root, or to the working directory if it begins with a dot; it is below trailsDir and ends in .trail.yaml. In an
-existing file with the same steps, only the recordings for the session's device are replaced; a file with other steps is
-refused without --overwrite. The exit code is 1 when the replay fails; nothing is written then.
+existing file with the same steps, only the recordings for the session's device are replaced; steps of the file that have
+nothing to do on this device stay. A file with other steps is refused without --overwrite. The exit code is 1 when the replay fails; nothing is written then.
 
 After the repair of a call, other trails and parts of the project that have the same call are listed. With --also that
 call is changed in them, too. Each trail that this concerns is replayed before; those that fail are named and not written,
@@ -150,9 +150,31 @@ and the exit code is 1. ` + whichSession,
 		"do not replay the recording before it is written; metadata in the trail says so")
 	flags.IntVar(&request.Replays, "replays", 0, "replay the recording `N` times; each has to pass (default 1)")
 	flags.BoolVar(&request.Also, "also", false, "change the calls that were repaired in the other trails of the project, too, if they pass")
-	flags.BoolVar(&request.Overwrite, "overwrite", false, "replace the steps of a trail that has other steps")
+	flags.Var(&overwriteValue{&request.Overwrite}, "overwrite",
+		"replace the steps of a trail that has other steps; --overwrite=all also deletes recordings of other devices")
+	flags.Lookup("overwrite").NoOptDefVal = "true"
 	return c
 }
+
+// overwriteValue is the value of --overwrite, which is a switch that may also be all.
+type overwriteValue struct{ *trail.Overwrite }
+
+// Set implements pflag.Value.
+func (v *overwriteValue) Set(text string) (err error) {
+	*v.Overwrite, err = trail.ParseOverwrite(text)
+	return err
+}
+
+// String implements pflag.Value. The zero value is that of a flag that is not given.
+func (v *overwriteValue) String() string {
+	if v.Overwrite == nil || *v.Overwrite == trail.OverwriteNothing {
+		return "false"
+	}
+	return string(*v.Overwrite)
+}
+
+// Type implements pflag.Value. Help shows the flag as a switch.
+func (*overwriteValue) Type() string { return "bool" }
 
 // projectFile returns a path that a session, whose working directory is the project root, reads as this command does.
 func (a *app) projectFile(name string) string {

@@ -228,7 +228,7 @@ func (s *Session) alsoFile(file *trail.File, at change) *alsoFile {
 	f.before, problems = trail.ReadFile(f.report.File, at.path)
 	err := cmp.Or(problems.Err(), s.checkPlace(folder, at.path))
 	if err == nil {
-		f.after, err = trail.Update(f.report.File, f.before, s.opts.Lineage[0], recorded, false)
+		f.after, err = trail.Update(f.report.File, f.before, s.opts.Lineage, recorded, trail.OverwriteNothing)
 	}
 	if err == nil {
 		err = s.noSecrets(f.before, f.after)

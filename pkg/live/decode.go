@@ -11,9 +11,9 @@ import (
 )
 
 // DecodeCall returns the call that a value of the form of a trail's calls describes: {"TOOL": {…}, "saveAs": …,
-// "timeout": …}. It also accepts {"name": "TOOL", "arguments": {…}}, as MCP has it.
+// "timeout": …, "optional": …}. It also accepts {"name": "TOOL", "arguments": {…}}, as MCP has it.
 func DecodeCall(value map[string]any) (trail.Call, error) {
-	const form = `write a call like {"tap": {"text": "OK"}}, with at most saveAs and timeout beside the tool`
+	const form = `write a call like {"tap": {"text": "OK"}}, with at most saveAs, timeout and optional beside the tool`
 	call := trail.Call{Args: map[string]any{}}
 	if name, ok := value["name"].(string); ok && value["arguments"] != nil { // the form of MCP
 		value = maps.Clone(value)
@@ -32,6 +32,11 @@ func DecodeCall(value map[string]any) (trail.Call, error) {
 			var err error
 			if call.Timeout, err = time.ParseDuration(text); err != nil || call.Timeout <= 0 {
 				return call, fault.New(fault.InvalidArguments, "write it like 10s", "timeout: %v is not a duration", value[key])
+			}
+		case "optional":
+			var isBool bool
+			if call.Optional, isBool = value[key].(bool); !isBool {
+				return call, fault.New(fault.InvalidArguments, "write true or false", "optional: %v is neither true nor false", value[key])
 			}
 		default:
 			if call.Tool != "" {

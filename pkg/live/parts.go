@@ -81,7 +81,7 @@ func (s *Session) partChanges(r SaveRequest) ([]change, error) {
 		if err != nil {
 			return nil, err
 		}
-		after, err := trail.Update(name, before, s.opts.Lineage[0], s.file(part, name, "", true), r.Overwrite)
+		after, err := trail.Update(name, before, s.opts.Lineage, s.file(part, name, "", true), r.Overwrite)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -66,7 +67,7 @@ func (s *Session) repair(step *replay.Step, calls []trail.Call) (warning string)
 			again = repeated(calls, rest)
 		}
 	}
-	made := slices.Concat(calls[:len(calls)-again], rest[:again]) // those that are the same as they are in the file
+	made := slices.Concat(calls[:len(calls)-again], withOptions(rest[:again], calls[len(calls)-again:]))
 	rest = rest[again:]
 	step.Calls, step.Changed = slices.Concat(step.Calls[:l.Done], made, rest), true
 	l.Done += len(made)
@@ -155,6 +156,18 @@ func repeated(calls, rest []trail.Call) int {
 	return 0
 }
 
+// withOptions returns calls as they are in a file, with the options that were given when they were made again.
+func withOptions(calls, made []trail.Call) []trail.Call {
+	out := slices.Clone(calls)
+	for i := range out {
+		out[i].Timeout = cmp.Or(made[i].Timeout, out[i].Timeout)
+		out[i].Optional = out[i].Optional || made[i].Optional
+		out[i].Soft = out[i].Soft || made[i].Soft
+	}
+	return out
+}
+
+// sameCall reports whether calls do the same, with whatever options.
 func sameCall(a, b trail.Call) bool {
 	return a.Tool == b.Tool && a.SaveAs == b.SaveAs && reflect.DeepEqual(a.Args, b.Args)
 }

@@ -91,13 +91,49 @@ func TestRepairKeepsLinesOfCallsThatAreMadeAgain(t *testing.T) {
 	}
 }
 
+// Another timeout, or that a call is optional now, is a repair. What was not said stays.
+func TestRepairChangesOptionsOfACall(t *testing.T) {
+	t.Parallel()
+	steps := `  - step: A
+    recording:
+      web:
+        - tap: {text: Nobody} # flaky
+          timeout: 1s
+        - assertVisible: {text: Hello}
+          timeout: 20s
+`
+	f, r := stopped(t, steps)
+	f.step("A", call("tap", "text", "Sign in"))
+	if _, err := f.Edit(t.Context(), live.Edit{Drop: "1.1"}); err != nil {
+		t.Fatal(err)
+	}
+	check := call("assertVisible", "text", "Hello")
+	check.Timeout = time.Minute
+	check.Optional = true
+	f.step("A", check)
+	if _, err := f.Save(t.Context(), live.SaveRequest{File: r.File}); err != nil {
+		t.Fatal(err)
+	}
+	want := `trail:
+  - step: A
+    recording:
+      web:
+        - assertVisible: {text: Hello}
+          timeout: 1m0s
+          optional: true
+`
+	if diff := cmp.Diff(want, f.read(r.File)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestRewordingDoesNotRecordAnEmptyStep(t *testing.T) {
 	t.Parallel()
 	f, r := stopped(t, "  - step: A\n    recording:\n      ios:\n        - launchApp: {}\n")
 	if _, err := f.Edit(t.Context(), live.Edit{Reword: &live.Reword{Step: 1, Text: "B"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Save(t.Context(), live.SaveRequest{File: r.File, Overwrite: true, NoReplay: true}); err != nil {
+	if _, err := f.Save(t.Context(), live.SaveRequest{File: r.File, Overwrite: trail.OverwriteOwn, NoReplay: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.read(r.File); strings.Contains(got, "web") {

@@ -24,12 +24,13 @@ import (
 
 // SaveRequest asks to write the recording into a trail file.
 type SaveRequest struct {
-	File      string `json:"file"` // relative to the project root
-	Title     string `json:"title,omitempty"`
-	NoReplay  bool   `json:"noReplay,omitempty"`  // write it without a replay before, and say so in its metadata
-	Overwrite bool   `json:"overwrite,omitempty"` // replace the steps of an existing file that has others
-	Replays   int    `json:"replays,omitempty"`   // how many replays have to pass; 0 for one
-	Also      bool   `json:"also,omitempty"`      // change the calls that were repaired in other files of the project, too
+	File     string `json:"file"` // relative to the project root
+	Title    string `json:"title,omitempty"`
+	NoReplay bool   `json:"noReplay,omitempty"` // write it without a replay before, and say so in its metadata
+	// Overwrite says whether the steps of an existing file that has others are replaced.
+	Overwrite trail.Overwrite `json:"overwrite,omitempty"`
+	Replays   int             `json:"replays,omitempty"` // how many replays have to pass; 0 for one
+	Also      bool            `json:"also,omitempty"`    // change the calls that were repaired in other files of the project, too
 }
 
 // SaveReport is what became of a recording.
@@ -222,10 +223,10 @@ func (s *Session) content(path string, r SaveRequest) (before, after []byte, err
 		return nil, nil, fault.Wrap(fault.Misuse, err, "choose a file that can be read and written", "read "+name)
 	case source != nil && source.path == path:
 		if err = source.unchanged(name, path, before); err == nil {
-			after, err = trail.Update(name, before, s.opts.Lineage[0], s.file(s.walk.Root, name, r.Title, true), r.Overwrite)
+			after, err = trail.Update(name, before, s.opts.Lineage, s.file(s.walk.Root, name, r.Title, true), r.Overwrite)
 		}
 	default:
-		after, err = trail.Update(name, before, s.opts.Lineage[0], recorded, r.Overwrite)
+		after, err = trail.Update(name, before, s.opts.Lineage, recorded, r.Overwrite)
 	}
 	if err == nil {
 		err = s.noSecrets(before, after)

@@ -295,7 +295,7 @@ func TestRefusesToSave(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := open(t)
-			f.write("trails/other.trail.yaml", "trail:\n  - step: Something else\n    recording: {web: []}\n")
+			f.write("trails/other.trail.yaml", "trail:\n  - step: Something else\n    recording: {web: [{launchApp: {}}]}\n")
 			f.write("trails/bad.trail.yaml", "trail: 7\n")
 			target := f.write("target.trail.yaml", "")
 			for link, to := range map[string]string{"link.trail.yaml": target, "folder": f.root} {
@@ -373,9 +373,9 @@ func TestWarnsOfWhatARecordingLacks(t *testing.T) {
 func TestOverwritesOtherSteps(t *testing.T) {
 	t.Parallel()
 	f := open(t)
-	f.write("trails/a.trail.yaml", "config:\n  title: Old\ntrail:\n  - step: Something else\n    recording: {web: []}\n")
+	f.write("trails/a.trail.yaml", "config:\n  title: Old\ntrail:\n  - step: Something else\n    recording: {web: [{launchApp: {}}]}\n")
 	f.step("Open", call("launchApp"))
-	report, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml", Overwrite: true, Title: "New"})
+	report, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml", Overwrite: trail.OverwriteOwn, Title: "New"})
 	if err != nil {
 		t.Fatal(err)
 	}

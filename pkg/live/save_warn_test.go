@@ -112,7 +112,7 @@ func TestNewFileHasItsTitleWithOverwrite(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	f.step("Open", call("launchApp"))
-	saved := f.save(live.SaveRequest{File: "trails/a.trail.yaml", Overwrite: true, Title: "It's: new"})
+	saved := f.save(live.SaveRequest{File: "trails/a.trail.yaml", Overwrite: trail.OverwriteOwn, Title: "It's: new"})
 	for _, w := range saved.Warnings {
 		if strings.Contains(w, "title") {
 			t.Errorf("warning %q", w)

@@ -43,7 +43,7 @@ func definitions() []definition {
 			`"step":{"type":"string","description":"what a user does, or what must hold"},`+
 				`"kind":{"enum":["step","verify"],"description":"verify needs a call that can fail, such as web_verifyTextVisible"},`+
 				`"calls":{"type":"array","items":{"type":"object"},"description":"[{\"web_navigate\":{\"url\":\"http://…\"}},{\"web_click\":{\"ref\":\"e12\"}},{\"web_type\":{\"ref\":\"e3\",\"text\":\"{{PASSWORD}}\"}}]; `+
-				`beside the tool: saveAs (name in memory), timeout (\"10s\")"},`+
+				`beside the tool: saveAs (name in memory), timeout (\"10s\"), optional"},`+
 				`"record":{"type":"boolean","default":true}`,
 			(*Tools).stepTool, "step", "calls"),
 		define("toolbox", "Tools for step: names; with search, signatures; with name, the schema.",
@@ -56,7 +56,7 @@ func definitions() []definition {
 			(*Tools).recordingTool),
 		define("save_trail", "Replay the recording in a fresh session and write it if it passes. An existing file is merged.",
 			`"file":{"type":"string","description":"trails/NAME.trail.yaml"},"title":{"type":"string"},`+
-				`"replay":{"type":"boolean","default":true},"replays":{"type":"integer"},"overwrite":{"type":"boolean","description":"replace other steps"},`+
+				`"replay":{"type":"boolean","default":true},"replays":{"type":"integer"},"overwrite":{"enum":[true,false,"all"],"description":"replace other steps; all: also recordings of other devices"},`+
 				`"also":{"type":"boolean","description":"same repair in other trails"}`,
 			(*Tools).saveTool, "file"),
 		define("run_trail", "Replay a trail, in a fresh session or with keep in this one, which then stays at the failing call.",

@@ -404,11 +404,16 @@ func (ts *Tools) saveTool(ctx context.Context, args json.RawMessage) (Answer, er
 		File      string
 		Title     string
 		Replay    bool
-		Overwrite bool
+		Overwrite any
 		Replays   int
 		Also      bool
-	}{Replay: true}
-	if err := decode(args, &in, "file", "title", "replay", "replays", "overwrite", "also"); err != nil {
+	}{Replay: true, Overwrite: false}
+	err := decode(args, &in, "file", "title", "replay", "replays", "overwrite", "also")
+	if err != nil {
+		return Answer{}, err
+	}
+	overwrite, err := trail.ParseOverwrite(fmt.Sprint(in.Overwrite))
+	if err != nil {
 		return Answer{}, err
 	}
 	recorded := ts.sessions.recorded(ctx)
@@ -417,7 +422,7 @@ func (ts *Tools) saveTool(ctx context.Context, args json.RawMessage) (Answer, er
 	}
 	return ts.run(ctx, "save_trail "+in.File, func(ctx context.Context) (Answer, error) {
 		report, err := recorded.Save(ctx, live.SaveRequest{
-			File: in.File, Title: in.Title, NoReplay: !in.Replay, Overwrite: in.Overwrite, Replays: in.Replays, Also: in.Also,
+			File: in.File, Title: in.Title, NoReplay: !in.Replay, Overwrite: overwrite, Replays: in.Replays, Also: in.Also,
 		})
 		if err != nil {
 			return Answer{}, err

@@ -1,51 +1,145 @@
 package trail
 
 import (
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// Update returns data, a trail file, with the recordings for one classifier changed to those of recorded. Every other
-// byte is unchanged: recordings for other classifiers, config, comments, quotes, empty lines, line ends. In the list
-// shape the classifier is ignored.
+// Overwrite says which steps of a file [Update] may remove.
+type Overwrite string
+
+// The values of Overwrite.
+const (
+	OverwriteNothing Overwrite = ""
+	OverwriteOwn     Overwrite = "own" // those that have no recording for other classifiers
+	OverwriteAll     Overwrite = "all" // and those that have
+)
+
+// ParseOverwrite reads an answer to the question whether to overwrite: true, false or all.
+func ParseOverwrite(text string) (Overwrite, error) {
+	known := map[string]Overwrite{"false": OverwriteNothing, "true": OverwriteOwn, "all": OverwriteAll}
+	o, ok := known[text]
+	if !ok {
+		return o, fault.New(fault.InvalidArguments, "all also deletes the recordings of other devices",
+			"overwrite is %q, not true, false or all", text)
+	}
+	return o, nil
+}
+
+// Update returns data, a trail file, with the recordings for a device, by its lineage, changed to those of recorded. They
+// are written under the first classifier of the lineage. Every other byte is unchanged: recordings for other
+// classifiers, config, comments, quotes, empty lines, line ends. In the list shape the classifier is ignored.
 //
-// Steps are matched by kind and text, in order. Every step of the file must be in recorded. Steps that the file lacks
+// Steps are matched by kind and text, in order. Every step of the file must be in recorded, except those that have
+// nothing to do on the device: an empty recording, or recordings only for others. They stay. Steps that the file lacks
 // are inserted after the step that precedes them in recorded. In a step whose calls have changed, calls that are equal
 // and in the same order keep their lines. A step of recorded without a recording leaves the file's calls as they are.
 // Values of config.Memory that the file lacks are added; it is an error when the file has another value.
 //
 // With overwrite, steps that are not in recorded are removed, and the order becomes that of recorded. A trailhead is
 // kept unless recorded has one. The error is, or wraps, the fault.Problems of data or a *fault.Error.
-func Update(name string, data []byte, classifier string, recorded *File, overwrite bool) ([]byte, error) {
+func Update(name string, data []byte, lineage []string, recorded *File, overwrite Overwrite) ([]byte, error) {
 	r, problems := read(name, data)
 	if len(problems) > 0 {
 		return nil, problems
 	}
+	if overwrite != OverwriteAll {
+		recorded = r.withIdle(recorded, lineage)
+	}
 	steps := match(recorded.Steps, r.file.Steps, sameStep)
-	if !overwrite {
-		var err error
-		if steps, err = r.matchAll(recorded); err != nil {
-			return nil, err
-		}
+	var err error
+	switch overwrite {
+	case OverwriteNothing:
+		steps, err = r.matchAll(recorded, lineage)
+	case OverwriteOwn:
+		err = r.checkOthers(recorded, lineage[0])
+	}
+	if err != nil {
+		return nil, err
 	}
 	memory, err := r.missing(recorded.Config.Memory)
 	if err != nil {
 		return nil, err
 	}
-	return r.update(classifier, recorded, steps, memory)
+	return r.update(lineage[0], recorded, steps, memory)
+}
+
+// isIdle reports whether a step has nothing to do on a device: its recording for it is empty, or it has recordings only
+// for others.
+func (s Step) isIdle(lineage []string) bool {
+	calls, found := s.Lookup(lineage)
+	return s.Recordable && s.Kind != KindTools && len(calls) == 0 && (found || len(s.Classifiers()) > 0)
+}
+
+// withIdle returns the recording with the idle steps of the file that it lacks, each behind the step that it follows in
+// the file.
+func (r *reader) withIdle(recorded *File, lineage []string) *File {
+	matched := match(recorded.Steps, r.file.Steps, sameStep)
+	out, at := *recorded, 0
+	out.Steps = slices.Clone(recorded.Steps)
+	for have, step := range r.file.Steps {
+		if i := slices.Index(matched, have); i >= 0 {
+			at = i + 1 + len(out.Steps) - len(recorded.Steps)
+		} else if step.isIdle(lineage) {
+			out.Steps = slices.Insert(out.Steps, at, *step.withoutRecording())
+			at++
+		}
+	}
+	return &out
+}
+
+// checkOthers returns an error that names the recordings for other classifiers which are lost when the steps of the file
+// become those of recorded.
+func (r *reader) checkOthers(recorded *File, classifier string) error {
+	var lost []string
+	left := slices.Clone(recorded.Steps)
+	for _, step := range r.file.Steps {
+		if i := slices.IndexFunc(left, func(s Step) bool { return sameStep(s, step) }); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		} else {
+			lost = append(lost, step.recordedFor(classifier)...)
+		}
+	}
+	if head := r.file.Trailhead; head != nil && recorded.Trailhead != nil && recorded.Trailhead.Text != head.Text {
+		lost = append(lost, head.recordedFor(classifier)...)
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	return fault.New(fault.Trail, "save into another file, or overwrite all (on the command line --overwrite=all) to delete them",
+		"%s: overwriting would delete recordings of other devices: %s", r.file.Name, strings.Join(lost, "; "))
+}
+
+// recordedFor says for which classifiers besides one the step has calls, nothing for none.
+func (s Step) recordedFor(besides string) []string {
+	var others []string
+	for _, recording := range s.Recording {
+		if c := recording.Classifier; c != "" && c != besides && len(recording.Calls) > 0 {
+			others = append(others, c)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s in %s of line %d", strings.Join(others, ", "), s.label(), s.Line)}
 }
 
 // matchAll returns the index of the file's step for each step of recorded, -1 for a step that the file lacks. A step of
 // the file that recorded lacks is an error.
-func (r *reader) matchAll(recorded *File) ([]int, error) {
+func (r *reader) matchAll(recorded *File, lineage []string) ([]int, error) {
 	missing := func(s *Step) error {
 		return fault.New(fault.Trail, "overwrite (on the command line --overwrite) replaces the steps of the file; or save into another file",
 			"%s: line %d has %s, which the recording does not have, or has in another order", r.file.Name, s.Line, s.label())
 	}
 	if head := r.file.Trailhead; head != nil && (recorded.Trailhead == nil || recorded.Trailhead.Text != head.Text) {
-		return nil, missing(head)
+		if recorded.Trailhead != nil || !head.isIdle(lineage) {
+			return nil, missing(head)
+		}
 	}
 	next, steps := 0, make([]int, len(recorded.Steps))
 	for i, s := range recorded.Steps {

@@ -22,7 +22,7 @@ func TestRandomUpdatesKeepWhatIsEqual(t *testing.T) {
 		u := b.update()
 		w := &writer{builder: b, classifier: u.classifier, steps: make([]bool, len(steps(u.file)))}
 		in := w.file(u.file)
-		out, err := trail.Update("f", in, u.classifier, u.recorded, u.overwrite)
+		out, err := trail.Update("f", in, []string{u.classifier}, u.recorded, u.overwrite)
 		if err != nil {
 			t.Fatalf("seed %d: %v\nin:\n%s", seed, err, in)
 		}
@@ -38,8 +38,8 @@ func TestRandomUpdatesKeepWhatIsEqual(t *testing.T) {
 			rest = after
 			kept++
 		}
-		for _, overwrite := range []bool{u.overwrite, true} {
-			again, err := trail.Update("f", out, u.classifier, u.recorded, overwrite)
+		for _, overwrite := range []trail.Overwrite{u.overwrite, trail.OverwriteAll} {
+			again, err := trail.Update("f", out, []string{u.classifier}, u.recorded, overwrite)
 			if err != nil || !bytes.Equal(again, out) {
 				t.Fatalf("seed %d: updated again: %v\n%s\nwas:\n%s", seed, err, again, out)
 			}
@@ -54,12 +54,12 @@ func TestRandomUpdatesKeepWhatIsEqual(t *testing.T) {
 type randomUpdate struct {
 	file, recorded, want *trail.File
 	classifier           string
-	overwrite            bool
+	overwrite            trail.Overwrite
 	sources              []int // for each step of want, the index of the file's step, -1 for a new one
 }
 
 func (b *builder) update() *randomUpdate {
-	u := &randomUpdate{file: b.file(), classifier: pick(b, "android", "ios"), overwrite: b.IntN(2) == 0}
+	u := &randomUpdate{file: b.file(), classifier: pick(b, "android", "ios"), overwrite: pick(b, trail.OverwriteNothing, trail.OverwriteAll)}
 	u.file.Config.ID, u.file.Config.Memory = "random", nil
 	for i := range u.file.Steps {
 		if s := &u.file.Steps[i]; s.Kind != trail.KindTools {
@@ -76,7 +76,7 @@ func (b *builder) update() *randomUpdate {
 	u.want.Steps = nil
 	for i, s := range u.file.Steps {
 		u.insert(b)
-		if u.overwrite && b.IntN(4) == 0 {
+		if u.overwrite == trail.OverwriteAll && b.IntN(4) == 0 {
 			continue
 		}
 		recorded, wanted := b.rerecord(s, u.key(), u.classifier)
@@ -151,7 +151,7 @@ func (u *randomUpdate) keptTexts(w *writer) []string {
 			continue
 		}
 		have, want := u.file.Steps[source], u.want.Steps[i]
-		if u.overwrite && have.Kind == trail.KindTools {
+		if u.overwrite == trail.OverwriteAll && have.Kind == trail.KindTools {
 			continue // without text, another one may be kept
 		}
 		if gocmp.Equal(have, want, anyOrder) {

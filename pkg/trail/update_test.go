@@ -30,11 +30,11 @@ func TestUpdateChangesOnlyTheDifference(t *testing.T) {
 			}
 			classifier, mode, _ := strings.Cut(strings.TrimSpace(string(archive.Comment)), " ")
 			in, recorded := archive.Files[0].Data, parse(t, "recorded.yaml", archive.Files[1].Data)
-			out := updateFile(t, in, classifier, recorded, mode == "overwrite")
+			out := updateFile(t, in, classifier, recorded, trail.Overwrite(mode))
 			archive.Files = append(archive.Files[:2], txtar.File{Name: "out.yaml", Data: out})
 			golden(t, path, string(txtar.Format(archive)))
 			for style, change := range styles() {
-				got, want := updateFile(t, change(in), classifier, recorded, mode == "overwrite"), change(out)
+				got, want := updateFile(t, change(in), classifier, recorded, trail.Overwrite(mode)), change(out)
 				if !bytes.Equal(got, want) {
 					t.Errorf("with %s:\n%q\nwant:\n%q", style, got, want)
 				}
@@ -44,18 +44,20 @@ func TestUpdateChangesOnlyTheDifference(t *testing.T) {
 }
 
 // updateFile updates, and checks that updating again, or with what the file has, changes nothing.
-func updateFile(t *testing.T, data []byte, classifier string, recorded *trail.File, overwrite bool) []byte {
+func updateFile(t *testing.T, data []byte, classifier string, recorded *trail.File, overwrite trail.Overwrite) []byte {
 	t.Helper()
-	out, err := trail.Update("f.trail.yaml", data, classifier, recorded, overwrite)
+	out, err := trail.Update("f.trail.yaml", data, []string{classifier}, recorded, overwrite)
 	if err != nil {
 		t.Fatalf("%v\nin:\n%s", err, data)
 	}
-	for _, again := range []*trail.File{recorded, parse(t, "f.trail.yaml", out)} {
-		for _, overwrite := range []bool{overwrite, true} {
-			twice, err := trail.Update("f.trail.yaml", out, classifier, again, overwrite)
-			if err != nil || !bytes.Equal(out, twice) {
-				t.Errorf("updated again: %v\n%s\nwas:\n%s", err, twice, out)
-			}
+	own := parse(t, "f.trail.yaml", out)
+	for _, again := range []struct {
+		recorded  *trail.File
+		overwrite trail.Overwrite
+	}{{recorded, overwrite}, {own, overwrite}, {own, trail.OverwriteAll}} {
+		twice, err := trail.Update("f.trail.yaml", out, []string{classifier}, again.recorded, again.overwrite)
+		if err != nil || !bytes.Equal(out, twice) {
+			t.Errorf("updated again: %v\n%s\nwas:\n%s", err, twice, out)
 		}
 	}
 	return out
@@ -66,59 +68,72 @@ func TestUpdateRejectsUnsupportedChanges(t *testing.T) {
 	const one = "trail:\n- step: one\n  recording: { android: [ press: {} ] }\n- verify: two\n"
 	tests := []struct {
 		name, data, recorded string
-		overwrite            bool
+		overwrite            trail.Overwrite
 		want, hint           string
 	}{
 		{
-			"another text", "trail:\n- step: uno\n- verify: two\n", one, false,
+			"another text", "trail:\n- step: uno\n- verify: two\n", one, trail.OverwriteNothing,
 			`f.yaml: line 2 has step "uno", which the recording does not have, or has in another order`,
 			"overwrite (on the command line --overwrite) replaces the steps of the file",
 		},
-		{"another kind", "trail:\n- step: one\n- step: two\n", one, false, `line 3 has step "two"`, "overwrite"},
-		{"another order", "trail:\n- verify: two\n- step: one\n", one, false, `line 3 has step "one"`, "overwrite"},
-		{"a step twice", "trail:\n- step: one\n- step: one\n", one, false, `line 3 has step "one"`, "overwrite"},
+		{"another kind", "trail:\n- step: one\n- step: two\n", one, trail.OverwriteNothing, `line 3 has step "two"`, "overwrite"},
+		{"another order", "trail:\n- verify: two\n- step: one\n", one, trail.OverwriteNothing, `line 3 has step "one"`, "overwrite"},
 		{
-			"a trailhead more", "trailhead: { step: go }\ntrail: []\n", one, false,
+			"a step that is recorded nowhere", "trail:\n- step: one\n- step: idle\n- verify: two\n", one, trail.OverwriteNothing,
+			`line 3 has step "idle"`, "overwrite",
+		},
+		{
+			"recordings of other devices", "trail:\n- step: two\n  recording: { ios: [ tap: {} ], android: [ tap: {} ] }\n", one, trail.OverwriteOwn,
+			`f.yaml: overwriting would delete recordings of other devices: ios in step "two" of line 2`, "--overwrite=all",
+		},
+		{
+			"a trailhead of other devices", "trailhead: { step: go, recording: { ios: [ tap: {} ], android: [ tap: {} ] } }\ntrail: []\n",
+			"trailhead: { step: gone }\n", trail.OverwriteOwn,
+			`overwriting would delete recordings of other devices: ios in trailhead "go" of line 1`, "--overwrite=all",
+		},
+		{"a step twice", "trail:\n- step: one\n- step: one\n", one, trail.OverwriteNothing, `line 3 has step "one"`, "overwrite"},
+		{
+			"a trailhead more", "trailhead: { step: go }\ntrail: []\n", one, trail.OverwriteNothing,
 			`line 1 has trailhead "go"`, "overwrite",
 		},
 		{
-			"another trailhead", "trailhead: { step: go }\ntrail: []\n", "trailhead: { step: gone }\n", false,
+			"another trailhead", "trailhead: { step: go }\ntrail: []\n", "trailhead: { step: gone }\n", trail.OverwriteNothing,
 			`line 1 has trailhead "go"`, "overwrite",
 		},
-		{"calls in a list", "- prompts:\n  - step: one\n- tools: []\n", one, false, "line 3 has a list of calls", "overwrite"},
+		{"calls in a list", "- prompts:\n  - step: one\n- tools: []\n", one, trail.OverwriteNothing, "line 3 has a list of calls", "overwrite"},
 		{
 			"calls between prompts", "- prompts:\n  - step: one\n  - verify: two\n",
-			"- prompts:\n  - step: one\n- tools: []\n- prompts:\n  - verify: two\n", false,
+			"- prompts:\n  - step: one\n- tools: []\n- prompts:\n  - verify: two\n", trail.OverwriteNothing,
 			"a list of calls cannot be inserted between two prompts, below line 2", "another file",
 		},
 		{
-			"other memory", "config: { memory: { who: Bob } }\ntrail: []\n", "config: { memory: { who: Ann } }\n" + one, true,
+			"other memory", "config: { memory: { who: Bob } }\ntrail: []\n", "config: { memory: { who: Ann } }\n" + one, trail.OverwriteAll,
 			"memory: who has another value", "save into another file",
 		},
 		{
-			"memory in the list shape", "- prompts:\n  - step: one\n", "config: { memory: { who: Ann } }\n" + one, true,
+			"memory in the list shape", "- prompts:\n  - step: one\n", "config: { memory: { who: Ann } }\n" + one, trail.OverwriteAll,
 			"needs who in memory, which cannot be added to a trail in the list shape", "write it under config",
 		},
 		{
-			"calls that others use", "trail:\n- step: one\n  recording: { android: &a [ tap: {} ], ios: *a }\n", one, false,
+			"calls that others use", "trail:\n- step: one\n  recording: { android: &a [ tap: {} ], ios: *a }\n", one, trail.OverwriteNothing,
 			"without changing other values that use its anchors", "write the recordings out",
 		},
 		{
-			"steps that are an alias", "config: { metadata: { t: &t [ { verify: two } ] } }\ntrail: *t\n", one, false,
+			"steps that are an alias", "config: { metadata: { t: &t [ { verify: two } ] } }\ntrail: *t\n", one, trail.OverwriteNothing,
 			"the list in line 2 is an alias", "write the list out",
 		},
 		{
-			"an explicit key", "trail:\n- step: one\n  recording:\n    ? android\n    : []\n", one, false,
+			"an explicit key", "trail:\n- step: one\n  recording:\n    ? android\n    : []\n", one, trail.OverwriteNothing,
 			"the key in line 4 cannot be edited", "write key: value",
 		},
-		{"an empty trail", "config: { id: x }\ntrail:\n", one, false, "expected a list, found null", ""},
-		{"an empty file", "# todo\n", one, false, "the file is empty", ""},
+		{"an empty trail", "config: { id: x }\ntrail:\n", one, trail.OverwriteNothing, "expected a list, found null", ""},
+		{"an empty file", "# todo\n", one, trail.OverwriteNothing, "the file is empty", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			recorded := parse(t, "recorded.yaml", []byte(tt.recorded))
-			out, err := trail.Update("f.yaml", []byte(tt.data), "android", recorded, tt.overwrite)
+			out, err := trail.Update("f.yaml", []byte(tt.data), []string{"android"}, recorded, tt.overwrite)
 			if err == nil {
 				t.Fatalf("updated:\n%s", out)
 			}
@@ -141,7 +156,7 @@ func TestUpdateOfManyCalls(t *testing.T) {
 		}
 		return []byte(b.String())
 	}
-	out := updateFile(t, file("tap"), "web", parse(t, "recorded.yaml", file("press")), false)
+	out := updateFile(t, file("tap"), "web", parse(t, "recorded.yaml", file("press")), trail.OverwriteNothing)
 	if !bytes.Contains(out, []byte("press:")) || bytes.Contains(out, []byte("tap:")) {
 		t.Errorf("got\n%.500s", out)
 	}
@@ -230,7 +245,7 @@ func TestUpdateInsertsTextAtTheEndInPlaceOfTheLastItem(t *testing.T) {
 	t.Parallel()
 	in := "- prompts:\n  - step: A\n    recording:\n      tools:\n      - tap: {}\n- tools:\n  - back: {}"
 	recorded := parse(t, "recorded", []byte("- prompts:\n  - step: A\n  - verify: |\n      two\n      lines\n"))
-	out, err := trail.Update("f", []byte(in), "", recorded, true)
+	out, err := trail.Update("f", []byte(in), []string{""}, recorded, trail.OverwriteAll)
 	want := "- prompts:\n  - step: A\n    recording:\n      tools:\n      - tap: {}\n  - verify: |\n      two\n      lines\n"
 	if err != nil || string(out) != want {
 		t.Errorf("%v\n%s", err, out)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -94,10 +95,14 @@ func (a *app) tree() *screen.Tree {
 	return screen.NewTree(root, 100, 100)
 }
 
-func (a *app) Call(_ context.Context, c tool.Call) (tool.Result, error) {
+func (a *app) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
+	text, _ := c.Args["text"].(string)
+	if text == "Hang" {
+		<-ctx.Done()
+		return tool.Result{Kind: fault.CallTimeout, Text: "cancelled"}, nil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	text, _ := c.Args["text"].(string)
 	result := tool.Result{OK: true, Text: c.Tool + " " + text}
 	if c.Tool == "assertNotVisible" {
 		result.OK = !slices.Contains(a.buttons, text)
@@ -132,6 +137,13 @@ func (a *app) Call(_ context.Context, c tool.Call) (tool.Result, error) {
 		}
 	}
 	return result, nil
+}
+
+// taps returns what was tapped, in order.
+func (a *app) taps() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return strings.Join(a.tapped, " ")
 }
 
 func (a *app) set(buttons ...string) {

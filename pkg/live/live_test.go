@@ -39,6 +39,12 @@ type fixture struct {
 
 func open(t *testing.T, edit ...func(*live.Options)) *fixture {
 	t.Helper()
+	return openIn(t.Context(), t, edit...)
+}
+
+// openIn opens a session that ctx bounds.
+func openIn(ctx context.Context, t *testing.T, edit ...func(*live.Options)) *fixture {
+	t.Helper()
 	root := t.TempDir()
 	f := &fixture{
 		T: t, root: root, app: &app{buttons: []string{"Sign in"}, opens: map[string]string{"Sign in": "Hello"}},
@@ -70,7 +76,7 @@ func open(t *testing.T, edit ...func(*live.Options)) *fixture {
 		change(&o)
 	}
 	var err error
-	if f.Session, err = live.Open(t.Context(), o); err != nil {
+	if f.Session, err = live.Open(ctx, o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close(context.WithoutCancel(t.Context())) })

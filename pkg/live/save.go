@@ -392,6 +392,10 @@ func (s *Session) replace(c change) error {
 // With onlyChanged, steps that are as in that trail have no recording.
 func (s *Session) file(l *replay.List, name, title string, onlyChanged bool) *trail.File {
 	f := &trail.File{Name: name, Config: s.config(l, name, title)}
+	classifier := s.opts.Lineage[0]
+	if l.File != nil && l.File.List {
+		f.List, classifier = true, ""
+	}
 	for _, step := range l.Steps {
 		if step.File == nil && len(step.Calls) == 0 {
 			continue
@@ -406,7 +410,7 @@ func (s *Session) file(l *replay.List, name, title string, onlyChanged bool) *tr
 			_, recorded = step.Lookup(s.opts.Lineage)
 		}
 		if recorded && out.Recordable {
-			out.Recording = trail.Recording{{Classifier: s.opts.Lineage[0], Calls: step.Calls}}
+			out.Recording = trail.Recording{{Classifier: classifier, Calls: step.Calls}}
 		}
 		if step.Kind == trail.KindTrailhead {
 			f.Trailhead = &out

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
@@ -29,6 +30,7 @@ type webDevice struct {
 	cancel   context.CancelFunc
 
 	references *screen.References // of a live session
+	marks      atomic.Int64       // the last mark of a locator that does not belong to a call
 	located    *locatedElement    // the element of the call that is running, or of the last one; nil without one
 
 	given     given

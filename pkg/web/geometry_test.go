@@ -26,7 +26,7 @@ import (
 // geometryPages have buttons that data-box names as they are named. OTHER stands for another origin.
 var geometryPages = map[string]string{
 	"plain":     `<button data-box=a>a</button><p><button data-box=b style="padding:7.3px">b</button> <a href=# data-box=c>c</a>`,
-	"scrolled":  `<button data-box=a>a</button><div style="height:3000px;width:2000px"></div><button data-box=b>b</button><script>scrollTo(37, 2500)</script>`,
+	"scrolled":  `<button data-box=a>a</button><div style="height:3000px;width:2000px"></div><button data-box=b>b</button><script>scrollTo(3, 2500)</script>`,
 	"transform": `<div style="transform:rotate(20deg) scale(1.5);margin:100px;width:200px"><button data-box=a>a</button></div>`,
 	"zoom":      `<body style="zoom:1.5"><button data-box=a>a</button><div style="zoom:2"><button data-box=b>b</button></div>`,
 	"fixed":     `<div style="height:3000px">x</div><button data-box=a style="position:fixed;right:3px;bottom:5px">a</button><script>scrollTo(0, 500)</script>`,
@@ -38,12 +38,12 @@ var geometryPages = map[string]string{
 	"svg":   `<svg width=200 height=100 style="margin:20px"><a href=# data-box=a aria-label=a transform="translate(30 20) scale(2)"><rect width=20 height=10 /></a></svg>`,
 	"lines": `<p style="width:120px">some words before <button data-box=a style="display:inline;width:auto">a</button> and after`,
 	"frame": `<div style="height:50px"></div><iframe style="border:7px solid;padding:3px;margin-left:20px" srcdoc="<div style='height:1000px;width:1000px'></div>` +
-		`<button data-box=a>a</button><script>scrollTo(20,900)</script>"></iframe>`,
+		`<button data-box=a>a</button><script>scrollTo(2,900)</script>"></iframe>`,
 	"frame-scrolled": `<iframe width=400 style="margin:30px" srcdoc="<button data-box=a>a</button>"></iframe><div style="height:3000px;width:3000px"></div><script>scrollTo(11, 17)</script>`,
 	"frame-transform": `<iframe style="border:7px solid;padding:3px;transform:rotate(10deg) scale(1.3);margin:90px" srcdoc="<button data-box=a>a</button>` +
 		`<iframe style='border:4px solid;transform:rotate(30deg)' srcdoc='<button data-box=b>b</button>'></iframe>"></iframe>`,
 	"frame-other":  `<iframe width=500 height=300 style="border:0;margin:20px" src="OTHER/frame-inner"></iframe>`,
-	"frame-inner":  `<div style="height:300px;width:1000px"></div><button data-box=a>a</button><iframe style="border:2px solid" srcdoc="<button data-box=b>b</button>"></iframe><script>scrollTo(20, 250)</script>`,
+	"frame-inner":  `<div style="height:300px;width:1000px"></div><button data-box=a>a</button><iframe style="border:2px solid" srcdoc="<button data-box=b>b</button>"></iframe><script>scrollTo(2, 250)</script>`,
 	"frames-other": `<iframe width=600 height=500 style="border:0;margin:20px" srcdoc="<iframe width=500 height=400 style='border:0;margin:30px' src='OTHER/frame-inner'></iframe>"></iframe>`,
 }
 

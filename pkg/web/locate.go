@@ -30,6 +30,7 @@ type locator struct {
 	element element
 	tree    *screen.Tree // with node; nil if nothing around it is known
 	facts   elementFacts
+	mark    int // the number of its mark in page.js: 0 for the call that runs, else another for each locator
 
 	inBrowser *roleAndName // what browserName returned; nil before
 }
@@ -60,7 +61,7 @@ type cssSelector struct {
 func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedElement, error) {
 	marked := false
 	err := l.element.frame.withinSlice(ctx, func(ctx context.Context) (err error) {
-		marked, err = l.mark(ctx)
+		marked, err = l.setMark(ctx)
 		return err
 	})
 	if err != nil || !marked {
@@ -72,7 +73,7 @@ func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedE
 		}
 	}
 	for _, candidate := range l.candidates() {
-		selector, warnings, err := candidate(ctx)
+		selector, warnings, err := candidate.find(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +83,7 @@ func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedE
 		}
 	}
 	var connected bool
-	if err := l.element.frame.eval(ctx, "isMarkedConnected", &connected); err != nil {
+	if err := l.element.frame.eval(ctx, "isMarkedConnected", &connected, l.mark); err != nil {
 		return nil, err
 	}
 	if l.search.unlocated++; !connected || l.search.unlocated < locateTries {
@@ -92,16 +93,25 @@ func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedE
 		"%s is %s, which no selector for a recording finds", l.search.target.ref, l.node)
 }
 
-// candidate returns a selector that finds the element, nil if it has none, and why the selector may find another
-// element in a later replay.
-type candidate func(context.Context) (selector map[string]any, warnings []string, err error)
+// finder returns a selector that finds the element, nil if it has none, and why the selector may find another element
+// in a later replay.
+type finder func(context.Context) (selector map[string]any, warnings []string, err error)
+
+// candidate is a way to select an element; by says what it selects by.
+type candidate struct {
+	by   string
+	find finder
+}
 
 // candidates returns the ways to select the element, best first: those that count elements come last.
 func (l *locator) candidates() []candidate {
+	const name, row, place = "role and name", "role and name in a row or part of the page", "role, name and place among others"
 	list := []candidate{
-		l.byTestID(false), l.byName(isConstant, l.unique), l.byRow(isConstant), l.byStableID, l.byName(isChanging, l.unique),
-		l.byRow(isChanging), l.byAttributes, l.byName(isLong, l.unique), l.byRow(isEmpty), l.byTestID(true),
-		l.byName(isConstant, l.indexed), l.byName(isChanging, l.indexed), l.byName(isLong, l.indexed), l.byPosition, l.byPath,
+		{"test id", l.byTestID(false)}, {name, l.byName(isConstant, l.unique)}, {row, l.byRow(isConstant)}, {"id", l.byStableID},
+		{name, l.byName(isChanging, l.unique)}, {row, l.byRow(isChanging)}, {"attribute", l.byAttributes},
+		{name, l.byName(isLong, l.unique)}, {"role in a row or part of the page", l.byRow(isEmpty)}, {"test id", l.byTestID(true)},
+		{place, l.byName(isConstant, l.indexed)}, {place, l.byName(isChanging, l.indexed)}, {place, l.byName(isLong, l.indexed)},
+		{"position", l.byPosition}, {"position", l.byPath},
 	}
 	if l.search.check.name == "visible" && !l.search.acts && l.isText() {
 		return l.withText(list)
@@ -109,19 +119,24 @@ func (l *locator) candidates() []candidate {
 	return list
 }
 
-// mark marks the element for the check "marked", and reads its facts.
-func (l *locator) mark(ctx context.Context) (marked bool, err error) {
+// setMark marks the element for the check "marked", and reads its facts.
+func (l *locator) setMark(ctx context.Context) (marked bool, err error) {
 	handle, err := l.search.page.resolveNode(ctx, l.element.frame, l.element.id)
 	if err != nil {
 		return false, err
 	}
 	defer handle.release()
-	err = l.element.frame.eval(ctx, "mark", &l.facts, handle)
+	err = l.element.frame.eval(ctx, "mark", &l.facts, handle, l.mark)
 	return err == nil, err
 }
 
+// removeMark forgets the mark.
+func (l *locator) removeMark(ctx context.Context) {
+	_ = l.element.frame.eval(ctx, "unmark", nil, l.mark) // a document that is gone has none
+}
+
 // byTestID returns a selector with the test id, if that counts elements or not.
-func (l *locator) byTestID(counted bool) candidate {
+func (l *locator) byTestID(counted bool) finder {
 	return func(ctx context.Context) (selector map[string]any, warnings []string, err error) {
 		if l.facts.TestID == "" || l.facts.CountedTestID != counted {
 			return nil, nil, nil
@@ -194,7 +209,7 @@ type selecting func(ctx context.Context, selector map[string]any, texts ...strin
 
 // byName returns a selector with the role and the name of the element, as the snapshot has them, if the name fits. If
 // that does not find the element, it takes them from the browser's accessibility tree.
-func (l *locator) byName(fits func(name string) bool, selecting selecting) candidate {
+func (l *locator) byName(fits func(name string) bool, selecting selecting) finder {
 	return func(ctx context.Context) (map[string]any, []string, error) {
 		shown := roleAndName{l.node.RoleName(), l.node.Name()}
 		if shown.name != "" && !fits(shown.name) {
@@ -403,7 +418,10 @@ func (l *locator) probe(given map[string]any) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := check{name: "marked", unique: l.search.check.unique, preferredRoles: l.search.check.preferredRoles}
+	c := check{
+		name: "marked", unique: l.search.check.unique, preferredRoles: l.search.check.preferredRoles,
+		options: map[string]any{"mark": l.mark},
+	}
 	return l.search.page.search(t, c), nil
 }
 
@@ -431,7 +449,7 @@ func (l *locator) place(ctx context.Context, selector map[string]any) (total, in
 	for _, f := range s.page.frames() {
 		count, at := 0, -1
 		err := f.withinSlice(ctx, func(ctx context.Context) (err error) {
-			count, at, err = s.placeIn(ctx, f, l.element)
+			count, at, err = s.placeIn(ctx, f, l)
 			return err
 		})
 		if err != nil {
@@ -445,19 +463,20 @@ func (l *locator) place(ctx context.Context, selector map[string]any) (total, in
 	return total, index, nil
 }
 
-// placeIn returns how many elements of a frame match, and the place of e among them; -1 when it is not one of them.
-func (s *search) placeIn(ctx context.Context, f *frame, e element) (count, index int, err error) {
+// placeIn returns how many elements of a frame match, and the place of that of l among them; -1 when it is not one of
+// them.
+func (s *search) placeIn(ctx context.Context, f *frame, l *locator) (count, index int, err error) {
 	if s.target.spec != nil {
 		var found struct{ Count, Index int }
-		err := f.eval(ctx, "placeOfMarked", &found, s.target.spec)
-		if f != e.frame {
+		err := f.eval(ctx, "placeOfMarked", &found, s.target.spec, l.mark)
+		if f != l.element.frame {
 			found.Index = -1
 		}
 		return found.Count, found.Index, err
 	}
 	nodes, _, err := s.nodes(ctx, f)
-	index = slices.IndexFunc(nodes, func(n axNode) bool { return n.BackendNodeID == e.id })
-	if f != e.frame {
+	index = slices.IndexFunc(nodes, func(n axNode) bool { return n.BackendNodeID == l.element.id })
+	if f != l.element.frame {
 		index = -1
 	}
 	return len(nodes), index, err

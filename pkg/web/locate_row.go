@@ -22,7 +22,7 @@ const (
 
 // byRow returns a selector with the role and the name of the element, if the name fits, inside of a row, list item or
 // card with a text that no other has, or of a part of the page with a name of its own.
-func (l *locator) byRow(fits func(name string) bool) candidate {
+func (l *locator) byRow(fits func(name string) bool) finder {
 	return func(ctx context.Context) (map[string]any, []string, error) {
 		is := roleAndName{l.node.RoleName(), l.node.Name()}
 		if !fits(is.name) || !screen.IsRole(is.role) || screen.IsStructural(is.role) {
@@ -188,30 +188,30 @@ func (l *locator) checkedTexts() []string {
 // withText returns candidates that find the element only while it has its texts. The last ones do not, and say so.
 func (l *locator) withText(list []candidate) []candidate {
 	texts := l.checkedTexts()
-	out := []candidate{l.containing(list, texts)}
+	out := []candidate{{"its texts", l.containing(list, texts)}}
 	if len(texts) == 1 {
 		is := roleAndName{l.node.RoleName(), texts[0]}
-		by := func(selecting selecting) candidate {
+		by := func(selecting selecting) finder {
 			return func(ctx context.Context) (map[string]any, []string, error) {
 				return l.byRoleAndName(ctx, is, selecting)
 			}
 		}
-		out = []candidate{by(l.unique), out[0], by(l.indexed)}
+		out = []candidate{{"role and text", by(l.unique)}, out[0], {"role, text and place among others", by(l.indexed)}}
 	}
 	for _, c := range list {
-		out = append(out, func(ctx context.Context) (map[string]any, []string, error) {
-			selector, warnings, err := c(ctx)
+		out = append(out, candidate{c.by, func(ctx context.Context) (map[string]any, []string, error) {
+			selector, warnings, err := c.find(ctx)
 			return selector, append(warnings, fmt.Sprintf("the text of %s is not checked; check it with web_verifyTextVisible", l.node)), err
-		})
+		}})
 	}
 	return out
 }
 
 // containing returns the first selector of a list with the texts of the element added to it.
-func (l *locator) containing(list []candidate, texts []string) candidate {
+func (l *locator) containing(list []candidate, texts []string) finder {
 	return func(ctx context.Context) (map[string]any, []string, error) {
 		for _, c := range list {
-			selector, warnings, err := c(ctx)
+			selector, warnings, err := c.find(ctx)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -695,7 +695,7 @@
       return boxOf(el);
     },
 
-    marked: (el) => (el === marked?.deref() ? {} : { reason: "it is another element" }),
+    marked: (el, { mark }) => (el === marked(mark) ? {} : { reason: "it is another element" }),
     read: (el) => ({ text: displayedText(el) }),
 
     // readShown reads what a visible element shows: all of it, or what options.pattern matches, its first group if it
@@ -1285,8 +1285,9 @@
 
   // ------------------------------------------------------------------------------------------ selectors for recordings
 
-  // marked refers to the element that Go looks for with the check "marked".
-  let marked = null;
+  // marks refer to the elements that Go looks for with the check "marked", by their numbers.
+  const marks = new Map();
+  const marked = (number) => marks.get(number)?.deref();
 
   // isStable reports whether an id, or the value of an attribute, looks as if it stays the same.
   const isStable = (text) =>
@@ -1392,9 +1393,9 @@
     return { heading: "", selectors: [] };
   };
 
-  // mark makes el the marked element, and returns what selectors for it can be made of.
-  const mark = (el) => {
-    marked = new WeakRef(el);
+  // mark makes el the element of a mark, and returns what selectors for it can be made of.
+  const mark = (el, number) => {
+    marks.set(number, new WeakRef(el));
     const onlyEl = (css) => css && isOnlyMatch(el, css.selector);
     const { short, whole } = pathTo(el);
     return {
@@ -1412,12 +1413,12 @@
     };
   };
 
-  const isMarkedConnected = () => Boolean(marked?.deref()?.isConnected);
+  const isMarkedConnected = (number) => Boolean(marked(number)?.isConnected);
 
-  // placeOfMarked is how many elements a spec finds, and the place of the marked element among them, or -1.
-  const placeOfMarked = (spec) => {
+  // placeOfMarked is how many elements a spec finds, and the place of the element of a mark among them, or -1.
+  const placeOfMarked = (spec, number) => {
     const found = find(spec);
-    return { count: found.length, index: found.indexOf(marked?.deref()) };
+    return { count: found.length, index: found.indexOf(marked(number)) };
   };
 
   // --------------------------------------------------------------------------------------------------- reading the page
@@ -1689,6 +1690,7 @@
     dragStarted,
     all,
     mark,
+    unmark: (number) => marks.delete(number),
     isMarkedConnected,
     placeOfMarked,
     root,

@@ -290,29 +290,40 @@ func (d *webDevice) View(ctx context.Context, o device.ViewOptions) (device.View
 	if o.Show != device.ShowScreen {
 		return device.View{Log: d.logOf(o.Show)}, nil
 	}
-	v, err := d.view(ctx, o)
-	switch {
-	case err == nil:
-		return v, nil
-	case fault.As(err) != nil:
-		return device.View{}, fault.As(err)
-	case ctx.Err() != nil:
-		return device.View{}, fault.Wrap(fault.CallTimeout, err, "", "the page did not show its elements in time")
+	var v device.View
+	err := d.onPage(ctx, func(p *page) (err error) {
+		v, err = p.viewWith(ctx, o)
+		return err
+	})
+	if err != nil {
+		return device.View{}, lookError(ctx, err)
 	}
-	return device.View{}, fault.Wrap(fault.ToolFailed, err, "", "read the page")
+	return v, nil
 }
 
-func (d *webDevice) view(ctx context.Context, o device.ViewOptions) (v device.View, err error) {
+// onPage looks at the page that is current, and again at another one that has become current when that failed.
+func (d *webDevice) onPage(ctx context.Context, look func(*page) error) error {
 	for {
 		p, err := d.waitForPage(ctx)
 		if err != nil {
-			return v, err
+			return err
 		}
-		v, err = p.viewWith(ctx, o)
+		err = look(p)
 		if now, openErr := d.waitForPage(ctx); err == nil || openErr != nil || now == p {
-			return v, err
+			return err
 		}
 	}
+}
+
+// lookError returns what looking at a page failed with, as a *fault.Error.
+func lookError(ctx context.Context, err error) error {
+	switch {
+	case fault.As(err) != nil:
+		return fault.As(err)
+	case ctx.Err() != nil:
+		return fault.Wrap(fault.CallTimeout, err, "", "the page did not show its elements in time")
+	}
+	return fault.Wrap(fault.ToolFailed, err, "", "read the page")
 }
 
 // viewWith returns a view of the page with what o asks for.

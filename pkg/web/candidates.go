@@ -1,0 +1,209 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// Locate implements device.Locator.
+func (d *webDevice) Locate(ctx context.Context, at device.Place) (found device.Location, err error) {
+	err = d.onPage(ctx, func(p *page) error {
+		found, err = p.locate(ctx, at)
+		return err
+	})
+	if err != nil {
+		return device.Location{}, lookError(ctx, err)
+	}
+	return found, nil
+}
+
+// locate finds the element at a place and the selectors for it, again while the page changes meanwhile.
+func (p *page) locate(ctx context.Context, at device.Place) (device.Location, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
+	s := p.search(newTarget("the element"), check{unique: p.strict(nil)})
+	for changes := p.newChangeWatcher(); ; changes.wait(ctx, minPause, pollInterval) {
+		found, err := s.locateAt(ctx, at)
+		switch {
+		case p.closed():
+			return found, p.closeError()
+		case !errors.Is(err, errGone) || ctx.Err() != nil:
+			return found, err
+		}
+	}
+}
+
+// locateAt returns the element at a place now. The error is errGone when the page changed meanwhile.
+func (s *search) locateAt(ctx context.Context, at device.Place) (found device.Location, err error) {
+	c, err := s.page.captureAll(ctx)
+	if err != nil {
+		return found, err
+	}
+	geometry, err := s.page.measure(ctx, c)
+	if err != nil {
+		return found, err
+	}
+	references := s.page.device.references
+	references.Number(c.tree)
+	if at.Ref != "" {
+		shown, err := references.Lookup(at.Ref, c.tree, screen.ToRead)
+		if err != nil {
+			return found, err
+		}
+		found.Node = shown.Node
+	} else if found.Node, err = c.pointedAt(ctx, at.Point, geometry); err != nil {
+		return found, err
+	}
+	found.Ref = references.Ref(found.Node)
+	s.target.ref = found.Ref // for messages
+	l := &locator{search: s, node: found.Node, tree: c.tree, element: c.elements[found.Node], mark: int(s.page.device.marks.Add(1))}
+	found.Candidates, err = l.all(ctx)
+	return found, err
+}
+
+// all returns all candidates that find the element.
+func (l *locator) all(ctx context.Context) (list []device.Candidate, err error) {
+	marked := false
+	err = l.element.frame.withinSlice(ctx, func(ctx context.Context) (err error) {
+		marked, err = l.setMark(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !marked {
+		return nil, fault.New(fault.ToolFailed, "", "the frame of %s does not respond", l.node)
+	}
+	defer l.removeMark(ctx)
+	for _, c := range l.candidates() {
+		selector, warnings, err := c.find(ctx)
+		if err != nil {
+			return nil, err
+		}
+		same := func(other device.Candidate) bool { return reflect.DeepEqual(other.Selector, selector) }
+		if selector == nil || slices.ContainsFunc(list, same) {
+			continue
+		}
+		matches, err := l.matches(ctx, selector)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, device.Candidate{By: c.by, Selector: selector, Matches: matches, Notes: warnings})
+	}
+	return list, nil
+}
+
+// matches returns how many elements a selector matches without its index.
+func (l *locator) matches(ctx context.Context, selector map[string]any) (int, error) {
+	block, _ := selector["web"].(map[string]any)
+	if _, indexed := block["nthIndex"]; indexed {
+		block = maps.Clone(block)
+		delete(block, "nthIndex")
+		selector = inWeb(block)
+	}
+	total, _, err := l.place(ctx, selector)
+	return total, err
+}
+
+// pointedAt returns what a person means by a point of the viewport: the control there, or that of a label, else the
+// innermost element.
+func (c *pageCapture) pointedAt(ctx context.Context, at screen.Point, g device.Geometry) (*screen.Node, error) {
+	x, y := float64(at.X), float64(at.Y)
+	if x < 0 || y < 0 || x >= g.Width || y >= g.Height {
+		return nil, fault.New(fault.InvalidArguments, "give pixels of the viewport, from its top left corner",
+			"%d,%d is outside of the page, which shows %.0fx%.0f pixels", at.X, at.Y, g.Width, g.Height)
+	}
+	hit, err := c.elementAt(ctx, x, y)
+	if err != nil {
+		return nil, err
+	}
+	var innermost *screen.Node
+	for {
+		for _, id := range c.parts[hit.frame].tree.Around(hit.id) {
+			n := c.tree.ByKey(c.key(element{hit.frame, id}))
+			switch {
+			case n == nil:
+			case screen.IsControl(n.RoleName()) || n.Clickable:
+				return n, nil
+			case innermost == nil:
+				innermost = n
+			}
+		}
+		if innermost != nil || hit.frame.parent == nil {
+			break
+		}
+		hit = element{hit.frame.parent, c.parts[hit.frame].owner}
+	}
+	if innermost == nil {
+		return nil, fault.New(fault.ToolFailed, "point at a text or a control", "nothing on the page at %d,%d can be named", at.X, at.Y)
+	}
+	return innermost, nil
+}
+
+// key returns the key of an element in the tree.
+func (c *pageCapture) key(e element) screen.Key {
+	return screen.Key(fmt.Sprintf("%s/%d", c.parts[e.frame].document, e.id))
+}
+
+// elementAt returns the innermost element at a point of the viewport of the page, in whatever frame. The error is errGone
+// when the page changed since the capture.
+func (c *pageCapture) elementAt(ctx context.Context, x, y float64) (element, error) {
+	for f := c.frames[0]; ; {
+		back, ok := c.planes[f].inverse()
+		if !ok {
+			return element{}, errGone
+		}
+		inX, inY := back.at(x, y)
+		hit, err := c.hit(ctx, f, inX, inY)
+		if err != nil {
+			return hit, err
+		}
+		inner := c.otherProcess(hit)
+		if inner == nil {
+			return hit, nil
+		}
+		f = inner
+	}
+}
+
+// hit returns the innermost element at a point of the viewport of a frame, in the frames of the same process.
+func (c *pageCapture) hit(ctx context.Context, f *frame, x, y float64) (element, error) {
+	view := c.parts[f].viewport
+	zoom, err := c.zoom(ctx, f)
+	if err != nil {
+		return element{}, err
+	}
+	var hit struct {
+		ID      int `json:"backendNodeId"`
+		FrameID string
+	}
+	err = f.session.Call(ctx, "DOM.getNodeForLocation", map[string]any{
+		"x": int((x + view.ScrollX) / zoom), "y": int((y + view.ScrollY) / zoom),
+	}, &hit)
+	if _, refused := errors.AsType[*cdp.Error](err); refused {
+		return element{}, fault.New(fault.ToolFailed, "", "hit %v", err)
+	}
+	f.page.mu.Lock()
+	defer f.page.mu.Unlock()
+	return element{f.page.framesByID[hit.FrameID], hit.ID}, err
+}
+
+// otherProcess returns the frame in the element e, if it is in another process and was captured; else nil.
+func (c *pageCapture) otherProcess(e element) *frame {
+	for _, f := range c.frames {
+		if f.parent == e.frame && c.parts[f].owner == e.id && f.localRoot() == f {
+			return f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,16 @@
+// Prints a line of JSON: how many elements of a page have a role and exactly a name, in all frames, for each [role, name]
+// of a list. Usage: node count.mjs BROWSER URL JSON
+import { chromium } from "@playwright/test";
+
+const [browser, url, list] = process.argv.slice(2);
+const program = await chromium.launch({ executablePath: browser });
+const page = await program.newPage();
+await page.goto(url);
+const counts = [];
+for (const [role, name] of JSON.parse(list)) {
+  let count = 0;
+  for (const frame of page.frames()) count += await frame.getByRole(role, { name, exact: true }).count();
+  counts.push(count);
+}
+console.log(JSON.stringify(counts));
+await program.close();

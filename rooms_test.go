@@ -40,7 +40,7 @@ func mayImport() map[string][]string {
 		event, tool, redact, fault     = "pkg/event", "pkg/tool", "pkg/redact", "pkg/fault"
 		files, live, background        = "pkg/files", "pkg/live", "pkg/background"
 		mcpserver, webserver           = "pkg/mcpserver", "pkg/webserver"
-		livetool                       = "pkg/livetool"
+		livetool, workspace            = "pkg/livetool", "pkg/workspace"
 		mobile, source                 = "pkg/mobile", "pkg/mobile/source"
 		android, ios, appium           = "pkg/android", "pkg/ios", "pkg/appium"
 		adb, webdriver                 = "pkg/adb", "pkg/webdriver"
@@ -50,7 +50,7 @@ func mayImport() map[string][]string {
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			mcpserver, report, doctor, background, run, webserver, live, replay, session, picture, builtin, device, local, web, android, ios, server, remote, watch, stdio, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp, livetool,
+			mcpserver, livetool, report, doctor, background, run, live, replay, workspace, webserver, session, picture, builtin, device, web, android, ios, watch, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp,
 		},
 		mcpserver:  {livetool, fault},
 		livetool:   {live, discover, trail, fault},
@@ -60,6 +60,7 @@ func mayImport() map[string][]string {
 		background: {live, redact, fault, files, lazyregexp},
 		live:       {replay, session, device, screen, discover, scope, trail, event, tool, fault, files},
 		replay:     {session, discover, config, trail, event, tool, fault},
+		workspace:  {webserver, session, builtin, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, trail, event, redact, fault},
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},
 		device:     {picture, screen, tool, fault},

@@ -62,7 +62,8 @@ func (a *app) check(f checkFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	project, problems := a.load(root)
+	w, problems := a.opener.Load(root)
+	project := w.Project
 	v := checkView{Files: project.Files, Problems: problems, Warnings: project.Warnings}
 	paths, err := trail.Find(a.Dir, project.TrailsDir, project.LogsDir, args)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
 func (a *app) newDoctor() *cobra.Command {
@@ -55,16 +56,21 @@ func (a *app) doctor(ctx context.Context, platforms []scope.Platform, deep, clea
 		Runtimes: a.runtimes, Env: a.Env, CacheDir: a.cacheDir(), CacheProblem: a.cacheProblem(), CleanCache: clean, StateDir: a.stateDir(),
 	}
 	o.ProjectNamed = a.project != "" || a.env("TRAILBLAZE_PROJECT") != ""
-	o.Project, o.ProjectErr = a.loadProject()
-	if o.ProjectErr == nil {
+	w, err := a.loadProject()
+	if o.ProjectErr = err; w == nil {
+		w = a.opener.Empty()
+	} else {
+		o.Project = w.Project
+	}
+	if err == nil {
 		o.OnDevice = o.Project.Location == string(scope.OnDevice)
 	}
-	if deep && o.ProjectErr == nil {
+	if deep && err == nil {
 		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) {
-			return a.probe(ctx, o.Project, s)
+			return a.probe(ctx, w, s)
 		}
 	}
-	o.Devices = a.deviceChecks(o.Project, platforms)
+	o.Devices = a.deviceChecks(w, platforms)
 	defer logStop(ctx, a.notice)()
 	if _, err := a.sessionFolder().List(); err != nil { // removes the sockets of sessions that were killed
 		a.notice("warning: " + err.Error())
@@ -90,12 +96,12 @@ func (a *app) doctor(ctx context.Context, platforms []scope.Platform, deep, clea
 
 // deviceChecks returns the checks for the kinds of device whose platforms the flag, the project, its trails or the
 // environment name, or that have settings. When none is named, it returns all of them.
-func (a *app) deviceChecks(project *config.Project, platforms []scope.Platform) []doctor.Device {
-	platforms = append(platforms, a.projectPlatforms(project)...)
+func (a *app) deviceChecks(w *workspace.Workspace, platforms []scope.Platform) []doctor.Device {
+	platforms = append(platforms, a.projectPlatforms(w)...)
 	if d, ok := scope.ParseDriver(a.env("TRAILBLAZE_DRIVER")); ok {
 		platforms = append(platforms, d.Platform)
 	}
-	values, invalid := a.deviceValues(project, config.Device{}, nil)
+	values, invalid := w.OptionValues(config.Device{}, nil)
 	var checks []doctor.Device
 	for _, k := range a.Devices {
 		d := a.deviceCheck(k, values[k.Name], invalid)
@@ -124,7 +130,7 @@ func (a *app) deviceCheck(k device.Kind, values map[string]string, invalid error
 		if invalid != nil {
 			return "", invalid
 		}
-		backend, err := k.New(a.host(values))
+		backend, err := a.opener.NewBackend(k, values)
 		if err != nil {
 			return "", err
 		}
@@ -142,12 +148,13 @@ func drives(k device.Kind, platforms []scope.Platform) bool {
 	})
 }
 
-// projectPlatforms returns the platforms that a project and its trails name, some of them several times. project may be
-// nil. Files with errors count as far as they can be read.
-func (a *app) projectPlatforms(project *config.Project) []scope.Platform {
-	if project == nil {
+// projectPlatforms returns the platforms that a project and its trails name, some of them several times; none for nil.
+// Files with errors count as far as they can be read.
+func (a *app) projectPlatforms(w *workspace.Workspace) []scope.Platform {
+	if w == nil || w.Project.Root == "" {
 		return nil
 	}
+	project := w.Project
 	var platforms []scope.Platform
 	add := func(platform, driver string) {
 		if d, ok := scope.ParseDriver(driver); ok {
@@ -174,23 +181,23 @@ func (a *app) projectPlatforms(project *config.Project) []scope.Platform {
 }
 
 // probe starts a server, lists its tools and stops it.
-func (a *app) probe(ctx context.Context, project *config.Project, s config.Server) (doctor.Probed, error) {
-	setup, err := a.newSetup(project, scopeFlags{})
+func (a *app) probe(ctx context.Context, w *workspace.Workspace, server config.Server) (doctor.Probed, error) {
+	s, err := w.Sessions(ctx, workspace.Choice{LogStderr: a.verbose > 1})
 	if err != nil {
 		return doctor.Probed{}, err
 	}
 	var probed doctor.Probed
-	setup.Stream = event.NewStream(a.Now, setup.Redactor, event.HandlerFunc(func(r event.Record) {
+	s.NewStream(event.HandlerFunc(func(r event.Record) {
 		if l, ok := r.Event.(event.Log); ok && l.Level == "warn" {
 			probed.Warnings = append(probed.Warnings, withHint(l.Message, l.Hint))
 		}
 	}), a.debugLogs())
-	sc, err := scope.Resolve(setup.request)
+	sc, err := s.Scope()
 	if err != nil { // the tools can be counted in any scope
 		driver, _ := scope.ParseDriver(a.Devices[0].Drivers[0])
 		sc = scope.Scope{Driver: driver, Location: scope.Host}
 	}
-	probed.Tools, err = session.CountTools(ctx, setup.Setup, sc, s)
+	probed.Tools, err = session.CountTools(ctx, s.Setup, sc, server)
 	return probed, err
 }
 

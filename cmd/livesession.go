@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -18,20 +16,14 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
-// liveFlags are the flags of a live session, and what does not come from flags.
+// liveFlags are the flags of a live session.
 type liveFlags struct {
 	scopeFlags
-	device                       string
-	classifiers, memory, secrets []string
-
-	secretValues map[string]string // by name; see readSecrets
-	initial      map[string]string // of the memory; wins over memory
-	agent        bool              // the calls are those of an agent, which may not do everything
-	before       *live.Session     // the session that the caller had before; nil for none
-	allow        []string          // tools that an agent may call although they are restricted
-	noProject    bool              // trails then name no target
+	device                              string
+	classifiers, memory, secrets, allow []string
 }
 
 func (f *liveFlags) bind(a *app, c *cobra.Command) {
@@ -45,39 +37,45 @@ func (f *liveFlags) bind(a *app, c *cobra.Command) {
 		"secret `NAME` from the environment, NAME=@FILE or NAME=VALUE (repeatable); never printed, logged or recorded")
 }
 
-// readSecrets reads the values of --secret, once, because some files can be read only once. The project is loaded after
-// it, because its errors must not show them.
-func (f *liveFlags) readSecrets(ctx context.Context, a *app) error {
-	var err error
-	f.secretValues, err = a.secrets(ctx, f.secrets)
-	a.redactor.Add(f.secretValues)
-	return err
+// choice returns the choice of the flags. It reads the values of --secret, some of which can be read only once. The
+// project is loaded after it, because its errors must not show them.
+func (f *liveFlags) choice(ctx context.Context, a *app) (liveChoice, error) {
+	choice, err := a.choice(f.scopeFlags)
+	if err == nil {
+		choice.Memory, err = memoryValues(f.memory)
+	}
+	if err == nil {
+		choice.Secrets, err = a.readSecrets(ctx, f.secrets)
+	}
+	if f.device != "" {
+		choice.Devices = []string{f.device}
+	}
+	choice.Classifiers = f.classifiers
+	return liveChoice{Choice: choice, allow: f.allow}, err
 }
 
-// openLive opens a live session of a project. name is the first part of its id. ctx bounds the session's lifetime.
-func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags, name string) (*live.Session, error) {
-	f.secretValues = withProject(project, f.secretValues)
-	setup, err := a.newSetup(project, f.scopeFlags)
+// liveChoice says which live session is opened.
+type liveChoice struct {
+	workspace.Choice
+	name          string        // the first part of its id
+	agent         bool          // the calls are those of an agent, which may not do everything
+	allow         []string      // tools that an agent may call although they are restricted
+	before        *live.Session // the session that the caller had before; nil for none
+	withoutTarget bool          // there is no project, so trails name no target
+}
+
+// openLive opens a live session of a project. ctx bounds the session's lifetime.
+func (a *app) openLive(ctx context.Context, w *workspace.Workspace, c liveChoice) (*live.Session, error) {
+	s, err := w.Sessions(ctx, c.Choice)
 	if err != nil {
 		return nil, err
 	}
-	memory, err := memoryValues(f.memory)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(memory, f.initial)
-	device := run.Device{Device: setup.device, Request: setup.request, Classifiers: f.classifiers}
-	if f.device != "" {
-		flags := runFlags{scopeFlags: f.scopeFlags, classifiers: f.classifiers}
-		if device, err = a.runDevice(project, flags, setup, f.device); err != nil {
-			return nil, err
-		}
-	}
+	device := run.Device(s.Devices[0])
 	sc, err := scope.Resolve(device.Request)
 	if err != nil {
 		return nil, err
 	}
-	if f.noProject {
+	if c.withoutTarget {
 		sc.Target = scope.Target{}
 	}
 	lineage, err := device.Lineage(ctx, sc)
@@ -85,23 +83,21 @@ func (a *app) openLive(ctx context.Context, project *config.Project, f liveFlags
 		return nil, err
 	}
 	var ignored int64
-	setup.Stream = a.toolStream(project, setup, &ignored)
+	a.toolStream(s, &ignored)
 	o := live.Options{
-		Setup: setup.Setup, Scope: sc, Device: device.Device, Name: name, Lineage: lineage,
+		Setup: s.Setup, Scope: sc, Device: device.Device, Name: c.name, Lineage: lineage,
 		NameDriver: !isDefault(device.Request, sc), TargetChosen: device.Request.FlagTarget != "",
-		Memory: memory, Secrets: f.secretValues, Before: f.before, Dir: a.Dir, Allow: slices.Concat(project.Allow, f.allow),
+		Memory: s.Memory, Secrets: s.Secrets, Before: c.before, Dir: a.Dir, Allow: slices.Concat(w.Project.Allow, c.allow),
 		OpenLog: func(path string, onError func(error)) live.Log { return report.NewSessionLog(path, onError) },
+		Reset:   s.Reset(),
 	}
-	if f.agent {
-		o.Agent, o.AllowedOrigins = true, origins(project)
+	if c.agent {
+		o.Agent, o.AllowedOrigins = true, w.Origins()
 	}
 	o.Replay = a.replayer(run.Options{
-		Setup: setup.Setup, Devices: []run.Device{device}, Memory: memory, Secrets: f.secretValues,
+		Setup: s.Setup, Devices: []run.Device{device}, Memory: s.Memory, Secrets: s.Secrets,
 		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
 	})
-	if project.Reset.Command != "" {
-		o.Reset = func(ctx context.Context) error { return a.resetApp(ctx, project, setup.Redactor) }
-	}
 	return live.Open(ctx, o)
 }
 
@@ -125,23 +121,6 @@ func isDefault(r scope.Request, recorded scope.Scope) bool {
 	r.TrailTarget, r.RecordedPlatforms = recorded.Target.ID, []scope.Platform{recorded.Driver.Platform}
 	replayed, err := scope.Resolve(r)
 	return err == nil && replayed.Driver == recorded.Driver
-}
-
-// origins returns the origins of the pages that the targets of a project begin with.
-func origins(project *config.Project) []string {
-	var out []string
-	add := func(address string) {
-		if u, err := url.Parse(address); err == nil && u.Host != "" {
-			out = append(out, u.Scheme+"://"+u.Host)
-		}
-	}
-	add(project.BaseURL)
-	for _, t := range project.Targets {
-		for _, platform := range t.PlatformOrder {
-			add(t.Platforms[platform].BaseURL)
-		}
-	}
-	return out
 }
 
 // replayer returns a function that replays a trail in a session of its own, with the options of a run.

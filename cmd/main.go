@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -24,6 +23,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
 // app is one run of the program: the system, the global flags, and what starts and ends processes.
@@ -38,13 +38,12 @@ type app struct {
 	parsed  bool // cobra accepted the command line
 
 	cancel     context.CancelCauseFunc
-	redactor   redact.Set // of all secrets that were read, for what does not go through an event stream
+	redactor   *redact.Set // of all secrets that were read, for what does not go through an event stream
 	runtimes   *jsruntime.Finder
 	supervisor *spawn.Supervisor
-	backendsMu sync.Mutex // doctor starts several servers at once
-	backends   []backends // open backends of devices
-	annotate   io.Writer  // for commands to the CI runner; stderr, in which other text cannot be taken for one
-	serving    *serving   // in the process of a session in the background; else nil
+	opener     *workspace.Opener
+	annotate   io.Writer // for commands to the CI runner; stderr, in which other text cannot be taken for one
+	serving    *serving  // in the process of a session in the background; else nil
 }
 
 // exitCode is the error of a command that has already reported its result.
@@ -75,9 +74,8 @@ func runProgram(sys System, serving *serving) int {
 	if sys.inCI() && serving == nil { // else the command that starts the session does it
 		sys.Stdout, sys.Stderr = report.NewCIWriter(out, isJSON), report.NewCIWriter(sys.Stderr, false)
 	}
-	a := &app{System: sys, cancel: cancel, json: slices.Contains(sys.Args, "--json"), serving: serving, annotate: annotate}
-	a.redactor.Add(a.commandLineSecrets())
-	a.redactor.Add(a.deviceSecrets(nil))
+	a := &app{System: sys, cancel: cancel, redactor: &redact.Set{}, json: slices.Contains(sys.Args, "--json"), serving: serving, annotate: annotate}
+	a.redactor.Add(arguments(a.Args).secrets(a.env))
 	if problem := sys.cacheProblem(); problem != "" && serving == nil {
 		a.notice("warning: " + problem + "; set TRAILBLAZE_CACHE_DIR to a folder into which only you can write")
 	}
@@ -87,6 +85,12 @@ func runProgram(sys System, serving *serving) int {
 	})
 	a.supervisor = spawn.NewSupervisor(spawn.Options{
 		StateDir: sys.stateDir(), Runtimes: a.runtimes, ExitGrace: sys.ExitGrace,
+	})
+	a.opener = workspace.NewOpener(workspace.Options{
+		Env: sys.Env, Getenv: sys.Getenv, Dir: sys.Dir, StateDir: sys.stateDir(), Version: sys.Build.Version, Now: sys.Now,
+		Kinds: sys.Devices, DeviceOptions: arguments(a.Args).deviceOptions(a.options()), Runtimes: a.runtimes, Supervisor: a.supervisor,
+		ExitGrace: sys.ExitGrace, Proxy: sys.Proxy, Secrets: a.redactor,
+		Warn: func(err error) { fmt.Fprintf(a.Stderr, "trailblaze: warning: %v\n", err) },
 	})
 	killed, stop := a.handleSignals()
 	defer stop()
@@ -104,7 +108,7 @@ func runProgram(sys System, serving *serving) int {
 
 // close stops the remaining processes and reports output that could not be written. It returns the final exit code.
 func (a *app) close(ctx context.Context, code int, out *output) int {
-	a.closeDevices(ctx, func(backends) bool { return true })
+	a.opener.Close(ctx)
 	if err := a.supervisor.Close(); err != nil {
 		fmt.Fprintf(a.Stderr, "trailblaze: warning: %v\n", err)
 	}
@@ -115,16 +119,10 @@ func (a *app) close(ctx context.Context, code int, out *output) int {
 	return code
 }
 
-// forcedRuntime returns the value of --runtime or else of TRAILBLAZE_RUNTIME, and which of the two it is. It reads the
-// arguments itself because the finder of runtimes is made before cobra parses them.
+// forcedRuntime returns the value of --runtime or else of TRAILBLAZE_RUNTIME, and which of the two it is.
 func (a *app) forcedRuntime() (name, by string) {
-	for i, arg := range a.Args {
-		if value, ok := strings.CutPrefix(arg, "--runtime="); ok {
-			return value, "--runtime"
-		}
-		if arg == "--runtime" && i+1 < len(a.Args) {
-			return a.Args[i+1], "--runtime"
-		}
+	if name = arguments(a.Args).last("--runtime"); name != "" {
+		return name, "--runtime"
 	}
 	return a.env("TRAILBLAZE_RUNTIME"), "TRAILBLAZE_RUNTIME"
 }

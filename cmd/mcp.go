@@ -2,16 +2,17 @@ package cmd
 
 import (
 	"context"
+	"maps"
 
 	"github.com/spf13/cobra"
 
-	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/livetool"
 	"github.com/trailblaze/trailblaze/pkg/mcpserver"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/trail"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
 // mcpCommand is the name of the command whose stdout holds only messages.
@@ -51,15 +52,13 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	if err := checkMode("--tools", f.tools, []string{"core", "all"}); err != nil {
 		return err
 	}
-	if _, err := memoryValues(f.memory); err != nil {
+	choice, err := f.choice(ctx, a)
+	if err != nil {
 		return err
 	}
-	f.agent = true
-	if err := f.readSecrets(ctx, a); err != nil {
-		return err
-	}
-	o := liveOpener{app: a, flags: f.liveFlags}
-	err := mcpserver.Serve(ctx, a.Stdin, a.Stdout, mcpserver.Options{
+	choice.agent, choice.name = true, mcpCommand
+	o := liveOpener{app: a, choice: choice}
+	err = mcpserver.Serve(ctx, a.Stdin, a.Stdout, mcpserver.Options{
 		Version: a.Build.Version, Parent: a.Parent,
 		Tools: livetool.Options{Open: o.open, Output: o.output, AllTools: f.tools == "all"},
 	})
@@ -71,15 +70,16 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 
 // liveOpener opens the live sessions of an agent, one after another.
 type liveOpener struct {
-	app   *app
-	flags liveFlags
-	last  *live.Session
+	app    *app
+	choice liveChoice
+	last   *live.Session
 }
 
 // open implements livetool.Options.Open. It reads the project each time, so that changes of it take effect.
 func (o *liveOpener) open(ctx context.Context, s livetool.Start) (livetool.Opened, error) {
-	f := o.flags
-	f.initial = s.Memory
+	c := o.choice
+	c.before, c.Memory = o.last, maps.Clone(c.Memory)
+	maps.Copy(c.Memory, s.Memory)
 	for name := range s.Memory {
 		if !trail.IsValueName(name) {
 			return livetool.Opened{}, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -, start with a letter or _",
@@ -87,19 +87,18 @@ func (o *liveOpener) open(ctx context.Context, s livetool.Start) (livetool.Opene
 		}
 	}
 	if s.Device != "" {
-		f.device = s.Device
+		c.Devices = []string{s.Device}
 	}
 	if s.Target != "" {
-		f.target = s.Target
+		c.Target = s.Target
 	}
-	project, notes, err := o.app.agentProject(&f)
+	w, notes, err := o.app.agentProject(&c)
 	if err != nil {
 		return livetool.Opened{}, err
 	}
 	o.app.reap()
-	notes = append(notes, o.app.lostRecordings(project)...)
-	f.before = o.last
-	opened, err := o.app.openLive(ctx, project, f, mcpCommand)
+	notes = append(notes, o.app.lostRecordings(w.Project)...)
+	opened, err := o.app.openLive(ctx, w, c)
 	if err != nil {
 		return livetool.Opened{}, err
 	}
@@ -114,21 +113,18 @@ func (o *liveOpener) output(text string) string {
 }
 
 // agentProject returns the project. Without one it is an empty project in the working directory, for web pages.
-func (a *app) agentProject(f *liveFlags) (*config.Project, []string, error) {
-	if _, given := a.Getenv("TRAILBLAZE_PROJECT"); a.project != "" || given {
-		project, err := a.loadProject()
-		return project, nil, err
+func (a *app) agentProject(c *liveChoice) (*workspace.Workspace, []string, error) {
+	_, given := a.Getenv("TRAILBLAZE_PROJECT")
+	if _, err := a.findRoot(); a.project != "" || given || err == nil {
+		w, err := a.loadProject()
+		return w, nil, err
 	}
-	if _, err := a.findRoot(); err == nil {
-		project, err := a.loadProject()
-		return project, nil, err
-	}
-	project, problems := a.load(a.Dir) // there are no files to read
+	w, problems := a.opener.Load(a.Dir) // there are no files to read
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
 	}
-	project.Target, project.Platform, f.noProject = "app", "web", true // a scope needs a target
-	return project, []string{
+	w.Project.Target, w.Project.Platform, c.withoutTarget = "app", "web", true // a scope needs a target
+	return w, []string{
 		"no project (trailblaze.yaml) was found from " + a.Dir + " upwards, so the session is for web pages; " +
 			"`trailblaze init` makes a project, which `trailblaze run` needs to replay trails",
 	}, nil

@@ -282,8 +282,8 @@ func (a *app) writeMerged(
 	}
 	if f.durations != "" {
 		root := "" // without a project, durations of removed trails are kept
-		if project, err := a.loadProject(); err == nil {
-			root = project.Root
+		if w, err := a.loadProject(); err == nil {
+			root = w.Project.Root
 		}
 		if err := run.WriteDurations(a.abs(f.durations), root, d); err != nil {
 			errs = append(errs, fault.Wrap(fault.IO, err, "", "write the durations"))

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,21 +74,9 @@ func (a *app) refuseInvalid(root *cobra.Command, err error) {
 	if c, _, findErr := root.Find(a.Args); findErr != nil || c.Name() != "run" {
 		return
 	}
-	_ = a.refused(runFlags{junit: a.argument("--junit"), html: a.argument("--html")}, err) // the caller has err
-}
-
-// argument returns the last value of a flag among the arguments, empty without one.
-func (a *app) argument(flag string) string {
-	value := ""
-	for i, arg := range a.Args {
-		if arg == "--" {
-			break
-		}
-		if v, ok := strings.CutPrefix(arg, flag+"="); ok {
-			value = v
-		} else if arg == flag && i+1 < len(a.Args) {
-			value = a.Args[i+1]
-		}
+	args := arguments(a.Args)
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
 	}
-	return value
+	_ = a.refused(runFlags{junit: args.last("--junit"), html: args.last("--html")}, err) // the caller has err
 }

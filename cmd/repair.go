@@ -7,17 +7,17 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
 // repairCommands returns the commands that replay a trail in a live session, on the same device and with the same flags,
 // up to the call that failed. It returns nil for a trail that no session can replay, because it is not below trailsDir.
 func (a *app) repairCommands(
-	project *config.Project, f runFlags, started event.TrailStarted, failed event.TrailFinished,
+	w *workspace.Workspace, f runFlags, started event.TrailStarted, failed event.TrailFinished,
 ) []string {
-	file := a.abs(failed.File)
+	file, project := a.abs(failed.File), w.Project
 	if below, err := filepath.Rel(project.TrailsDir, file); err != nil || !filepath.IsLocal(below) {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (a *app) repairCommands(
 	if err != nil {
 		return nil
 	}
-	start := append([]string{"session", "start"}, a.scopeWords(project, f, started)...)
+	start := append([]string{"session", "start"}, a.scopeWords(w, f, started)...)
 	start = append(start, sharedFlags(f, "session start")...)
 	replay := append([]string{"session", "replay", filepath.ToSlash(name)}, sharedFlags(f, "session replay")...)
 	var lines []string
@@ -39,12 +39,13 @@ func (a *app) repairCommands(
 }
 
 // scopeWords returns the flags for the scope of a trail, where a session without them would have another one.
-func (a *app) scopeWords(project *config.Project, f runFlags, started event.TrailStarted) []string {
+func (a *app) scopeWords(w *workspace.Workspace, f runFlags, started event.TrailStarted) []string {
 	if started.Device != "" {
 		return []string{"--device", started.Device}
 	}
 	var words []string
-	same, err := scope.Resolve(a.scopeRequest(project, f.scopeFlags))
+	choice, _ := a.choice(f.scopeFlags) // of a run that has begun, so the flags are valid
+	same, err := scope.Resolve(w.Request(choice))
 	if started.Target != "" && (err != nil || same.Target.ID != started.Target) {
 		words = append(words, "--target", started.Target)
 	}

@@ -52,7 +52,7 @@ func (a *app) report(dir string, args []string) error {
 	var added []string
 	var errs []error
 	for _, arg := range args {
-		found, err := a.sessions(arg)
+		found, err := a.reportedFolders(arg)
 		errs = append(errs, err)
 		for _, session := range found {
 			if !slices.Contains(added, session) {
@@ -129,8 +129,8 @@ func readStart(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, enough))
 }
 
-// sessions returns the session folders that an argument of report names: one, or those in a folder.
-func (a *app) sessions(arg string) ([]string, error) {
+// reportedFolders returns the session folders that an argument of report names: one, or those in a folder.
+func (a *app) reportedFolders(arg string) ([]string, error) {
 	dir, err := a.sessionDir(arg)
 	if err != nil {
 		return nil, err
@@ -209,11 +209,11 @@ func (a *app) sessionDir(arg string) (string, error) {
 
 // logsDir returns the folder of the project's sessions.
 func (a *app) logsDir() (string, error) {
-	project, err := a.loadProject()
+	w, err := a.loadProject()
 	if err != nil {
 		return "", err
 	}
-	return project.LogsDir, nil
+	return w.Project.LogsDir, nil
 }
 
 // followLatest returns the folder that latest names. Where links are not permitted, latest is a file with the session's

@@ -22,6 +22,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/trail"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
 type runFlags struct {
@@ -116,8 +117,7 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 	if f.shard != "" && !f.list {
 		a.removeResults(f.shard)
 	}
-	secrets, err := a.secrets(ctx, f.secrets)
-	a.redactor.Add(secrets)
+	secrets, err := a.readSecrets(ctx, f.secrets)
 	if err != nil {
 		return a.refused(f, err)
 	}
@@ -125,7 +125,7 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 	if f.watch {
 		return a.watchTrails(ctx, j)
 	}
-	if j.project, err = a.loadProject(); err != nil {
+	if j.workspace, err = a.loadProject(); err != nil {
 		return a.refused(f, err)
 	}
 	_, err = a.replay(ctx, j)
@@ -134,27 +134,25 @@ func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
 
 // job is the input of one run.
 type job struct {
-	project *config.Project
-	flags   runFlags
-	args    []string          // arguments of the command: the trails
-	only    []string          // absolute paths of the trails to run, nil for all of args
-	secrets map[string]string // by name
-	servers *webServers       // that stay after the run; nil when the run has its own
+	workspace *workspace.Workspace
+	flags     runFlags
+	args      []string          // arguments of the command: the trails
+	only      []string          // absolute paths of the trails to run, nil for all of args
+	secrets   map[string]string // by name
+	kept      *resources        // that stay after the run; nil when the run has its own
 }
 
 // replay runs the trails of a job once. The error gives the exit code. The reports of a run that does not start say
 // why.
 func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error) {
-	project, f := j.project, a.withDefaults(j.flags, j.project.Run)
+	project := j.workspace.Project
+	f := a.withDefaults(j.flags, project.Run)
 	defer func() { err = a.refused(f, err) }()
-	for i := range a.backends {
-		a.backends[i].inUse = false
-	}
-	o, err := a.runOptions(project, f, withProject(project, j.secrets))
+	used := cmp.Or(j.kept, &resources{webServers: webServers{app: a}})
+	o, err := a.runOptions(ctx, j, f, used)
 	if err != nil {
 		return summary, err
 	}
-	a.closeDevices(ctx, func(b backends) bool { return !b.inUse })
 	if o.Paths, err = a.trailPaths(project, f, o.Last, j.args); err != nil {
 		return summary, err
 	}
@@ -184,11 +182,11 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 		ctx, stop = context.WithTimeoutCause(ctx, f.timeout, cause)
 		defer stop()
 	}
-	renderers := a.renderers(ctx, project, f)
+	renderers := a.renderers(ctx, j.workspace, f)
 	if err := renderers.writeResults(project, o.Shard); err != nil {
 		return summary, errors.Join(err, renderers.close())
 	}
-	o.Stream = event.NewStream(a.Now, o.Redactor, renderers.handlers...)
+	o.Stream = used.sessions.NewStream(renderers.handlers...)
 	o.Stream.OnPanic = func(err error) { a.cancel(err) }
 	done := logStop(ctx, func(message string) {
 		level := "warn"
@@ -204,18 +202,16 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 	a.reapLeftovers(o.Stream)
 	var startErr error
 	o.BeforeTrails = func(ctx context.Context, targets func() []string) (stop func(), err error) {
-		servers := cmp.Or(j.servers, &webServers{app: a})
 		var needed []string
 		if len(project.WebServers) > 0 {
 			needed = targets()
 		}
-		startErr = servers.start(ctx, project, needed, o.Redactor, o.Stream)
+		startErr = used.start(ctx, project, needed, o.Redactor, o.Stream)
 		return func() {
-			if servers != j.servers { // they may have started what the devices are connected to
-				a.closeDevices(ctx, func(backends) bool { return true })
-				servers.stop(ctx)
+			if used != j.kept {
+				used.close(ctx)
 			}
-			servers.endRun()
+			used.endRun()
 		}, startErr
 	}
 	summary, err = run.Run(ctx, o)
@@ -276,6 +272,9 @@ func (f *runFlags) check() error {
 			f.repeatEach)
 	case f.repeatEach > maxRepeatEach:
 		return fault.New(fault.Misuse, "run the command again for more", "--repeat-each %d is more than %d", f.repeatEach, maxRepeatEach)
+	case f.workers < 0 || f.workers == 0 && f.given("workers"):
+		return fault.New(fault.Misuse, "leave --workers out for one session at a time on each device",
+			"--workers %d is less than 1", f.workers)
 	case f.timeout < 0:
 		return fault.New(fault.Misuse, "leave --timeout out for no limit", "--timeout %s is less than 0", f.timeout)
 	}
@@ -284,17 +283,17 @@ func (f *runFlags) check() error {
 		checkMode("--update-screenshots", f.screenshots, picture.Updates()), checkMode("--trace", f.trace, config.TraceModes()))
 }
 
-// runOptions returns the options of a run, without its trails and its stream.
-func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string]string) (run.Options, error) {
+// runOptions returns the options of a run, without its trails and its stream. used gets its sessions.
+func (a *app) runOptions(ctx context.Context, j job, f runFlags, used *resources) (run.Options, error) {
 	if err := f.check(); err != nil {
 		return run.Options{}, err
 	}
-	setup, err := a.newSetup(project, f.scopeFlags)
+	choice, err := a.choice(f.scopeFlags)
 	if err != nil {
 		return run.Options{}, err
 	}
-	memory, err := memoryValues(f.memory)
-	if err != nil {
+	choice.Classifiers, choice.Secrets = f.classifiers, j.secrets
+	if choice.Memory, err = memoryValues(f.memory); err != nil {
 		return run.Options{}, err
 	}
 	args, err := pairs("arg", f.args)
@@ -305,24 +304,25 @@ func (a *app) runOptions(project *config.Project, f runFlags, secrets map[string
 	if err != nil {
 		return run.Options{}, err
 	}
-	if err := setup.request.CheckFlags(); err != nil {
-		return run.Options{}, err
-	}
-	last, err := lastRun(project, f)
+	last, err := lastRun(j.workspace.Project, f)
 	if err != nil {
 		return run.Options{}, err
 	}
 	f.useLast(last)
-	devices, err := a.runDevices(project, f, setup)
+	if choice.Devices, err = f.names(j.workspace.Project); err != nil {
+		return run.Options{}, err
+	}
+	s, err := j.workspace.Sessions(ctx, choice)
 	if err != nil {
 		return run.Options{}, err
 	}
+	used.replaceSessions(ctx, s)
 	return run.Options{
-		Setup: setup.Setup, Devices: devices, StopShared: setup.stopShared,
-		LastFailed: f.lastFailed, Last: last, Tags: f.tags, Workers: f.workers, Memory: memory, Secrets: secrets,
+		Setup: s.Setup, Devices: runDevices(s.Devices), StopShared: s.StopShared,
+		LastFailed: f.lastFailed, Last: last, Tags: f.tags, Workers: f.workers, Memory: s.Memory, Secrets: s.Secrets,
 		Args: args, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", MaxFailures: f.maxFailures, DryRun: f.dryRun,
 		Retries: f.retries, Screenshots: picture.Update(f.screenshots), Evidence: f.evidence, Trace: f.trace, Record: f.record, Grep: f.grep, RepeatEach: f.repeatEach,
-		FailOnFlaky: f.failOnFlaky, Commit: a.commit(project.Root),
+		FailOnFlaky: f.failOnFlaky, Commit: a.commit(s.Project.Root),
 		OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil
 }
@@ -427,7 +427,7 @@ func (r *renderers) close() error {
 	return errors.Join(errs...)
 }
 
-func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags) *renderers {
+func (a *app) renderers(ctx context.Context, w *workspace.Workspace, f runFlags) *renderers {
 	r := &renderers{}
 	var console *report.Console
 	writer := func(kind, path string, write func(io.Writer) error) func() error {
@@ -442,10 +442,10 @@ func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags
 		r.handlers = append(r.handlers, report.NewJSONLines(a.Stdout))
 	} else {
 		console = report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-			Verbose: a.verbose > 0, Quiet: a.quiet, Now: a.Now, LogsDir: a.shortPath(project.LogsDir),
+			Verbose: a.verbose > 0, Quiet: a.quiet, Now: a.Now, LogsDir: a.shortPath(w.Project.LogsDir),
 			Notices: a.Stderr, DryRun: f.dryRun, Relative: a.shortPath,
 			Repair: func(started event.TrailStarted, failed event.TrailFinished) []string {
-				return a.repairCommands(project, f, started, failed)
+				return a.repairCommands(w, f, started, failed)
 			},
 		})
 		r.handlers = append(r.handlers, withoutRestartedEnd(ctx, console))
@@ -456,7 +456,7 @@ func (a *app) renderers(ctx context.Context, project *config.Project, f runFlags
 		r.closers = append(r.closers, writer("JUnit", f.junit, junit.Write))
 	}
 	if f.html != "" {
-		html := report.NewHTML(project.LogsDir)
+		html := report.NewHTML(w.Project.LogsDir)
 		r.handlers = append(r.handlers, html)
 		r.closers = append(r.closers, writer("HTML", htmlFile(f.html), html.Write))
 	}

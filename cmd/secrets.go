@@ -4,47 +4,20 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"os"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
-// commandLineSecrets returns the values of --secret that are on the command line or in the environment, by name. It
-// reads the arguments itself because cobra's errors quote them. It does not read files, since some can be read only
-// once.
-func (a *app) commandLineSecrets() map[string]string {
-	out := map[string]string{}
-	for i, arg := range a.Args {
-		flag, secret, ok := strings.Cut(arg, "=")
-		if flag != "--secret" && flag != "-secret" {
-			continue
-		}
-		if !ok && i+1 < len(a.Args) {
-			secret = a.Args[i+1]
-		}
-		name, value, hasValue := strings.Cut(secret, "=")
-		switch {
-		case !hasValue:
-			out[name] = a.env(name)
-		case !strings.HasPrefix(value, "@"):
-			out[name] = value
-		}
-	}
-	return out
-}
-
 // shortSecretHint is the hint for the warnings of [redact.Redactor.Warnings].
 const shortSecretHint = "use a longer value, or expect it in output, logs and reports"
 
-// secrets returns the values of --secret, by name. With an error it returns those that could be read, which the caller
-// has to redact from the error.
-func (a *app) secrets(ctx context.Context, flags []string) (map[string]string, error) {
+// readSecrets returns the values of --secret, by name, and redacts them from now on.
+func (a *app) readSecrets(ctx context.Context, flags []string) (map[string]string, error) {
 	out := map[string]string{}
 	var errs []error
 	for _, flag := range flags {
@@ -55,6 +28,7 @@ func (a *app) secrets(ctx context.Context, flags []string) (map[string]string, e
 		out[name] = value
 		errs = append(errs, err)
 	}
+	a.redactor.Add(out)
 	return out, errors.Join(errs...)
 }
 
@@ -83,14 +57,6 @@ func (a *app) secret(ctx context.Context, flag string) (name, value string, err 
 	default:
 		return name, value, nil
 	}
-}
-
-// withProject returns the values of --secret, and those of the project's secrets that no flag sets.
-func withProject(project *config.Project, flags map[string]string) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, project.SecretValues)
-	maps.Copy(all, flags)
-	return all
 }
 
 // maxSecret is the size in bytes of the largest secret in a file. Redacting one takes about a thousand times as much

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trailblaze/trailblaze/pkg/background"
-	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
 type startFlags struct {
@@ -87,7 +87,8 @@ type startReply struct {
 
 // startSession starts a process that serves a session, and prints what it reports.
 func (a *app) startSession(ctx context.Context, f startFlags) error {
-	if err := f.readSecrets(ctx, a); err != nil {
+	secrets, err := a.readSecrets(ctx, f.secrets)
+	if err != nil {
 		return err
 	}
 	log, err := a.sessionFolder().CreateLog()
@@ -105,7 +106,7 @@ func (a *app) startSession(ctx context.Context, f startFlags) error {
 	// The process ends the start when its stdin ends.
 	stop := context.AfterFunc(ctx, func() { _ = process.Stdin.Close() })
 	reply, err := exchange(process, startRequest{
-		Args: a.Args, Secrets: f.secretValues, Log: log.Name(), OutTTY: a.OutTTY, ErrTTY: a.ErrTTY, Width: a.Width,
+		Args: a.Args, Secrets: secrets, Log: log.Name(), OutTTY: a.OutTTY, ErrTTY: a.ErrTTY, Width: a.Width,
 	})
 	stop()
 	fmt.Fprint(a.Stderr, reply.Stderr)
@@ -234,22 +235,24 @@ func (s servingStderr) Write(p []byte) (int, error) {
 // serveSession opens a session and serves requests to it until it ends. It runs in the process of the session.
 func (a *app) serveSession(ctx context.Context, f startFlags) error {
 	a.serving.watch(a.cancel)
-	if err := f.readSecrets(ctx, a); err != nil {
+	choice, err := f.choice(ctx, a)
+	if err != nil {
 		return err
 	}
-	project, err := a.loadProject()
+	w, err := a.loadProject()
 	if err != nil {
 		return err
 	}
 	a.reap()
 	claim, err := a.sessionFolder().Claim(background.Record{
-		Name: f.name, PID: os.Getpid(), Started: a.Now(), Version: a.Build.Version, Project: project.Root,
+		Name: f.name, PID: os.Getpid(), Started: a.Now(), Version: a.Build.Version, Project: w.Project.Root,
 		Log: a.serving.request.Log,
 	})
 	if err != nil {
 		return err
 	}
-	server, err := a.openSession(ctx, project, f, claim)
+	choice.name = "session-" + claim.Name()
+	server, err := a.openSession(ctx, w, choice, f.idle, claim)
 	if err != nil {
 		claim.Release()
 		return err
@@ -259,22 +262,22 @@ func (a *app) serveSession(ctx context.Context, f startFlags) error {
 
 // openSession opens the session of a claimed name, and reports to the command that starts it.
 func (a *app) openSession(
-	ctx context.Context, project *config.Project, f startFlags, claim *background.Claim,
+	ctx context.Context, w *workspace.Workspace, choice liveChoice, idle time.Duration, claim *background.Claim,
 ) (*background.Server, error) {
-	for _, note := range a.lostRecordings(project) {
+	for _, note := range a.lostRecordings(w.Project) {
 		a.notice(note)
 	}
-	session, err := a.openLive(ctx, project, f.liveFlags, "session-"+claim.Name())
+	session, err := a.openLive(ctx, w, choice)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
 		return nil, err
 	}
-	server, err := claim.Listen(ctx, background.Options{Session: session, Redactor: a.redactor.Redactor(), Idle: f.idle})
+	server, err := claim.Listen(ctx, background.Options{Session: session, Redactor: a.redactor.Redactor(), Idle: idle})
 	if err == nil {
 		err = a.printStarted(server)
-		a.noticeWebServers(ctx, project, session.TargetID())
+		a.noticeWebServers(ctx, w.Project, session.TargetID())
 	}
 	if err == nil {
 		err = a.serving.ready()

@@ -60,9 +60,9 @@ const resultsPattern = "results-*-of-*.ndjson"
 // they would be taken for its results.
 func (a *app) removeResults(shard string) {
 	s, err := run.ParseShard(shard)
-	project, _ := a.loadProject() // both errors are reported later; an invalid project has a LogsDir too
-	if err == nil && project != nil {
-		_ = os.Remove(resultsFile(project.LogsDir, s)) // if this fails, so does writing the new file, which is reported
+	w, _ := a.loadProject() // both errors are reported later; an invalid project has a LogsDir too
+	if err == nil && w != nil {
+		_ = os.Remove(resultsFile(w.Project.LogsDir, s)) // if this fails, so does writing the new file, which is reported
 	}
 }
 

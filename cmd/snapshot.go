@@ -13,13 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/scope"
-	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
 // closeTimeout limits how long closing a session takes when no call is running in it.
@@ -92,7 +91,7 @@ func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) erro
 		return fault.New(fault.Misuse, "write: trailblaze snapshot https://…, trailblaze snapshot --session NAME, or trailblaze snapshot --platform android",
 			"snapshot takes one URL, got %s", count(len(args), "argument"))
 	}
-	d, err := a.openSnapshotDevice(f.command, driver, address)
+	d, err := a.openSnapshotDevice(ctx, f.command, driver, address)
 	if err != nil {
 		return err
 	}
@@ -137,8 +136,8 @@ func (f snapshotFlags) chosenDriver() (scope.Driver, error) {
 
 // openSnapshotDevice opens a device of a driver that can list what it shows, with the settings of the project if there
 // is one.
-func (a *app) openSnapshotDevice(c *cobra.Command, driver scope.Driver, address string) (snapshotDevice, error) {
-	var project *config.Project
+func (a *app) openSnapshotDevice(ctx context.Context, c *cobra.Command, driver scope.Driver, address string) (snapshotDevice, error) {
+	w := a.opener.Empty()
 	opened := device.Session{
 		ID: "snapshot", TrailDir: a.Dir, Driver: driver.Key,
 		Log:    func(_, message, _ string) { a.notice(report.Clean(message)) },
@@ -146,24 +145,20 @@ func (a *app) openSnapshotDevice(c *cobra.Command, driver scope.Driver, address 
 		Broken: func(error) {},
 	}
 	if root, err := a.findRoot(); err == nil {
-		loaded, problems := a.load(root)
+		loaded, problems := a.opener.Load(root)
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}
-		project, opened.Root = loaded, root
+		w, opened.Root = loaded, root
 	} else if a.project != "" {
 		return nil, err
 	}
-	values, err := a.deviceValues(project, config.Device{}, c)
+	s, err := w.Sessions(ctx, workspace.Choice{Driver: driver.Key, Options: a.setOptions(c)})
 	if err != nil {
 		return nil, err
 	}
 	opened.Root = folderFor(address, a.Dir, opened.Root)
-	devices, err := a.devices(values)
-	if err != nil {
-		return nil, err
-	}
-	if b, ok := (session.Device{Backends: devices}).BackendFor(driver.Key); ok {
+	if b, ok := s.Devices[0].BackendFor(driver.Key); ok {
 		if d, ok := b.Open(opened).(snapshotDevice); ok {
 			return d, nil
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -23,6 +22,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
 type toolFlags struct {
@@ -75,37 +75,32 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 	if a.session(f.session) != "" {
 		return a.callInSession(ctx, f, args)
 	}
-	single, values, err := a.single(ctx, f, args)
+	single, choice, err := a.single(ctx, f, args)
 	if err == nil {
 		err = f.checkSave()
 	}
 	if err != nil {
 		return err
 	}
-	project, err := a.loadProject()
+	w, err := a.loadProject()
 	if err != nil {
 		return err
 	}
-	values.Secrets = withProject(project, values.Secrets)
-	setup, err := a.newSetup(project, f.scopeFlags)
+	s, err := w.Sessions(ctx, choice)
 	if err != nil {
 		return err
 	}
-	sc, err := scope.Resolve(setup.request)
+	sc, err := s.Scope()
+	if err == nil && f.save != "" {
+		_, err = a.withStep(f, sc, s.Memory, nil) // before the call is made
+	}
 	if err != nil {
 		return err
-	}
-	if f.save != "" {
-		if _, err := a.withStep(f, sc, values.Memory, nil); err != nil {
-			return err // before the call is made
-		}
 	}
 	var durationMs int64
-	setup.Stream = a.toolStream(project, setup, &durationMs)
+	a.toolStream(s, &durationMs)
 	defer logStop(ctx, a.notice)()
-	called, err := single.Call(ctx, session.Options{
-		Setup: setup.Setup, Scope: sc, Device: setup.device, Values: trail.NewValues(values),
-	})
+	called, err := single.Call(ctx, s.Options(sc))
 	if err != nil {
 		return a.withLogs(asMisuse(err), called)
 	}
@@ -115,7 +110,7 @@ func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
 	for _, omitted := range called.Omitted {
 		a.notice("warning: not saved: " + report.Clean(a.redactor.Text(omitted)))
 	}
-	return a.saveStep(f, sc, values.Memory, called.Recorded)
+	return a.saveStep(f, sc, s.Memory, called.Recorded)
 }
 
 // checkSave returns an error, before anything starts, for a --save file that run would not find and for an empty
@@ -145,29 +140,32 @@ func (f toolFlags) checkSave() error {
 	return nil
 }
 
-// single returns the call that the command line describes, and the values of its session.
-func (a *app) single(ctx context.Context, f toolFlags, words []string) (o session.Single, values trail.Sources, err error) {
+// single returns the call that the command line describes, and the choice of its session.
+func (a *app) single(ctx context.Context, f toolFlags, words []string) (o session.Single, choice workspace.Choice, err error) {
 	o = session.Single{Tool: words[0], Save: f.save != ""}
-	values.Secrets, err = a.secrets(ctx, f.secrets)
-	a.redactor.Add(values.Secrets)
+	secrets, err := a.readSecrets(ctx, f.secrets)
 	if err != nil {
-		return o, values, err
+		return o, choice, err
 	}
-	if values.Memory, err = memoryValues(f.memory); err != nil {
-		return o, values, err
+	if choice, err = a.choice(f.scopeFlags); err != nil {
+		return o, choice, err
+	}
+	choice.Secrets = secrets
+	if choice.Memory, err = memoryValues(f.memory); err != nil {
+		return o, choice, err
 	}
 	args := map[string]any{}
 	if f.args != "" {
 		value, err := trail.DecodeJSON([]byte(f.args))
 		object, ok := value.(map[string]any)
 		if err != nil || !ok {
-			return o, values, fault.New(fault.Misuse, `write --args '{"name": "value"}'`, "--args is not a JSON object")
+			return o, choice, fault.New(fault.Misuse, `write --args '{"name": "value"}'`, "--args is not a JSON object")
 		}
 		args = object
 	}
 	texts, err := argumentPairs(words[1:])
 	if err != nil {
-		return o, values, err
+		return o, choice, err
 	}
 	o.Args = func(t *discover.Tool) (map[string]any, error) {
 		for name, text := range texts {
@@ -175,7 +173,7 @@ func (a *app) single(ctx context.Context, f toolFlags, words []string) (o sessio
 		}
 		return args, nil
 	}
-	return o, values, nil
+	return o, choice, nil
 }
 
 // readArg returns the value of an argument: the text itself where the tool's schema accepts text or it is not valid
@@ -208,13 +206,13 @@ func argumentPairs(words []string) (map[string]string, error) {
 	return out, nil
 }
 
-// toolStream returns a stream that prints warnings and progress to stderr, with --verbose every call. It sets
+// toolStream makes a stream of sessions that prints warnings and progress to stderr, with --verbose every call. It sets
 // durationMs to the duration of the last call that finishes, which is the one that contains all nested calls.
-func (a *app) toolStream(project *config.Project, setup setup, durationMs *int64) *event.Stream {
-	for _, w := range project.Warnings {
+func (a *app) toolStream(s *workspace.Sessions, durationMs *int64) {
+	for _, w := range s.Project.Warnings {
 		a.notice("warning: " + report.Clean(w.Error()))
 	}
-	for _, message := range setup.Redactor.Warnings() {
+	for _, message := range s.Redactor.Warnings() {
 		a.notice("warning: " + withHint(report.Clean(message), shortSecretHint))
 	}
 	timer := event.HandlerFunc(func(r event.Record) {
@@ -226,7 +224,8 @@ func (a *app) toolStream(project *config.Project, setup setup, durationMs *int64
 		style := a.style(a.ErrTTY)
 		style.Live = false
 		console := report.NewConsole(a.Stderr, style, report.ConsoleOptions{Verbose: true, Now: a.Now})
-		return event.NewStream(a.Now, setup.Redactor, timer, console)
+		s.NewStream(timer, console)
+		return
 	}
 	progress := event.HandlerFunc(func(r event.Record) {
 		if e, ok := r.Event.(event.CallProgress); ok {
@@ -234,7 +233,7 @@ func (a *app) toolStream(project *config.Project, setup setup, durationMs *int64
 		}
 	})
 	warn := func(text string) { a.notice("warning: " + report.Clean(text)) }
-	return event.NewStream(a.Now, setup.Redactor, timer, warnings(warn), progress)
+	s.NewStream(timer, warnings(warn), progress)
 }
 
 // asMisuse returns err with kind Misuse when the call itself is invalid: it comes from the command line, not from a

@@ -16,7 +16,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/scope"
-	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -71,15 +70,7 @@ type listOptions struct {
 }
 
 func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error {
-	project, err := a.loadProject()
-	if err != nil {
-		return err
-	}
-	setup, err := a.newSetup(project, f)
-	if err != nil {
-		return err
-	}
-	sc, err := scope.Resolve(setup.request)
+	s, sc, err := a.sessions(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -88,12 +79,12 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 		warned = append(warned, text)
 		a.notice("warning: " + report.Clean(text))
 	}
-	for _, w := range project.Warnings {
+	for _, w := range s.Project.Warnings {
 		warn(w.Error())
 	}
-	setup.Stream = event.NewStream(a.Now, setup.Redactor, warnings(warn), a.debugLogs())
+	s.NewStream(warnings(warn), a.debugLogs())
 	defer logStop(ctx, a.notice)()
-	registry, err := session.List(ctx, setup.Setup, sc, setup.device)
+	registry, err := s.List(ctx, sc)
 	if err == nil && len(o.groups) > 0 {
 		registry, err = onlyGroups(registry, o.groups)
 	}
@@ -103,9 +94,9 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 	view := newToolboxView(sc, registry, warned)
 	for i, t := range view.Tools {
 		view.Tools[i].Description, view.Tools[i].usage = a.redactor.Text(t.Description), a.redactor.Text(t.usage)
-		view.Tools[i].InputSchema = setup.Redactor.Bytes(t.InputSchema)
+		view.Tools[i].InputSchema = s.Redactor.Bytes(t.InputSchema)
 	}
-	return a.showToolbox(project, view, o)
+	return a.showToolbox(s.Project, view, o)
 }
 
 // showToolbox prints a listing.

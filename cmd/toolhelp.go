@@ -9,10 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
-	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/scope"
-	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
 // helpOfTool prints what a tool does and takes, for `tool NAME --help`. It returns false if no tool has the name.
@@ -54,8 +52,8 @@ func (a *app) ownTool(name string) *discover.Tool {
 	if err != nil {
 		return nil
 	}
-	project, _ := a.loadProject() // without one, or with a broken one, every platform is possible
-	platforms := slices.Concat(a.projectPlatforms(project), []scope.Platform{scope.Web, scope.Android, scope.IOS})
+	w, _ := a.loadProject() // without one, or with a broken one, every platform is possible
+	platforms := slices.Concat(a.projectPlatforms(w), []scope.Platform{scope.Web, scope.Android, scope.IOS})
 	for _, p := range platforms {
 		if r := registries[p]; r != nil {
 			if t, ok := r.Lookup(name); ok {
@@ -68,20 +66,12 @@ func (a *app) ownTool(name string) *discover.Tool {
 
 // listedTool returns a tool of the servers of the project, which it starts and stops; nil if there is none.
 func (a *app) listedTool(c *cobra.Command, name string) *discover.Tool {
-	project, err := a.loadProject()
+	s, sc, err := a.sessions(c.Context(), scopeFlags{command: c})
 	if err != nil {
 		return nil
 	}
-	setup, err := a.newSetup(project, scopeFlags{command: c})
-	if err != nil {
-		return nil
-	}
-	sc, err := scope.Resolve(setup.request)
-	if err != nil {
-		return nil
-	}
-	setup.Stream = event.NewStream(a.Now, setup.Redactor, warnings(func(string) {}), a.debugLogs())
-	registry, err := session.List(c.Context(), setup.Setup, sc, setup.device)
+	s.NewStream(a.debugLogs())
+	registry, err := s.List(c.Context(), sc)
 	if err != nil {
 		return nil
 	}

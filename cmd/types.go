@@ -14,14 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
-	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/scope"
-	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/typings"
 	"github.com/trailblaze/trailblaze/pkg/watch"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
 // maxTypings is the size in bytes of the largest file of types that is compared with the new one.
@@ -180,28 +179,28 @@ func (s scopeTools) names() int {
 
 // listScopes starts the servers of each scope of the project, one scope after another, and returns their tools.
 func (a *app) listScopes(ctx context.Context) (scopeTools, error) {
-	project, err := a.loadProject()
+	w, err := a.loadProject()
 	if err != nil {
 		return scopeTools{}, err
 	}
-	setup, err := a.newSetup(project, scopeFlags{})
+	s, err := w.Sessions(ctx, workspace.Choice{LogStderr: a.verbose > 1})
 	if err != nil {
 		return scopeTools{}, err
 	}
-	listed := scopeTools{project: project}
+	listed := scopeTools{project: w.Project}
 	warn := func(text string) {
 		if text = a.redactor.Text(text); !slices.Contains(listed.warnings, text) {
 			listed.warnings = append(listed.warnings, text)
 			a.notice("warning: " + report.Clean(text))
 		}
 	}
-	for _, w := range project.Warnings {
-		warn(w.Error())
+	for _, problem := range w.Project.Warnings {
+		warn(problem.Error())
 	}
-	setup.Stream = event.NewStream(a.Now, setup.Redactor, warnings(warn), a.debugLogs())
+	s.NewStream(warnings(warn), a.debugLogs())
 	defer logStop(ctx, a.notice)()
-	for _, sc := range projectScopes(project, setup.request) {
-		registry, err := session.List(ctx, setup.Setup, sc, setup.device)
+	for _, sc := range projectScopes(w.Project, w.Request(workspace.Choice{})) {
+		registry, err := s.List(ctx, sc)
 		if err != nil {
 			return scopeTools{}, a.withWarnings(err, listed.warnings)
 		}
@@ -213,7 +212,7 @@ func (a *app) listScopes(ctx context.Context) (scopeTools, error) {
 		for _, t := range registry.Tools {
 			listed.tools = append(listed.tools, typings.Tool{
 				Name: t.Name, Description: a.redactor.Text(t.Description), Scope: name, Aliases: t.Aliases,
-				InputSchema: setup.Redactor.Bytes(t.InputSchema), OutputSchema: setup.Redactor.Bytes(t.OutputSchema),
+				InputSchema: s.Redactor.Bytes(t.InputSchema), OutputSchema: s.Redactor.Bytes(t.OutputSchema),
 			})
 		}
 	}

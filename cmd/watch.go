@@ -22,7 +22,7 @@ import (
 // watchLoop is run --watch: a run, and another one after each change, until it is interrupted.
 type watchLoop struct {
 	*app
-	job      job // of the last run; its project is nil when the project could not be read
+	job      job // of the last run; its workspace is nil when the project could not be read
 	files    *watch.Watcher
 	watchErr error     // why files are no longer watched
 	ran      bool      // whether there was a run
@@ -33,8 +33,8 @@ type watchLoop struct {
 
 // watchTrails runs trails, and again after each change of their sources.
 func (a *app) watchTrails(ctx context.Context, j job) (err error) {
-	project, err := a.loadProject()
-	if project == nil { // an invalid project is reported by the first run
+	w, err := a.loadProject()
+	if w == nil { // an invalid project is reported by the first run
 		return a.refused(j.flags, err)
 	}
 	files, err := watch.New()
@@ -42,12 +42,16 @@ func (a *app) watchTrails(ctx context.Context, j job) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	if err := files.Watch([]string{project.Root}, []string{project.LogsDir}); err != nil {
+	if err := files.Watch([]string{w.Project.Root}, []string{w.Project.LogsDir}); err != nil {
 		return err
 	}
-	j.servers = &webServers{app: a}
-	defer j.servers.stop(ctx)
-	w := &watchLoop{app: a, job: j, files: files}
+	j.kept = &resources{webServers: webServers{app: a}}
+	defer j.kept.stop(ctx)
+	return (&watchLoop{app: a, job: j, files: files}).loop(ctx)
+}
+
+// loop makes runs until the command ends.
+func (w *watchLoop) loop(ctx context.Context) (err error) {
 	for next := (rerun{all: true}); next.needed(); {
 		if next, err = w.run(ctx, next); err != nil {
 			return err
@@ -60,7 +64,7 @@ func (a *app) watchTrails(ctx context.Context, j job) (err error) {
 			return w.lastErr
 		}
 		if !next.needed() {
-			a.notice("waiting for changes (Ctrl-C ends)")
+			w.notice("waiting for changes (Ctrl-C ends)")
 			next = w.wait(ctx)
 		}
 	}
@@ -72,13 +76,13 @@ func (a *app) watchTrails(ctx context.Context, j job) (err error) {
 
 // run makes one run and returns what changes during it require to be run again. An error ends the command.
 func (w *watchLoop) run(ctx context.Context, r rerun) (next rerun, err error) {
-	if w.job.project, err = w.loadProject(); err == nil {
+	if w.job.workspace, err = w.loadProject(); err == nil {
 		if err := w.files.Watch(w.sources(), w.outputs()); err != nil {
 			return next, err
 		}
 		next, err = w.replayUntilChange(ctx, r)
 	} else {
-		w.job.project, err = nil, w.refused(w.job.flags, err)
+		w.job.workspace, err = nil, w.refused(w.job.flags, err)
 	}
 	first := !w.ran
 	w.ran, w.unready, w.endedAt = true, false, w.Now()
@@ -196,7 +200,7 @@ func (w *watchLoop) rerunAfter(c watch.Change, running bool) rerun {
 		switch {
 		case len(trails) > 0:
 			r.trails = append(r.trails, trails...)
-		case w.job.project != nil && (isTrail(path) || running && !w.isSource(path)):
+		case w.job.workspace != nil && (isTrail(path) || running && !w.isSource(path)):
 			continue
 		default:
 			r.all = true
@@ -213,7 +217,7 @@ func isYAML(path string) bool { return filepath.Ext(path) == ".yaml" }
 func (w *watchLoop) users(trails []string) map[string][]string {
 	users := map[string][]string{}
 	for _, name := range trails {
-		loader := trail.Loader{Root: w.job.project.Root, Cwd: w.Dir}
+		loader := trail.Loader{Root: w.job.workspace.Project.Root, Cwd: w.Dir}
 		file, problems := loader.Load(name, name)
 		var used []string
 		for _, p := range problems {
@@ -234,11 +238,11 @@ func (w *watchLoop) users(trails []string) map[string][]string {
 
 // selected returns the absolute paths of the existing trails that the command line selects.
 func (w *watchLoop) selected() []string {
-	if w.job.project == nil {
+	if w.job.workspace == nil {
 		return nil
 	}
-	last, _ := lastRun(w.job.project, w.job.flags) // the run reports both errors
-	found, _ := w.trailPaths(w.job.project, w.job.flags, last, w.job.args)
+	last, _ := lastRun(w.job.workspace.Project, w.job.flags) // the run reports both errors
+	found, _ := w.trailPaths(w.job.workspace.Project, w.job.flags, last, w.job.args)
 	return w.absolute(found)
 }
 
@@ -274,7 +278,7 @@ func isTrail(path string) bool {
 // isSource reports whether people, not tools, write a file and it affects how trails run: the project's files, the
 // files that they name, and source code.
 func (w *watchLoop) isSource(path string) bool {
-	root := w.job.project.Root
+	root := w.job.workspace.Project.Root
 	if slices.Contains(w.sources(), path) || isBelow(path, filepath.Join(root, "trailblaze-config")) {
 		return true
 	}
@@ -295,7 +299,7 @@ func isSourceCode(path string) bool {
 
 // sources returns the files and folders that determine what a run does, also those outside the project.
 func (w *watchLoop) sources() []string {
-	p := w.job.project
+	p := w.job.workspace.Project
 	paths := []string{p.Root, p.TrailsDir}
 	for _, arg := range w.job.args {
 		if !strings.HasPrefix(arg, "!") {
@@ -323,7 +327,7 @@ func (w *watchLoop) serverSources(s config.Server) []string {
 			word = filepath.Join(s.Dir, word)
 		}
 		info, err := os.Stat(word)
-		if err == nil && info.Mode().IsRegular() && (isBelow(word, s.Dir) || isBelow(word, w.job.project.Root)) {
+		if err == nil && info.Mode().IsRegular() && (isBelow(word, s.Dir) || isBelow(word, w.job.workspace.Project.Root)) {
 			files = append(files, word)
 		}
 	}
@@ -350,10 +354,10 @@ func (w *watchLoop) watchPath(arg string) string {
 // outputs returns the files and folders that runs write.
 func (w *watchLoop) outputs() []string {
 	var paths []string
-	flags := w.withDefaults(w.job.flags, w.job.project.Run)
-	for _, path := range []string{w.job.project.LogsDir, flags.junit, htmlFile(flags.html)} {
+	flags := w.withDefaults(w.job.flags, w.job.workspace.Project.Run)
+	for _, path := range []string{w.job.workspace.Project.LogsDir, flags.junit, htmlFile(flags.html)} {
 		// An empty path is the working directory. Ignoring it or the root would leave nothing to watch.
-		if path = w.abs(path); path != w.Dir && path != w.job.project.Root {
+		if path = w.abs(path); path != w.Dir && path != w.job.workspace.Project.Root {
 			paths = append(paths, path)
 		}
 	}

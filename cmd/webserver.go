@@ -14,7 +14,29 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/webserver"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
+
+// resources are what a run uses and the next one may use again: the web servers of the project, and devices.
+type resources struct {
+	webServers
+	sessions *workspace.Sessions // of the last run; nil before the first
+}
+
+// replaceSessions sets the sessions of the next run. Devices of the last run that they do not use are closed.
+func (r *resources) replaceSessions(ctx context.Context, s *workspace.Sessions) {
+	last := r.sessions
+	r.sessions = s
+	if last != nil {
+		last.Close(ctx)
+	}
+}
+
+// close closes the devices and then stops the web servers, which may have started what devices are connected to.
+func (r *resources) close(ctx context.Context) {
+	r.sessions.Close(ctx)
+	r.stop(ctx)
+}
 
 // webServers are the web servers of a project that are running: for one run, or with --watch for all of them.
 type webServers struct {
@@ -97,15 +119,6 @@ func (w *webServers) stop(ctx context.Context) {
 		}
 	}
 	w.running, w.project = nil, nil
-}
-
-// resetApp runs the command of a project that resets the app.
-func (a *app) resetApp(ctx context.Context, project *config.Project, redactor *redact.Redactor) error {
-	return webserver.RunCommand(ctx, a.supervisor, webserver.Spec{
-		Name: "reset", Command: project.Reset.Command, Dir: project.Root, Env: a.Env, Timeout: project.Reset.Timeout,
-		LogPath: filepath.Join(project.LogsDir, "reset.log"), Redact: redactor.Writer,
-		Log: func(string, string, string) {},
-	})
 }
 
 // noticeWebServers says which web servers a session of a target needs and does not start.

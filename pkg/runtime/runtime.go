@@ -138,6 +138,15 @@ func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
 	return f.embedded(ctx, s.Path, "neither bun nor node is on PATH")
 }
 
+// CheckForced returns an error when Options.Force is not one of Names.
+func (f *Finder) CheckForced() error {
+	if f.opts.Force == "" || slices.Contains(Names(), f.opts.Force) {
+		return nil
+	}
+	return fault.New(fault.Misuse, "use one of: "+strings.Join(Names(), ", "),
+		"%s: unknown runtime %q", f.opts.ForcedBy, f.opts.Force)
+}
+
 // selected returns the runtime that the user or the entry selects, "" for none, and which of them does, for messages.
 func (f *Finder) selected(s Script) (name, by string) {
 	if f.opts.Force != "" {

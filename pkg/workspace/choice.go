@@ -1,0 +1,137 @@
+package workspace
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+
+	"github.com/trailblaze/trailblaze/pkg/builtin"
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/remote"
+	"github.com/trailblaze/trailblaze/pkg/runtime"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+	"github.com/trailblaze/trailblaze/pkg/webserver"
+)
+
+// Choice says which sessions are opened. It wins over the environment, which wins over the project. What is empty is
+// left to them.
+type Choice struct {
+	Target, Driver, Platform, AgentMode string
+
+	// Devices are names of devices of the project, PLATFORM:NAME or DRIVER:NAME. Without any, there is one device, which
+	// the other fields describe.
+	Devices       []string
+	Classifiers   []string          // of the devices, broad first
+	Width, Height int               // of the devices in pixels; 0 for unknown
+	Options       map[string]string // of the devices, those that are set, by the names of their flags
+	Memory        map[string]string // initial values
+	Secrets       map[string]string // by name
+	LogStderr     bool              // log every line that servers write to stderr
+}
+
+// Sessions opens the sessions of a choice. NewStream is called before the first.
+type Sessions struct {
+	session.Setup
+	Devices []Device          // of the choice, at least one
+	Memory  map[string]string // initial values
+	Secrets map[string]string // by name, those of the project included
+	// StopShared stops the server processes that sessions share.
+	StopShared func(ctx context.Context) error
+
+	opener *Opener
+	inUse  []*backendSet // of the devices
+}
+
+// Sessions returns what opens the sessions of a choice. It starts nothing. Close gives the devices back.
+func (w *Workspace) Sessions(ctx context.Context, c Choice) (*Sessions, error) {
+	if err := w.Runtimes.CheckForced(); err != nil {
+		return nil, err
+	}
+	if err := w.Request(c).CheckFlags(); err != nil {
+		return nil, err
+	}
+	w.addSecrets(w.Opener.Secrets, c)
+	var own redact.Set
+	w.addSecrets(&own, c)
+	pool := remote.NewPool(w.Supervisor)
+	s := &Sessions{
+		Setup: session.Setup{
+			Project: w.Project, Cwd: w.Dir, Version: w.Version, Env: w.Env, Builtins: []discover.Source{builtin.Source()},
+			DeviceCommands: w.commandNames(), Redactor: own.Redactor(), Now: w.Now, Budgets: session.NewBudgets(),
+			Sandboxes: func(s config.Server) bool {
+				return w.Runtimes.Sandboxes(runtime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: true})
+			},
+		},
+		Memory: c.Memory, Secrets: map[string]string{}, StopShared: pool.Close, opener: w.Opener,
+	}
+	s.Launch = w.launcher(s.Redactor, pool, c.LogStderr)
+	maps.Copy(s.Secrets, w.Project.SecretValues)
+	maps.Copy(s.Secrets, c.Secrets)
+	if err := s.addDevices(w, c); err != nil {
+		s.Close(ctx)
+		return nil, err
+	}
+	return s, nil
+}
+
+// Request returns what choice, environment and project say about the scope of sessions.
+func (w *Workspace) Request(c Choice) scope.Request {
+	target, _ := w.Getenv("TRAILBLAZE_TARGET")
+	driver, _ := w.Getenv("TRAILBLAZE_DRIVER")
+	return scope.Request{
+		FlagTarget: c.Target, EnvTarget: target, ProjectTarget: w.Project.Target,
+		FlagDriver: c.Driver, EnvDriver: driver, ProjectDriver: w.Project.Driver,
+		FlagPlatform: c.Platform, ProjectPlatform: w.Project.Platform,
+		FlagLocation: c.AgentMode, ProjectLocation: w.Project.Location,
+		Targets: w.Project.ScopeTargets(),
+	}
+}
+
+// NewStream makes the stream of the sessions' events, with their redactor, and returns it.
+func (s *Sessions) NewStream(handlers ...event.Handler) *event.Stream {
+	s.Stream = event.NewStream(s.Now, s.Redactor, handlers...)
+	return s.Stream
+}
+
+// Scope returns the scope of sessions on the first device, as far as no trail decides it.
+func (s *Sessions) Scope() (scope.Scope, error) { return scope.Resolve(s.Devices[0].Request) }
+
+// Options returns the options of a session on the first device. The caller adds an id and what the session is for.
+func (s *Sessions) Options(sc scope.Scope) session.Options {
+	return session.Options{
+		Setup: s.Setup, Scope: sc, Device: s.Devices[0].Device,
+		Values: trail.NewValues(trail.Sources{Memory: s.Memory, Secrets: s.Secrets}),
+	}
+}
+
+// List starts the servers of a scope, registers their tools and stops them again. No device is started.
+func (s *Sessions) List(ctx context.Context, sc scope.Scope) (*discover.Registry, error) {
+	return session.List(ctx, s.Setup, sc, s.Devices[0].Device)
+}
+
+// Reset returns a function that runs the command of the project that resets the app; nil when there is none.
+func (s *Sessions) Reset() func(ctx context.Context) error {
+	reset := s.Project.Reset
+	if reset.Command == "" {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		return webserver.RunCommand(ctx, s.opener.Supervisor, webserver.Spec{
+			Name: "reset", Command: reset.Command, Dir: s.Project.Root, Env: s.Env, Timeout: reset.Timeout,
+			LogPath: filepath.Join(s.Project.LogsDir, "reset.log"), Redact: s.Redactor.Writer,
+			Log: func(string, string, string) {},
+		})
+	}
+}
+
+// Close gives the devices back, and closes those that no other Sessions use. Every session must be closed before. It
+// works also after ctx was cancelled, and may be called again.
+func (s *Sessions) Close(ctx context.Context) {
+	s.opener.closeAll(ctx, s.opener.backends.release(s.inUse))
+	s.inUse = nil
+}

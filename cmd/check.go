@@ -11,6 +11,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/builtin"
 	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/replay"
@@ -21,7 +22,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-func (a *app) newCheck() *cobra.Command {
+func (a *checkCommands) newCheck() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
 		Use:   "check [TRAIL...]",
@@ -57,7 +58,7 @@ type checkView struct {
 	Warnings fault.Problems `json:"warnings"`
 }
 
-func (a *app) check(f checkFlags, args []string) error {
+func (a *checkCommands) check(f checkFlags, args []string) error {
 	root, err := a.findRoot()
 	if err != nil {
 		return err
@@ -103,8 +104,8 @@ func misnamedTrails(dir string, project *config.Project, args []string) fault.Pr
 
 // toolsWithoutServers returns what is known of tools without starting a server. Any tool but built-in ones and device
 // commands may be that of a server.
-func (a *app) toolsWithoutServers(project *config.Project) (trail.Tools, error) {
-	registries, err := a.ownTools()
+func (a *checkCommands) toolsWithoutServers(project *config.Project) (trail.Tools, error) {
+	registries, err := ownTools(a.Devices)
 	return trail.Tools{
 		FromServer: func(name string) bool {
 			for _, r := range registries {
@@ -124,11 +125,11 @@ func (a *app) toolsWithoutServers(project *config.Project) (trail.Tools, error) 
 }
 
 // ownTools returns the built-in tools and device commands of each platform, and under "" the built-in tools alone.
-func (a *app) ownTools() (map[scope.Platform]*discover.Registry, error) {
+func ownTools(kinds []device.Kind) (map[scope.Platform]*discover.Registry, error) {
 	builtins := builtin.Source()
 	onAll, err := discover.Build(discover.Scope{}, []discover.Source{builtins}, nil, discover.Selection{})
 	registries := map[scope.Platform]*discover.Registry{"": onAll}
-	for _, k := range a.Devices {
+	for _, k := range kinds {
 		driver, _ := scope.ParseDriver(k.Drivers[0])
 		commands := discover.Source{Source: tool.Source{Kind: tool.FromDevice, Name: k.Name}, Tools: k.Commands()}
 		var failed error
@@ -165,7 +166,7 @@ func (v *checkView) add(problems fault.Problems) {
 	}
 }
 
-func (a *app) printCheck(v checkView) error {
+func (a *checkCommands) printCheck(v checkView) error {
 	if a.json {
 		v.Problems, v.Warnings = list(v.Problems), list(v.Warnings)
 		return a.writeJSON(v)

@@ -14,9 +14,9 @@ import (
 var commitID = lazyregexp.New(`^[0-9a-f]{40,64}$`)
 
 // commit returns the id of the commit that a folder is at in git, empty when it is not known. It only reads files.
-func (a *app) commit(dir string) string {
+func (s System) commit(dir string) string {
 	for _, name := range []string{"GITHUB_SHA", "CI_COMMIT_SHA"} {
-		if id := a.env(name); commitID().MatchString(id) {
+		if id := s.env(name); commitID().MatchString(id) {
 			return id
 		}
 	}

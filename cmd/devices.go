@@ -24,7 +24,7 @@ func kinds() []device.Kind {
 }
 
 // bindDevices adds a flag for every option of every kind of device.
-func (a *app) bindDevices(c *cobra.Command) {
+func (a *program) bindDevices(c *cobra.Command) {
 	flags := c.Flags()
 	for _, o := range a.options() {
 		if o.Flag == "" || flags.Lookup(o.Flag) != nil { // of two kinds that share an option, one adds the flag
@@ -71,7 +71,7 @@ func (l *listValue) String() string { return string(*l) }
 func (*listValue) Type() string { return "string" }
 
 // options returns the options of all kinds of device.
-func (a *app) options() []device.Option {
+func (a *program) options() []device.Option {
 	var all []device.Option
 	for _, k := range a.Devices {
 		all = append(all, k.Options...)
@@ -80,7 +80,7 @@ func (a *app) options() []device.Option {
 }
 
 // setOptions returns the options of devices that are given to a command, by the names of their flags.
-func (a *app) setOptions(c *cobra.Command) map[string]string {
+func (a *program) setOptions(c *cobra.Command) map[string]string {
 	set := map[string]string{}
 	if c == nil {
 		return set

@@ -21,7 +21,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
-func (a *app) newDoctor() *cobra.Command {
+// checkCommands check a machine and a project.
+type checkCommands struct{ *program }
+
+func (a *checkCommands) newDoctor() *cobra.Command {
 	var deep, clean bool
 	var names []string // of platforms
 	c := &cobra.Command{
@@ -51,7 +54,7 @@ exit code is 2 when a check fails.`,
 	return c
 }
 
-func (a *app) doctor(ctx context.Context, platforms []scope.Platform, deep, clean bool) error {
+func (a *checkCommands) doctor(ctx context.Context, platforms []scope.Platform, deep, clean bool) error {
 	o := doctor.Options{
 		Runtimes: a.runtimes, Env: a.Env, CacheDir: a.cacheDir(), CacheProblem: a.cacheProblem(), CleanCache: clean, StateDir: a.stateDir(),
 	}
@@ -96,7 +99,7 @@ func (a *app) doctor(ctx context.Context, platforms []scope.Platform, deep, clea
 
 // deviceChecks returns the checks for the kinds of device whose platforms the flag, the project, its trails or the
 // environment name, or that have settings. When none is named, it returns all of them.
-func (a *app) deviceChecks(w *workspace.Workspace, platforms []scope.Platform) []doctor.Device {
+func (a *checkCommands) deviceChecks(w *workspace.Workspace, platforms []scope.Platform) []doctor.Device {
 	platforms = append(platforms, a.projectPlatforms(w)...)
 	if d, ok := scope.ParseDriver(a.env("TRAILBLAZE_DRIVER")); ok {
 		platforms = append(platforms, d.Platform)
@@ -119,7 +122,7 @@ func (a *app) deviceChecks(w *workspace.Workspace, platforms []scope.Platform) [
 }
 
 // deviceCheck returns the check of a kind of device with its settings. It fails if the settings are invalid.
-func (a *app) deviceCheck(k device.Kind, values map[string]string, invalid error) doctor.Device {
+func (a *checkCommands) deviceCheck(k device.Kind, values map[string]string, invalid error) doctor.Device {
 	d := doctor.Device{Name: k.Check, Kind: k.Name}
 	for _, o := range k.Options {
 		if value := values[o.Key]; value != "" {
@@ -150,7 +153,7 @@ func drives(k device.Kind, platforms []scope.Platform) bool {
 
 // projectPlatforms returns the platforms that a project and its trails name, some of them several times; none for nil.
 // Files with errors count as far as they can be read.
-func (a *app) projectPlatforms(w *workspace.Workspace) []scope.Platform {
+func (p *program) projectPlatforms(w *workspace.Workspace) []scope.Platform {
 	if w == nil || w.Project.Root == "" {
 		return nil
 	}
@@ -171,9 +174,9 @@ func (a *app) projectPlatforms(w *workspace.Workspace) []scope.Platform {
 	for _, t := range project.ScopeTargets() {
 		platforms = append(platforms, t.Platforms...)
 	}
-	paths, _ := trail.Find(a.Dir, project.TrailsDir, project.LogsDir, nil) // a project without trails names none
+	paths, _ := trail.Find(p.Dir, project.TrailsDir, project.LogsDir, nil) // a project without trails names none
 	for _, path := range paths {
-		if file, _ := (trail.Loader{Root: project.Root, Cwd: a.Dir}).Load(path, a.abs(path)); file != nil {
+		if file, _ := (trail.Loader{Root: project.Root, Cwd: p.Dir}).Load(path, p.abs(path)); file != nil {
 			platforms = append(platforms, file.RecordedPlatforms()...)
 		}
 	}
@@ -181,7 +184,7 @@ func (a *app) projectPlatforms(w *workspace.Workspace) []scope.Platform {
 }
 
 // probe starts a server, lists its tools and stops it.
-func (a *app) probe(ctx context.Context, w *workspace.Workspace, server config.Server) (doctor.Probed, error) {
+func (a *checkCommands) probe(ctx context.Context, w *workspace.Workspace, server config.Server) (doctor.Probed, error) {
 	s, err := w.Sessions(ctx, workspace.Choice{LogStderr: a.verbose > 1})
 	if err != nil {
 		return doctor.Probed{}, err
@@ -201,7 +204,7 @@ func (a *app) probe(ctx context.Context, w *workspace.Workspace, server config.S
 	return probed, err
 }
 
-func (a *app) printDoctor(checks []doctor.Check, healthy bool) error {
+func (a *checkCommands) printDoctor(checks []doctor.Check, healthy bool) error {
 	if a.json {
 		return a.writeJSON(map[string]any{"ok": healthy, "checks": checks})
 	}

@@ -31,7 +31,10 @@ var starters embed.FS
 // sdkFolder is the folder of the package @trailblaze/scripting in a project in TypeScript.
 const sdkFolder = "packages/scripting"
 
-func (a *app) newInit() *cobra.Command {
+// initCommand writes new projects.
+type initCommand struct{ *program }
+
+func (a *initCommand) newInit() *cobra.Command {
 	var agent string
 	var typeScript bool
 	c := &cobra.Command{
@@ -63,7 +66,7 @@ how to write trails. In an existing project it then writes only these, and keeps
 			if err != nil {
 				return err
 			}
-			next := a.program() + " run"
+			next := a.commandName() + " run"
 			if typeScript {
 				next = "npm install && npm run types, then " + next
 			}
@@ -78,7 +81,7 @@ how to write trails. In an existing project it then writes only these, and keeps
 }
 
 // initAgent adds trailblaze to the configuration of a coding agent. Where there is no project, it writes one, too.
-func (a *app) initAgent(dir, agent string, typeScript bool) error {
+func (a *initCommand) initAgent(dir, agent string, typeScript bool) error {
 	root, err := config.FindRoot(config.Options{Dir: dir})
 	if err != nil {
 		root = dir
@@ -107,7 +110,7 @@ func (a *app) initAgent(dir, agent string, typeScript bool) error {
 }
 
 // writeStarter writes a starter project and returns the names of its files.
-func (a *app) writeStarter(dir string, typeScript bool) ([]string, error) {
+func (a *initCommand) writeStarter(dir string, typeScript bool) ([]string, error) {
 	content, err := starterFiles(typeScript)
 	if err != nil {
 		return nil, err
@@ -238,7 +241,7 @@ func addFiles(content map[string][]byte, from fs.FS, root, dir string) error {
 }
 
 // initDone prints the files that were written, and what to do next.
-func (a *app) initDone(files []string, next string) error {
+func (a *initCommand) initDone(files []string, next string) error {
 	if a.json {
 		return a.writeJSON(map[string]any{"files": append([]string{}, files...)})
 	}

@@ -26,8 +26,8 @@ type liveFlags struct {
 	classifiers, memory, secrets, allow []string
 }
 
-func (f *liveFlags) bind(a *app, c *cobra.Command) {
-	f.scopeFlags.bind(a, c)
+func (f *liveFlags) bind(p *program, c *cobra.Command) {
+	f.scopeFlags.bind(p, c)
 	flags := c.Flags()
 	flags.StringVar(&f.device, "device", "", "`NAME` of a device of the project, or PLATFORM:NAME, such as web:a")
 	flags.StringSliceVar(&f.classifiers, "classifier", nil,
@@ -39,13 +39,13 @@ func (f *liveFlags) bind(a *app, c *cobra.Command) {
 
 // choice returns the choice of the flags. It reads the values of --secret, some of which can be read only once. The
 // project is loaded after it, because its errors must not show them.
-func (f *liveFlags) choice(ctx context.Context, a *app) (liveChoice, error) {
-	choice, err := a.choice(f.scopeFlags)
+func (f *liveFlags) choice(ctx context.Context, p *program) (liveChoice, error) {
+	choice, err := p.choice(f.scopeFlags)
 	if err == nil {
 		choice.Memory, err = memoryValues(f.memory)
 	}
 	if err == nil {
-		choice.Secrets, err = a.readSecrets(ctx, f.secrets)
+		choice.Secrets, err = p.readSecrets(ctx, f.secrets)
 	}
 	if f.device != "" {
 		choice.Devices = []string{f.device}
@@ -64,8 +64,11 @@ type liveChoice struct {
 	withoutTarget bool          // there is no project, so trails name no target
 }
 
+// liveOpener opens live sessions.
+type liveOpener struct{ *program }
+
 // openLive opens a live session of a project. ctx bounds the session's lifetime.
-func (a *app) openLive(ctx context.Context, w *workspace.Workspace, c liveChoice) (*live.Session, error) {
+func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c liveChoice) (*live.Session, error) {
 	s, err := w.Sessions(ctx, c.Choice)
 	if err != nil {
 		return nil, err
@@ -102,7 +105,7 @@ func (a *app) openLive(ctx context.Context, w *workspace.Workspace, c liveChoice
 }
 
 // lostRecordings names the recordings of sessions of a project that were killed, and says how to go on with them.
-func (a *app) lostRecordings(project *config.Project) []string {
+func (a liveOpener) lostRecordings(project *config.Project) []string {
 	var notes []string
 	for _, path := range live.Lost(project.LogsDir) {
 		name := path
@@ -124,7 +127,7 @@ func isDefault(r scope.Request, recorded scope.Scope) bool {
 }
 
 // replayer returns a function that replays a trail in a session of its own, with the options of a run.
-func (a *app) replayer(o run.Options) func(context.Context, string, map[string][]byte, map[string]string) (live.Replayed, error) {
+func (a liveOpener) replayer(o run.Options) func(context.Context, string, map[string][]byte, map[string]string) (live.Replayed, error) {
 	return func(ctx context.Context, path string, contents map[string][]byte, args map[string]string) (live.Replayed, error) {
 		o, ended := o, trailEnd{logsDir: o.Project.LogsDir}
 		o.Stream, o.Cwd = event.NewStream(a.Now, o.Redactor, &ended), o.Project.Root

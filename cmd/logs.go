@@ -17,7 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
-func (a *app) newLogs() *cobra.Command {
+func (a *reportCommands) newLogs() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "logs",
 		Short: "Remove the folders of old sessions",
@@ -33,7 +33,7 @@ type pruneFlags struct {
 	olderThan string
 }
 
-func (a *app) newLogsPrune() *cobra.Command {
+func (a *reportCommands) newLogsPrune() *cobra.Command {
 	var f pruneFlags
 	c := &cobra.Command{
 		Use:   "prune",
@@ -57,7 +57,7 @@ type pruned struct {
 	Bytes   int64    `json:"bytes"` // of the files that were removed
 }
 
-func (a *app) prune(c *cobra.Command, f pruneFlags) error {
+func (a *reportCommands) prune(c *cobra.Command, f pruneFlags) error {
 	age, err := f.check(c)
 	if err != nil {
 		return err

@@ -1,14 +1,11 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
-	goruntime "runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,31 +16,13 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
-	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/report"
-	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
-	"github.com/trailblaze/trailblaze/pkg/spawn"
-	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
-// app is one run of the program: the system, the global flags, and what starts and ends processes.
+// app runs one command line.
 type app struct {
-	System
-	project string
-	runtime string
-	json    bool
-	noColor bool
-	quiet   bool
-	verbose int  // how often --verbose is given
-	parsed  bool // cobra accepted the command line
-
-	cancel     context.CancelCauseFunc
-	redactor   *redact.Set // of all secrets that were read, for what does not go through an event stream
-	runtimes   *jsruntime.Finder
-	supervisor *spawn.Supervisor
-	opener     *workspace.Opener
-	annotate   io.Writer // for commands to the CI runner; stderr, in which other text cannot be taken for one
-	serving    *serving  // in the process of a session in the background; else nil
+	*program
+	parsed bool // cobra accepted the command line
 }
 
 // exitCode is the error of a command that has already reported its result.
@@ -74,24 +53,12 @@ func runProgram(sys System, serving *serving) int {
 	if sys.inCI() && serving == nil { // else the command that starts the session does it
 		sys.Stdout, sys.Stderr = report.NewCIWriter(out, isJSON), report.NewCIWriter(sys.Stderr, false)
 	}
-	a := &app{System: sys, cancel: cancel, redactor: &redact.Set{}, json: slices.Contains(sys.Args, "--json"), serving: serving, annotate: annotate}
-	a.redactor.Add(arguments(a.Args).secrets(a.env))
+	p := newProgram(sys, cancel)
+	p.annotate, p.serving = annotate, serving
+	a := &app{program: p}
 	if problem := sys.cacheProblem(); problem != "" && serving == nil {
 		a.notice("warning: " + problem + "; set TRAILBLAZE_CACHE_DIR to a folder into which only you can write")
 	}
-	force, forcedBy := a.forcedRuntime()
-	a.runtimes = jsruntime.NewFinder(jsruntime.Options{
-		PATH: sys.env("PATH"), Env: sys.Env, CacheDir: sys.cacheDir(), Force: force, ForcedBy: forcedBy,
-	})
-	a.supervisor = spawn.NewSupervisor(spawn.Options{
-		StateDir: sys.stateDir(), Runtimes: a.runtimes, ExitGrace: sys.ExitGrace,
-	})
-	a.opener = workspace.NewOpener(workspace.Options{
-		Env: sys.Env, Getenv: sys.Getenv, Dir: sys.Dir, StateDir: sys.stateDir(), Version: sys.Build.Version, Now: sys.Now,
-		Kinds: sys.Devices, DeviceOptions: arguments(a.Args).deviceOptions(a.options()), Runtimes: a.runtimes, Supervisor: a.supervisor,
-		ExitGrace: sys.ExitGrace, Proxy: sys.Proxy, Secrets: a.redactor,
-		Warn: func(err error) { fmt.Fprintf(a.Stderr, "trailblaze: warning: %v\n", err) },
-	})
 	killed, stop := a.handleSignals()
 	defer stop()
 	done := make(chan int, 1)
@@ -117,14 +84,6 @@ func (a *app) close(ctx context.Context, code int, out *output) int {
 		code = fault.Worst(code, fault.ExitInfra)
 	}
 	return code
-}
-
-// forcedRuntime returns the value of --runtime or else of TRAILBLAZE_RUNTIME, and which of the two it is.
-func (a *app) forcedRuntime() (name, by string) {
-	if name = arguments(a.Args).last("--runtime"); name != "" {
-		return name, "--runtime"
-	}
-	return a.env("TRAILBLAZE_RUNTIME"), "TRAILBLAZE_RUNTIME"
 }
 
 // handleSignals cancels the context at the first signal, with the signal as its cause, and sends the exit code on
@@ -203,7 +162,7 @@ func (a *app) run(ctx context.Context) (code int) {
 		if fault.As(err) == nil { // an error of cobra
 			err = fault.Wrap(fault.Misuse, err, "`trailblaze help` lists the commands", "command line")
 		}
-		a.refuseInvalid(root, err)
+		(&runCommand{a.program}).refuseInvalid(root, err)
 	}
 	var reported exitCode
 	if cause := fault.As(context.Cause(ctx)); err != nil && cause != nil && !errors.As(err, &reported) {
@@ -212,39 +171,10 @@ func (a *app) run(ctx context.Context) (code int) {
 	return a.fail(err)
 }
 
-// fail prints err, unless it is an exitCode, and returns its exit code.
-func (a *app) fail(err error) int {
-	var code exitCode
-	switch {
-	case err == nil:
-		return fault.ExitPassed
-	case errors.As(err, &code):
-		return int(code)
-	}
-	var text bytes.Buffer
-	if a.json {
-		report.ErrorJSON(&text, err)
-		fmt.Fprint(a.Stdout, a.redactor.Text(text.String()))
-	} else {
-		report.Error(&text, a.style(a.ErrTTY), err)
-		if e := fault.As(err); e != nil && e.Kind == fault.Bug && a.verbose > 0 {
-			fmt.Fprintln(&text, e.Details["stack"])
-		}
-		fmt.Fprint(a.Stderr, a.withProgram(a.redactor.Text(text.String())))
-	}
-	return fault.ExitCode(err)
-}
-
-func (a *app) style(isTerminal bool) report.Style {
-	// The old Windows console prints escape sequences as text. Windows Terminal, which does not, sets WT_SESSION.
-	plain := a.noColor || goruntime.GOOS == "windows" && a.env("WT_SESSION") == ""
-	style := report.DecideStyle(a.Getenv, isTerminal, a.Width, plain)
-	style.Height = a.Height
-	return style
-}
-
 // Commands returns the command tree for the reference and the man pages. Do not execute it.
-func Commands() *cobra.Command { return (&app{System: System{Devices: kinds()}}).newRoot() }
+func Commands() *cobra.Command {
+	return (&app{program: &program{System: System{Devices: kinds()}}}).newRoot()
+}
 
 func (a *app) newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -280,14 +210,17 @@ failures.`,
 	a.bindGlobals(root.PersistentFlags())
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"}, &cobra.Group{ID: "more", Title: "More:"})
+	runs, reports, checks, types := runCommand{a.program}, reportCommands{a.program}, checkCommands{a.program}, typeCommands{a.program}
+	sessions := sessionCommands{answers{a.program}}
+	tools, starter := toolCommands{&sessions}, initCommand{a.program}
 	for _, c := range []*cobra.Command{
-		a.newRun(), a.newReport(), a.newSession(), a.newTool(), a.newToolbox(),
-		a.newSnapshot(), a.newMCP(), a.newDoctor(), a.newCheck(), a.newInit(), a.newLogs(),
+		runs.newRun(), reports.newReport(), sessions.newSession(), tools.newTool(), tools.newToolbox(),
+		tools.newSnapshot(), newMCP(a.program), checks.newDoctor(), checks.newCheck(), starter.newInit(), reports.newLogs(),
 	} {
 		c.GroupID = "main"
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{a.newSchema(), a.newTypes(), a.newVersion()} {
+	for _, c := range []*cobra.Command{types.newSchema(), types.newTypes(), a.newVersion()} {
 		c.GroupID = "more"
 		root.AddCommand(c)
 	}
@@ -300,7 +233,7 @@ failures.`,
 			fmt.Fprint(c.OutOrStdout(), rootHelp(root))
 			return
 		}
-		if given := c.Flags().Args(); c.Name() == "tool" && len(given) > 0 && a.helpOfTool(c, given[0]) {
+		if given := c.Flags().Args(); c.Name() == "tool" && len(given) > 0 && tools.helpOfTool(c, given[0]) {
 			return
 		}
 		helpOfCommands(c, args)
@@ -394,23 +327,6 @@ func unknownCommand(c *cobra.Command, name string) error {
 	}
 	hint := fault.DidYouMeanListed(name, names, fmt.Sprintf("`%s --help` lists the commands", c.CommandPath()))
 	return fault.New(fault.Misuse, hint, "unknown command %q for %q", name, c.CommandPath())
-}
-
-// helpOrUnknown is run for a command that only groups others.
-func (a *app) helpOrUnknown(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return unknownCommand(c, args[0])
-	}
-	return a.help(c)
-}
-
-// help prints the help of a command. With --json it returns an error instead, because help is not JSON.
-func (a *app) help(c *cobra.Command) error {
-	if a.json {
-		hint := fmt.Sprintf("`%s --help` lists the commands", c.CommandPath())
-		return fault.New(fault.Misuse, hint, "%s needs a command", c.CommandPath())
-	}
-	return c.Help()
 }
 
 func (a *app) newHelp() *cobra.Command {

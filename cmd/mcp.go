@@ -23,7 +23,7 @@ type mcpFlags struct {
 	tools string
 }
 
-func (a *app) newMCP() *cobra.Command {
+func newMCP(p *program) *cobra.Command {
 	var f mcpFlags
 	c := &cobra.Command{
 		Use:   mcpCommand,
@@ -37,9 +37,9 @@ that of the first page that they open. They may call restricted tools only with 
 		Example: `  trailblaze init --agent claude     write the entry for Claude Code, which then starts this
   trailblaze mcp --driver playwright-native --secret PASSWORD`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.serveMCP(c.Context(), f) },
+		RunE: func(c *cobra.Command, _ []string) error { return serveMCP(c.Context(), p, f) },
 	}
-	f.bind(a, c)
+	f.bind(p, c)
 	flags := c.Flags()
 	flags.StringSliceVar(&f.allow, "allow", nil, "`TOOLS` that agents may call although they are restricted, such as web_evaluate")
 	flags.StringVar(&f.tools, "tools", "core",
@@ -48,18 +48,18 @@ that of the first page that they open. They may call restricted tools only with 
 	return c
 }
 
-func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
+func serveMCP(ctx context.Context, p *program, f mcpFlags) error {
 	if err := checkMode("--tools", f.tools, []string{"core", "all"}); err != nil {
 		return err
 	}
-	choice, err := f.choice(ctx, a)
+	choice, err := f.choice(ctx, p)
 	if err != nil {
 		return err
 	}
 	choice.agent, choice.name = true, mcpCommand
-	o := liveOpener{app: a, choice: choice}
-	err = mcpserver.Serve(ctx, a.Stdin, a.Stdout, mcpserver.Options{
-		Version: a.Build.Version, Parent: a.Parent,
+	o := agentSessions{liveOpener: liveOpener{p}, choice: choice}
+	err = mcpserver.Serve(ctx, p.Stdin, p.Stdout, mcpserver.Options{
+		Version: p.Build.Version, Parent: p.Parent,
 		Tools: livetool.Options{Open: o.open, Output: o.output, AllTools: f.tools == "all"},
 	})
 	if fault.As(err) == nil && err != nil {
@@ -68,15 +68,15 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	return err
 }
 
-// liveOpener opens the live sessions of an agent, one after another.
-type liveOpener struct {
-	app    *app
+// agentSessions opens the live sessions of an agent, one after another.
+type agentSessions struct {
+	liveOpener
 	choice liveChoice
 	last   *live.Session
 }
 
 // open implements livetool.Options.Open. It reads the project each time, so that changes of it take effect.
-func (o *liveOpener) open(ctx context.Context, s livetool.Start) (livetool.Opened, error) {
+func (o *agentSessions) open(ctx context.Context, s livetool.Start) (livetool.Opened, error) {
 	c := o.choice
 	c.before, c.Memory = o.last, maps.Clone(c.Memory)
 	maps.Copy(c.Memory, s.Memory)
@@ -92,13 +92,13 @@ func (o *liveOpener) open(ctx context.Context, s livetool.Start) (livetool.Opene
 	if s.Target != "" {
 		c.Target = s.Target
 	}
-	w, notes, err := o.app.agentProject(&c)
+	w, notes, err := o.agentProject(&c)
 	if err != nil {
 		return livetool.Opened{}, err
 	}
-	o.app.reap()
-	notes = append(notes, o.app.lostRecordings(w.Project)...)
-	opened, err := o.app.openLive(ctx, w, c)
+	o.reap()
+	notes = append(notes, o.lostRecordings(w.Project)...)
+	opened, err := o.openLive(ctx, w, c)
 	if err != nil {
 		return livetool.Opened{}, err
 	}
@@ -107,25 +107,25 @@ func (o *liveOpener) open(ctx context.Context, s livetool.Start) (livetool.Opene
 }
 
 // output implements livetool.Options.Output.
-func (o *liveOpener) output(text string) string {
-	redactor := o.app.redactor.Redactor()
+func (o *agentSessions) output(text string) string {
+	redactor := o.redactor.Redactor()
 	return redactor.Text(report.Clean(redactor.Text(text)))
 }
 
 // agentProject returns the project. Without one it is an empty project in the working directory, for web pages.
-func (a *app) agentProject(c *liveChoice) (*workspace.Workspace, []string, error) {
-	_, given := a.Getenv("TRAILBLAZE_PROJECT")
-	if _, err := a.findRoot(); a.project != "" || given || err == nil {
-		w, err := a.loadProject()
+func (o *agentSessions) agentProject(c *liveChoice) (*workspace.Workspace, []string, error) {
+	_, given := o.Getenv("TRAILBLAZE_PROJECT")
+	if _, err := o.findRoot(); o.project != "" || given || err == nil {
+		w, err := o.loadProject()
 		return w, nil, err
 	}
-	w, problems := a.opener.Load(a.Dir) // there are no files to read
+	w, problems := o.opener.Load(o.Dir) // there are no files to read
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
 	}
 	w.Project.Target, w.Project.Platform, c.withoutTarget = "app", "web", true // a scope needs a target
 	return w, []string{
-		"no project (trailblaze.yaml) was found from " + a.Dir + " upwards, so the session is for web pages; " +
+		"no project (trailblaze.yaml) was found from " + o.Dir + " upwards, so the session is for web pages; " +
 			"`trailblaze init` makes a project, which `trailblaze run` needs to replay trails",
 	}, nil
 }

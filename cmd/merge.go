@@ -21,7 +21,7 @@ import (
 
 type mergeFlags struct{ junit, html, durations string }
 
-func (a *app) newMerge() *cobra.Command {
+func (a *reportCommands) newMerge() *cobra.Command {
 	var f mergeFlags
 	c := &cobra.Command{
 		Use:   "merge [FILE|DIR...]",
@@ -44,7 +44,7 @@ The exit code is the worst one of the shards, and 2 when results are missing or 
 	return c
 }
 
-func (a *app) merge(f mergeFlags, args []string) error {
+func (a *reportCommands) merge(f mergeFlags, args []string) error {
 	all, err := a.allResults(args)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (a *app) merge(f mergeFlags, args []string) error {
 
 // checkDurations returns an error for an existing file of --durations that does not hold durations: it would be
 // overwritten.
-func (a *app) checkDurations(file string) error {
+func (a *reportCommands) checkDurations(file string) error {
 	if file == "" {
 		return nil
 	}
@@ -97,7 +97,7 @@ type results struct {
 }
 
 // allResults reads the results that the arguments name, or those in logsDir. It returns all errors joined.
-func (a *app) allResults(args []string) ([]results, error) {
+func (a *reportCommands) allResults(args []string) ([]results, error) {
 	logsDir, projectErr := a.logsDir()
 	if len(args) == 0 {
 		if projectErr != nil {
@@ -131,7 +131,7 @@ func (a *app) allResults(args []string) ([]results, error) {
 }
 
 // oneResult reads one file of results.
-func (a *app) oneResult(path string) (results, error) {
+func (a *reportCommands) oneResult(path string) (results, error) {
 	r := results{path: path, shown: a.relative([]string{path})[0], logsDir: filepath.Dir(path)}
 	var err error
 	if r.Results, err = report.ReadResults(path); err != nil || r.Started.Shard == "" {
@@ -228,7 +228,7 @@ func totals(all []results, problems bool) event.RunFinished {
 }
 
 // replayResults renders the records of all results as those of one run.
-func (a *app) replayResults(f mergeFlags, all []results, total event.RunFinished) error {
+func (a *reportCommands) replayResults(f mergeFlags, all []results, total event.RunFinished) error {
 	junit, html := report.NewJUnit(), report.NewHTML("")
 	console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
 		EndOnly: true, Quiet: a.quiet, Now: a.Now, Notices: a.Stderr, Relative: a.shortPath,
@@ -270,7 +270,7 @@ func (a *app) replayResults(f mergeFlags, all []results, total event.RunFinished
 }
 
 // writeMerged writes the reports and the durations that the flags ask for.
-func (a *app) writeMerged(
+func (a *reportCommands) writeMerged(
 	f mergeFlags, console *report.Console, junit *report.JUnit, html *report.HTML, d run.Durations,
 ) error {
 	var errs []error

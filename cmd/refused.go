@@ -19,7 +19,7 @@ const refusedName = "trailblaze run"
 // refused replaces the reports of --junit and --html by ones that have err as their only result, when err says that a
 // run did not start: reports of an earlier run, or empty ones, would look like a success. It also annotates the run. It
 // returns err.
-func (a *app) refused(f runFlags, err error) error {
+func (a *runCommand) refused(f runFlags, err error) error {
 	var reported exitCode
 	if err == nil || errors.As(err, &reported) {
 		return err
@@ -62,7 +62,7 @@ func firstPosition(err error) *event.Position {
 }
 
 // warnUnwritten warns of a report that could not be written, unless known, which is printed anyway, says so.
-func (a *app) warnUnwritten(known, err error) {
+func (a *runCommand) warnUnwritten(known, err error) {
 	if err != nil && !strings.Contains(known.Error(), err.Error()) {
 		a.notice("warning: " + report.Clean(a.redactor.Text(err.Error())))
 	}
@@ -70,7 +70,7 @@ func (a *app) warnUnwritten(known, err error) {
 
 // refuseInvalid calls refused for a command line of run that cobra did not accept. It reads the arguments itself, since
 // cobra stops at the first invalid one.
-func (a *app) refuseInvalid(root *cobra.Command, err error) {
+func (a *runCommand) refuseInvalid(root *cobra.Command, err error) {
 	if c, _, findErr := root.Find(a.Args); findErr != nil || c.Name() != "run" {
 		return
 	}

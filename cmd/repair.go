@@ -14,7 +14,7 @@ import (
 
 // repairCommands returns the commands that replay a trail in a live session, on the same device and with the same flags,
 // up to the call that failed. It returns nil for a trail that no session can replay, because it is not below trailsDir.
-func (a *app) repairCommands(
+func (a *runCommand) repairCommands(
 	w *workspace.Workspace, f runFlags, started event.TrailStarted, failed event.TrailFinished,
 ) []string {
 	file, project := a.abs(failed.File), w.Project
@@ -33,13 +33,13 @@ func (a *app) repairCommands(
 		for i, word := range words {
 			words[i] = a.redactor.Text(word) // before quoting, which changes it
 		}
-		lines = append(lines, a.program()+" "+shellLine(words))
+		lines = append(lines, a.commandName()+" "+shellLine(words))
 	}
 	return lines
 }
 
 // scopeWords returns the flags for the scope of a trail, where a session without them would have another one.
-func (a *app) scopeWords(w *workspace.Workspace, f runFlags, started event.TrailStarted) []string {
+func (a *runCommand) scopeWords(w *workspace.Workspace, f runFlags, started event.TrailStarted) []string {
 	if started.Device != "" {
 		return []string{"--device", started.Device}
 	}

@@ -19,7 +19,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 )
 
-func (a *app) newReport() *cobra.Command {
+// reportCommands work on what runs have left in the logs: reports, results of shards, old sessions.
+type reportCommands struct{ *program }
+
+func (a *reportCommands) newReport() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "report [SESSION|DIR...]",
@@ -41,7 +44,7 @@ latest session.`,
 // latest is the name of the newest session in logsDir.
 const latest = "latest"
 
-func (a *app) report(dir string, args []string) error {
+func (a *reportCommands) report(dir string, args []string) error {
 	if dir == "" {
 		return fault.New(fault.Misuse, "add --html DIR", "report needs a folder to write to")
 	}
@@ -87,29 +90,29 @@ func htmlFile(dir string) string {
 }
 
 // prepareHTML does for --html what prepareReport does. It never overwrites a file that is not a report of trailblaze.
-func (a *app) prepareHTML(dir string) error {
+func (s System) prepareHTML(dir string) error {
 	file := htmlFile(dir)
-	if err := a.checkOverwritten(file, "a report of trailblaze", report.IsPage); err != nil {
+	if err := s.checkOverwritten(file, "a report of trailblaze", report.IsPage); err != nil {
 		return err
 	}
-	return a.prepareReport("--html", file)
+	return s.prepareReport("--html", file)
 }
 
 // prepareJUnit does for --junit what prepareReport does. It never overwrites a file that is not a JUnit report.
-func (a *app) prepareJUnit(file string) error {
-	if err := a.checkOverwritten(file, "a JUnit report", report.IsJUnit); err != nil {
+func (s System) prepareJUnit(file string) error {
+	if err := s.checkOverwritten(file, "a JUnit report", report.IsJUnit); err != nil {
 		return err
 	}
-	return a.prepareReport("--junit", file)
+	return s.prepareReport("--junit", file)
 }
 
 // checkOverwritten returns an error for an existing file that may not be overwritten: isOurs returns false for the start
 // of its content. what says what it should be. An empty file may be overwritten, and what is not a file.
-func (a *app) checkOverwritten(file, what string, isOurs func(start []byte) bool) error {
-	if file == "" || !isFile(a.abs(file)) {
+func (s System) checkOverwritten(file, what string, isOurs func(start []byte) bool) error {
+	if file == "" || !isFile(s.abs(file)) {
 		return nil
 	}
-	start, err := readStart(a.abs(file))
+	start, err := readStart(s.abs(file))
 	if err != nil {
 		return fault.Wrap(fault.Misuse, err, "choose another path", "write "+file)
 	}
@@ -130,7 +133,7 @@ func readStart(path string) ([]byte, error) {
 }
 
 // reportedFolders returns the session folders that an argument of report names: one, or those in a folder.
-func (a *app) reportedFolders(arg string) ([]string, error) {
+func (a *reportCommands) reportedFolders(arg string) ([]string, error) {
 	dir, err := a.sessionDir(arg)
 	if err != nil {
 		return nil, err
@@ -182,7 +185,7 @@ func firstEvent(dir string) time.Time {
 }
 
 // sessionDir returns the folder that an argument names: a session of the project if there is one, else a folder.
-func (a *app) sessionDir(arg string) (string, error) {
+func (a *reportCommands) sessionDir(arg string) (string, error) {
 	logsDir, err := a.logsDir()
 	if err == nil && filepath.Base(arg) == arg {
 		dir := followLatest(filepath.Join(logsDir, arg))
@@ -208,7 +211,7 @@ func (a *app) sessionDir(arg string) (string, error) {
 }
 
 // logsDir returns the folder of the project's sessions.
-func (a *app) logsDir() (string, error) {
+func (a *program) logsDir() (string, error) {
 	w, err := a.loadProject()
 	if err != nil {
 		return "", err

@@ -38,7 +38,10 @@ type runFlags struct {
 	timeout                                   time.Duration
 }
 
-func (a *app) newRun() *cobra.Command {
+// runCommand replays trails.
+type runCommand struct{ *program }
+
+func (a *runCommand) newRun() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run [TRAIL...]",
@@ -53,13 +56,13 @@ trail below the project's trailsDir is replayed.`,
   TOKEN=… trailblaze run --secret TOKEN login.trail.yaml`,
 		RunE: func(c *cobra.Command, args []string) error { return a.runTrails(c.Context(), f, args) },
 	}
-	f.bind(a, c)
+	f.bind(a.program, c)
 	return c
 }
 
 // bind adds the flags of run to c.
-func (f *runFlags) bind(a *app, c *cobra.Command) {
-	f.scopeFlags.bind(a, c)
+func (f *runFlags) bind(p *program, c *cobra.Command) {
+	f.scopeFlags.bind(p, c)
 	f.deviceFlags.bind(c)
 	flags := c.Flags()
 	flags.StringSliceVar(&f.classifiers, "classifier", nil,
@@ -113,7 +116,7 @@ func (f *runFlags) bind(a *app, c *cobra.Command) {
 	}
 }
 
-func (a *app) runTrails(ctx context.Context, f runFlags, args []string) error {
+func (a *runCommand) runTrails(ctx context.Context, f runFlags, args []string) error {
 	if f.shard != "" && !f.list {
 		a.removeResults(f.shard)
 	}
@@ -144,11 +147,11 @@ type job struct {
 
 // replay runs the trails of a job once. The error gives the exit code. The reports of a run that does not start say
 // why.
-func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error) {
+func (a *runCommand) replay(ctx context.Context, j job) (summary run.Summary, err error) {
 	project := j.workspace.Project
 	f := a.withDefaults(j.flags, project.Run)
 	defer func() { err = a.refused(f, err) }()
-	used := cmp.Or(j.kept, &resources{webServers: webServers{app: a}})
+	used := cmp.Or(j.kept, &resources{webServers: webServers{program: a.program}})
 	o, err := a.runOptions(ctx, j, f, used)
 	if err != nil {
 		return summary, err
@@ -223,7 +226,7 @@ func (a *app) replay(ctx context.Context, j job) (summary run.Summary, err error
 }
 
 // warnBefore logs the warnings about the project, files that are misnamed, and secrets.
-func (a *app) warnBefore(project *config.Project, misnamed fault.Problems, o run.Options) {
+func (a *runCommand) warnBefore(project *config.Project, misnamed fault.Problems, o run.Options) {
 	warn := func(message, hint string) {
 		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message, Hint: hint})
 	}
@@ -242,7 +245,7 @@ func (a *app) warnBefore(project *config.Project, misnamed fault.Problems, o run
 }
 
 // endRun returns the result of a run as an exitCode, or as an error when the events did not report it.
-func (a *app) endRun(summary run.Summary, err, closeErr error) error {
+func (a *runCommand) endRun(summary run.Summary, err, closeErr error) error {
 	if err != nil && slices.Contains([]fault.Kind{fault.NothingMatched, fault.Misuse, fault.Bug}, fault.KindOf(err)) {
 		return err
 	}
@@ -284,7 +287,7 @@ func (f *runFlags) check() error {
 }
 
 // runOptions returns the options of a run, without its trails and its stream. used gets its sessions.
-func (a *app) runOptions(ctx context.Context, j job, f runFlags, used *resources) (run.Options, error) {
+func (a *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *resources) (run.Options, error) {
 	if err := f.check(); err != nil {
 		return run.Options{}, err
 	}
@@ -336,7 +339,7 @@ func lastRun(project *config.Project, f runFlags) ([]run.LastCase, error) {
 }
 
 // trailPaths returns the trails that args select; with --last-failed only those of last.
-func (a *app) trailPaths(project *config.Project, f runFlags, last []run.LastCase, args []string) ([]string, error) {
+func (a *runCommand) trailPaths(project *config.Project, f runFlags, last []run.LastCase, args []string) ([]string, error) {
 	var wanted []string
 	for _, c := range last {
 		if path := a.relative([]string{string(c.Trail)})[0]; !slices.Contains(wanted, path) {
@@ -354,7 +357,7 @@ func (a *app) trailPaths(project *config.Project, f runFlags, last []run.LastCas
 }
 
 // reapLeftovers kills the processes that an earlier run or session, itself killed, left running.
-func (a *app) reapLeftovers(stream *event.Stream) {
+func (a *program) reapLeftovers(stream *event.Stream) {
 	_, sessionsErr := a.sessionFolder().List() // removes the sockets of sessions that were killed
 	killed, err := spawn.Reap(a.stateDir())
 	err = errors.Join(err, sessionsErr)
@@ -369,11 +372,11 @@ func (a *app) reapLeftovers(stream *event.Stream) {
 }
 
 // relative returns the paths, those below the working directory relative to it.
-func (a *app) relative(paths []string) []string {
+func (s System) relative(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, p := range paths {
 		out[i] = p
-		if rel, err := filepath.Rel(a.Dir, p); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(s.Dir, p); err == nil && filepath.IsLocal(rel) {
 			out[i] = rel
 		}
 	}
@@ -381,24 +384,24 @@ func (a *app) relative(paths []string) []string {
 }
 
 // shortPath returns a path relative to the working directory where that is shorter.
-func (a *app) shortPath(path string) string {
-	if rel, err := filepath.Rel(a.Dir, path); err == nil && len(rel) < len(path) {
+func (s System) shortPath(path string) string {
+	if rel, err := filepath.Rel(s.Dir, path); err == nil && len(rel) < len(path) {
 		return rel
 	}
 	return path
 }
 
 // abs returns path, made absolute from the working directory.
-func (a *app) abs(path string) string {
+func (s System) abs(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(a.Dir, path)
+	return filepath.Join(s.Dir, path)
 }
 
 // argRows returns the rows of --args-file, nil without it. A mapping is one row, a list has a row for each of its
 // mappings.
-func (a *app) argRows(path string) ([]map[string]any, error) {
+func (a *runCommand) argRows(path string) ([]map[string]any, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -427,7 +430,7 @@ func (r *renderers) close() error {
 	return errors.Join(errs...)
 }
 
-func (a *app) renderers(ctx context.Context, w *workspace.Workspace, f runFlags) *renderers {
+func (a *runCommand) renderers(ctx context.Context, w *workspace.Workspace, f runFlags) *renderers {
 	r := &renderers{}
 	var console *report.Console
 	writer := func(kind, path string, write func(io.Writer) error) func() error {
@@ -470,7 +473,7 @@ func (a *app) renderers(ctx context.Context, w *workspace.Workspace, f runFlags)
 }
 
 // annotations returns a handler that annotates a run, and the function that writes the annotations in GitHub Actions.
-func (a *app) annotations() (h event.Handler, write func() error) {
+func (a *runCommand) annotations() (h event.Handler, write func() error) {
 	annotations := report.NewAnnotations(a.inRepository)
 	return annotations, func() error {
 		if a.env("GITHUB_ACTIONS") != "true" {
@@ -482,11 +485,11 @@ func (a *app) annotations() (h event.Handler, write func() error) {
 
 // inRepository returns the path of a file below the root of the repository that GitHub Actions has checked out, empty
 // for refusedName.
-func (a *app) inRepository(file string) string {
+func (s System) inRepository(file string) string {
 	if file == refusedName {
 		return ""
 	}
-	rel, err := filepath.Rel(a.env("GITHUB_WORKSPACE"), a.abs(file))
+	rel, err := filepath.Rel(s.env("GITHUB_WORKSPACE"), s.abs(file))
 	if err != nil || !filepath.IsLocal(rel) {
 		return filepath.ToSlash(file)
 	}
@@ -495,11 +498,11 @@ func (a *app) inRepository(file string) string {
 
 // prepareReport removes an earlier report before the run. So a path that cannot be written is reported at once, and a
 // run that is killed does not leave the report of an earlier one. flag is the flag that names the path.
-func (a *app) prepareReport(flag, path string) error {
+func (s System) prepareReport(flag, path string) error {
 	if path == "" {
 		return nil
 	}
-	err := report.PrepareFile(a.abs(path))
+	err := report.PrepareFile(s.abs(path))
 	if err != nil {
 		hint := "choose a path for " + flag + " that can be written"
 		return fault.Wrap(fault.Misuse, err, hint, "write the report of "+flag)
@@ -509,8 +512,8 @@ func (a *app) prepareReport(flag, path string) error {
 
 // writeReport writes a report of a kind, JUnit or HTML, into a file, and adds it to the summary of the console, which
 // may be nil.
-func (a *app) writeReport(console *report.Console, kind, path string, write func(io.Writer) error) error {
-	if err := report.WriteFile(a.abs(path), write); err != nil {
+func (s System) writeReport(console *report.Console, kind, path string, write func(io.Writer) error) error {
+	if err := report.WriteFile(s.abs(path), write); err != nil {
 		return fault.Wrap(fault.IO, err, "", "write the "+kind+" report")
 	}
 	if console != nil {

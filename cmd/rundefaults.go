@@ -11,7 +11,7 @@ import (
 
 // withDefaults returns the flags with the project's values for those that are not on the command line. A list has no
 // reports.
-func (a *app) withDefaults(f runFlags, d config.RunDefaults) runFlags {
+func (a *runCommand) withDefaults(f runFlags, d config.RunDefaults) runFlags {
 	if !f.given("workers") {
 		f.workers = d.Workers
 	}
@@ -46,11 +46,11 @@ func (a *app) withDefaults(f runFlags, d config.RunDefaults) runFlags {
 }
 
 // shown returns a path that may be empty, relative to the working directory when it is below it.
-func (a *app) shown(path string) string {
+func (s System) shown(path string) string {
 	if path == "" {
 		return ""
 	}
-	return a.relative([]string{path})[0]
+	return s.relative([]string{path})[0]
 }
 
 // given reports whether a flag is on the command line.
@@ -65,7 +65,7 @@ func (f runFlags) timeoutName() string {
 }
 
 // listTrails prints what a run with the options would replay.
-func (a *app) listTrails(o run.Options) error {
+func (a *runCommand) listTrails(o run.Options) error {
 	cases, err := run.List(o)
 	if err != nil {
 		return err

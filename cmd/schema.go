@@ -14,7 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/typings"
 )
 
-func (a *app) newSchema() *cobra.Command {
+func (a *typeCommands) newSchema() *cobra.Command {
 	var withTools bool
 	names := append(config.SchemaNames(), "trail")
 	c := &cobra.Command{
@@ -53,7 +53,7 @@ func (a *app) newSchema() *cobra.Command {
 }
 
 // trailSchema prints the schema of trails with the tools of the project.
-func (a *app) trailSchema(ctx context.Context) error {
+func (a *typeCommands) trailSchema(ctx context.Context) error {
 	listed, err := a.listScopes(ctx)
 	if err != nil {
 		return err

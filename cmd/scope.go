@@ -22,9 +22,9 @@ type scopeFlags struct {
 	command *cobra.Command // the command with the flags, nil for none
 }
 
-func (f *scopeFlags) bind(a *app, c *cobra.Command) {
+func (f *scopeFlags) bind(p *program, c *cobra.Command) {
 	f.command = c
-	a.bindDevices(c)
+	p.bindDevices(c)
 	flags := c.Flags()
 	flags.StringVar(&f.target, "target", "", "`ID` of the target (env TRAILBLAZE_TARGET)")
 	flags.StringVar(&f.driver, "driver", "",
@@ -63,21 +63,8 @@ func (f *scopeFlags) pixels() (width, height int, err error) {
 	return width, height, nil
 }
 
-// loadProject finds and reads the project. The caller shows the project's warnings. With an error about the content of
-// its files it returns the project as far as it could be read.
-func (a *app) loadProject() (*workspace.Workspace, error) {
-	root, err := a.findRoot()
-	if err != nil {
-		return nil, err
-	}
-	w, problems := a.opener.Load(root)
-	return w, problems.Err()
-}
-
-func (a *app) findRoot() (string, error) { return a.opener.FindRoot(a.project) }
-
 // choice returns the choice of the flags that select a scope.
-func (a *app) choice(f scopeFlags) (workspace.Choice, error) {
+func (a *program) choice(f scopeFlags) (workspace.Choice, error) {
 	width, height, err := f.pixels()
 	return workspace.Choice{
 		Target: f.target, Driver: f.driver, Platform: f.platform, AgentMode: f.agent, Width: width, Height: height,
@@ -86,7 +73,7 @@ func (a *app) choice(f scopeFlags) (workspace.Choice, error) {
 }
 
 // sessions returns the sessions of the project that flags select, and their scope.
-func (a *app) sessions(ctx context.Context, f scopeFlags) (*workspace.Sessions, scope.Scope, error) {
+func (a *program) sessions(ctx context.Context, f scopeFlags) (*workspace.Sessions, scope.Scope, error) {
 	w, err := a.loadProject()
 	if err != nil {
 		return nil, scope.Scope{}, err
@@ -101,13 +88,6 @@ func (a *app) sessions(ctx context.Context, f scopeFlags) (*workspace.Sessions, 
 	}
 	sc, err := s.Scope()
 	return s, sc, err
-}
-
-// notice prints a message to stderr, nothing with --json.
-func (a *app) notice(message string) {
-	if !a.json {
-		fmt.Fprintf(a.Stderr, "trailblaze: %s\n", a.withProgram(message))
-	}
 }
 
 // withHint appends a hint to a message.

@@ -17,7 +17,7 @@ import (
 const shortSecretHint = "use a longer value, or expect it in output, logs and reports"
 
 // readSecrets returns the values of --secret, by name, and redacts them from now on.
-func (a *app) readSecrets(ctx context.Context, flags []string) (map[string]string, error) {
+func (a *program) readSecrets(ctx context.Context, flags []string) (map[string]string, error) {
 	out := map[string]string{}
 	var errs []error
 	for _, flag := range flags {
@@ -33,7 +33,7 @@ func (a *app) readSecrets(ctx context.Context, flags []string) (map[string]strin
 }
 
 // secret returns one secret, from the environment, a file, or the flag itself.
-func (a *app) secret(ctx context.Context, flag string) (name, value string, err error) {
+func (a *program) secret(ctx context.Context, flag string) (name, value string, err error) {
 	name, value, hasValue := strings.Cut(flag, "=")
 	if a.serving != nil { // the command that starts the session has read it
 		return name, a.serving.request.Secrets[name], nil

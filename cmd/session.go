@@ -22,7 +22,13 @@ import (
 // sessionVariable names the session in which commands work.
 const sessionVariable = "TRAILBLAZE_SESSION"
 
-func (a *app) newSession() *cobra.Command {
+// sessionCommands work in sessions that run in the background.
+type sessionCommands struct{ answers }
+
+// answers prints what sessions in the background answer.
+type answers struct{ *program }
+
+func (a *sessionCommands) newSession() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "session",
 		Short: "Keep a session open, work in it and save what it recorded",
@@ -41,7 +47,7 @@ them into a trail.`,
 const whichSession = `Without NAME it is the session that TRAILBLAZE_SESSION names, or else the only one that runs for the
 project.`
 
-func (a *app) newSessionList() *cobra.Command {
+func (a *sessionCommands) newSessionList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the sessions",
@@ -52,7 +58,7 @@ the reason.`,
 	}
 }
 
-func (a *app) newSessionStatus() *cobra.Command {
+func (a *sessionCommands) newSessionStatus() *cobra.Command {
 	var name string
 	c := &cobra.Command{
 		Use:   "status [NAME]",
@@ -75,7 +81,7 @@ func (a *app) newSessionStatus() *cobra.Command {
 	return c
 }
 
-func (a *app) newSessionEnd() *cobra.Command {
+func (a *sessionCommands) newSessionEnd() *cobra.Command {
 	var all bool
 	var name string
 	c := &cobra.Command{
@@ -125,7 +131,7 @@ func oneSession(args []string, flag string) (string, error) {
 }
 
 // sessionFolder is the folder of the sessions of this user.
-func (a *app) sessionFolder() background.Folder {
+func (a *program) sessionFolder() background.Folder {
 	f := background.Folder{Now: a.Now}
 	if dir := a.cacheDir(); dir != "" {
 		f.Dir = filepath.Join(dir, "sessions")
@@ -134,18 +140,20 @@ func (a *app) sessionFolder() background.Folder {
 }
 
 // reap kills what a command or a session that was killed left running, with a warning for each process.
-func (a *app) reap() {
+func (a *program) reap() {
 	a.reapLeftovers(event.NewStream(a.Now, a.redactor.Redactor(), warnings(func(text string) {
 		a.notice("warning: " + report.Clean(text))
 	})))
 }
 
 // sessionName returns the name of the session that a flag or argument, or else the environment, names.
-func (a *app) sessionName(given string) string { return cmp.Or(given, a.env(sessionVariable)) }
+func (a *sessionCommands) sessionName(given string) string {
+	return cmp.Or(given, a.env(sessionVariable))
+}
 
 // findSession returns the session that a command names, or else the environment, or else the only one. In a project it
 // is a session of that project.
-func (a *app) findSession(given string) (background.Record, error) {
+func (a *sessionCommands) findSession(given string) (background.Record, error) {
 	a.reap()
 	root, err := a.findRoot()
 	if a.project != "" && err != nil {
@@ -186,7 +194,7 @@ func (a *app) findSession(given string) (background.Record, error) {
 }
 
 // connect returns a client for the session that a command names.
-func (a *app) connect(given string) (*background.Client, error) {
+func (a *sessionCommands) connect(given string) (*background.Client, error) {
 	r, err := a.findSession(given)
 	if err != nil {
 		return nil, err
@@ -231,7 +239,7 @@ const (
 )
 
 // sessionView returns a session as it is now.
-func (a *app) sessionView(ctx context.Context, r background.Record) sessionView {
+func (a *sessionCommands) sessionView(ctx context.Context, r background.Record) sessionView {
 	var info background.Info
 	if r.Ended == nil && r.Socket != "" {
 		info, _ = a.sessionFolder().Info(ctx, r) // an error means that it ended since the record was read
@@ -255,7 +263,7 @@ func newSessionView(r background.Record, info background.Info) sessionView {
 	return v
 }
 
-func (a *app) listSessions(ctx context.Context) error {
+func (a *sessionCommands) listSessions(ctx context.Context) error {
 	a.reap()
 	records, err := a.sessionFolder().List()
 	if err != nil {
@@ -314,7 +322,7 @@ func (v sessionView) reason() string {
 	return v.Ended.Time.Local().Format("15:04:05") + ": " + v.Ended.Reason
 }
 
-func (a *app) printStatus(v sessionView) error {
+func (a answers) printStatus(v sessionView) error {
 	if a.json {
 		return a.writeJSON(v)
 	}
@@ -345,7 +353,7 @@ func (a *app) printStatus(v sessionView) error {
 }
 
 // endSessions ends a session or all of them. One that has ended already only loses its record.
-func (a *app) endSessions(ctx context.Context, given string, all bool) error {
+func (a *sessionCommands) endSessions(ctx context.Context, given string, all bool) error {
 	a.reap()
 	folder := a.sessionFolder()
 	var chosen []background.Record
@@ -377,7 +385,7 @@ func (a *app) endSessions(ctx context.Context, given string, all bool) error {
 	return nil
 }
 
-func (a *app) endSession(ctx context.Context, folder background.Folder, r background.Record) (sessionView, error) {
+func (a *sessionCommands) endSession(ctx context.Context, folder background.Folder, r background.Record) (sessionView, error) {
 	v := a.sessionView(ctx, r)
 	if v.State == stateEnded {
 		a.notice(report.Clean(fmt.Sprintf("session %s had ended already: %s", r.Name, r.Ended.Reason)))
@@ -412,7 +420,7 @@ func (f *sessionFlag) bind(c *cobra.Command) {
 }
 
 // session returns the name of the session in which a command works, empty for none.
-func (a *app) session(f sessionFlag) string {
+func (a *sessionCommands) session(f sessionFlag) string {
 	if f.command.Flags().Changed("session") {
 		return f.name
 	}

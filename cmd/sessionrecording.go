@@ -20,7 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-func (a *app) newSessionRecording() *cobra.Command {
+func (a *sessionCommands) newSessionRecording() *cobra.Command {
 	var replace, drop, reword, move, name string
 	c := &cobra.Command{
 		Use:   "recording [NAME]",
@@ -106,7 +106,7 @@ func numbered(flag, value string) (n int, text string, err error) {
 	return n, text, nil
 }
 
-func (a *app) printRecording(session, text string) error {
+func (a answers) printRecording(session, text string) error {
 	if a.json {
 		return a.writeJSON(map[string]any{"session": session, "recording": text})
 	}
@@ -118,7 +118,7 @@ func (a *app) printRecording(session, text string) error {
 	return nil
 }
 
-func (a *app) newSessionSave() *cobra.Command {
+func (a *sessionCommands) newSessionSave() *cobra.Command {
 	var request live.SaveRequest
 	var name string
 	c := &cobra.Command{
@@ -177,14 +177,14 @@ func (v *overwriteValue) String() string {
 func (*overwriteValue) Type() string { return "bool" }
 
 // projectFile returns a path that a session, whose working directory is the project root, reads as this command does.
-func (a *app) projectFile(name string) string {
+func (a *sessionCommands) projectFile(name string) string {
 	if strings.HasPrefix(name, ".") {
 		return filepath.Join(a.Dir, name)
 	}
 	return name
 }
 
-func (a *app) saveRecording(ctx context.Context, name string, request live.SaveRequest) error {
+func (a *sessionCommands) saveRecording(ctx context.Context, name string, request live.SaveRequest) error {
 	client, err := a.connect(name)
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func (a *app) saveRecording(ctx context.Context, name string, request live.SaveR
 }
 
 // printAlso prints which other files have calls that were repaired, and with asked what became of them.
-func (a *app) printAlso(saved live.SaveReport, asked bool) {
+func (a answers) printAlso(saved live.SaveReport, asked bool) {
 	var names []string
 	for _, f := range saved.Also {
 		names = append(names, fmt.Sprintf("%s (%s)", report.Clean(f.File), count(f.Calls, "call")))
@@ -239,7 +239,7 @@ func hasOrHave(n int, noun string) string {
 	return count(n, noun) + " have"
 }
 
-func (a *app) printSaved(saved live.SaveReport) {
+func (a answers) printSaved(saved live.SaveReport) {
 	fmt.Fprint(a.Stdout, report.Clean(saved.Diff))
 	file := report.Clean(saved.File)
 	switch {
@@ -275,7 +275,7 @@ func duration(r live.Replayed) string {
 }
 
 // printStopped prints where and why a replay stopped.
-func (a *app) printStopped(what, file string, r live.Replayed) {
+func (a answers) printStopped(what, file string, r live.Replayed) {
 	verb := "failed"
 	if r.Outcome == event.Error {
 		verb = "ended as an error"
@@ -311,7 +311,7 @@ func exitOf(r live.Replayed) error {
 	return exitCode(fault.ExitInfra)
 }
 
-func (a *app) newSessionReplay() *cobra.Command {
+func (a *sessionCommands) newSessionReplay() *cobra.Command {
 	var name string
 	var args []string
 	c := &cobra.Command{
@@ -344,7 +344,7 @@ the session ends. FILE is as in session save. ` + whichSession,
 	return c
 }
 
-func (a *app) replayInSession(ctx context.Context, name string, request live.TrailRequest) error {
+func (a *sessionCommands) replayInSession(ctx context.Context, name string, request live.TrailRequest) error {
 	client, err := a.connect(name)
 	if err != nil {
 		return err
@@ -376,7 +376,7 @@ func (a *app) replayInSession(ctx context.Context, name string, request live.Tra
 }
 
 // noticeRepair says how to go on after a replay that stopped.
-func (a *app) noticeRepair(r live.TrailReport) {
+func (a answers) noticeRepair(r live.TrailReport) {
 	switch {
 	case r.Invalid:
 		a.notice("no call was made; correct the file, then replay it again")
@@ -399,7 +399,7 @@ func repairFlag(kind string) string {
 }
 
 // printScreen prints what a request changed on the screen.
-func (a *app) printScreen(changes string, events, messages []string) {
+func (a answers) printScreen(changes string, events, messages []string) {
 	a.printEvents(events, messages)
 	if changes != "" {
 		fmt.Fprintln(a.Stdout, report.Clean(changes))
@@ -407,7 +407,7 @@ func (a *app) printScreen(changes string, events, messages []string) {
 }
 
 // printEvents prints what happened since the last request.
-func (a *app) printEvents(events, messages []string) {
+func (a answers) printEvents(events, messages []string) {
 	for _, event := range events {
 		fmt.Fprintf(a.Stdout, "event: %s\n", report.Clean(event))
 	}

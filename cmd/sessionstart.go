@@ -26,7 +26,7 @@ type startFlags struct {
 	idle time.Duration
 }
 
-func (a *app) newSessionStart() *cobra.Command {
+func (a *sessionCommands) newSessionStart() *cobra.Command {
 	var f startFlags
 	c := &cobra.Command{
 		Use:   "start",
@@ -47,7 +47,7 @@ when its device or one of its servers breaks. Its device starts with the first c
 			return a.startSession(c.Context(), f)
 		},
 	}
-	f.bind(a, c)
+	f.bind(a.program, c)
 	c.Flags().StringVar(&f.name, "name", "", "`NAME` of the session (default: s1, s2 and so on)")
 	c.Flags().DurationVar(&f.idle, "idle", 30*time.Minute, "end the session after this time without a command; 0 for never")
 	return c
@@ -86,7 +86,7 @@ type startReply struct {
 }
 
 // startSession starts a process that serves a session, and prints what it reports.
-func (a *app) startSession(ctx context.Context, f startFlags) error {
+func (a *sessionCommands) startSession(ctx context.Context, f startFlags) error {
 	secrets, err := a.readSecrets(ctx, f.secrets)
 	if err != nil {
 		return err
@@ -233,9 +233,9 @@ func (s servingStderr) Write(p []byte) (int, error) {
 }
 
 // serveSession opens a session and serves requests to it until it ends. It runs in the process of the session.
-func (a *app) serveSession(ctx context.Context, f startFlags) error {
+func (a *sessionCommands) serveSession(ctx context.Context, f startFlags) error {
 	a.serving.watch(a.cancel)
-	choice, err := f.choice(ctx, a)
+	choice, err := f.choice(ctx, a.program)
 	if err != nil {
 		return err
 	}
@@ -261,13 +261,13 @@ func (a *app) serveSession(ctx context.Context, f startFlags) error {
 }
 
 // openSession opens the session of a claimed name, and reports to the command that starts it.
-func (a *app) openSession(
+func (a *sessionCommands) openSession(
 	ctx context.Context, w *workspace.Workspace, choice liveChoice, idle time.Duration, claim *background.Claim,
 ) (*background.Server, error) {
-	for _, note := range a.lostRecordings(w.Project) {
+	for _, note := range (liveOpener{a.program}).lostRecordings(w.Project) {
 		a.notice(note)
 	}
-	session, err := a.openLive(ctx, w, choice)
+	session, err := liveOpener{a.program}.openLive(ctx, w, choice)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
@@ -290,7 +290,7 @@ func (a *app) openSession(
 }
 
 // printStarted prints the name of a session for the command that starts it.
-func (a *app) printStarted(server *background.Server) error {
+func (a answers) printStarted(server *background.Server) error {
 	r := server.Record()
 	fmt.Fprintf(a.serving.log, "session %s of process %d for %s\n", r.Name, r.PID, r.Project)
 	if a.json {

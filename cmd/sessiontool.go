@@ -40,7 +40,7 @@ func (f toolFlags) stepRequest() (live.StepRequest, error) {
 }
 
 // callInSession makes a call in a session that runs in the background.
-func (a *app) callInSession(ctx context.Context, f toolFlags, args []string) error {
+func (a *toolCommands) callInSession(ctx context.Context, f toolFlags, args []string) error {
 	if err := f.session.checkSessionFlags("args", "step", "verify", "save-as"); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ type stepView struct {
 }
 
 // printStep prints what a call in a session did. For a failed one it returns the exit code.
-func (a *app) printStep(session string, request live.StepRequest, done live.StepReport, durationMs int64) error {
+func (a answers) printStep(session string, request live.StepRequest, done live.StepReport, durationMs int64) error {
 	call := done.Calls[0]
 	code := fault.ExitPassed
 	failure := &fault.Error{Kind: call.Kind, Message: call.Text, Hint: call.Hint}
@@ -140,7 +140,7 @@ func codeError(code int) error {
 	return exitCode(code)
 }
 
-func (a *app) printCall(call live.CallReport, failure *fault.Error) {
+func (a answers) printCall(call live.CallReport, failure *fault.Error) {
 	if call.Note != "" {
 		a.notice(report.Clean(call.Note))
 	}
@@ -156,7 +156,7 @@ func (a *app) printCall(call live.CallReport, failure *fault.Error) {
 }
 
 // snapshotInSession prints what the device of a session shows.
-func (a *app) snapshotInSession(ctx context.Context, f snapshotFlags, args []string) error {
+func (a *toolCommands) snapshotInSession(ctx context.Context, f snapshotFlags, args []string) error {
 	if len(args) > 0 {
 		return fault.New(fault.Misuse, "open it with `trailblaze tool web_navigate url="+args[0]+" --step TEXT`, or add --session '' "+
 			"to open it outside of the session", "snapshot takes no URL in a session")
@@ -201,7 +201,7 @@ func (f snapshotFlags) show() device.Show {
 }
 
 // printPageLog prints the console or the requests of a page.
-func (a *app) printPageLog(show device.Show, log live.PageLog) error {
+func (a answers) printPageLog(show device.Show, log live.PageLog) error {
 	if a.json {
 		return a.writeJSON(map[string]any{string(show): log})
 	}
@@ -219,7 +219,7 @@ func (a *app) printPageLog(show device.Show, log live.PageLog) error {
 }
 
 // writeScreenshot writes the screenshot into a file, unless path is empty. withheld is why there is none.
-func (a *app) writeScreenshot(path string, shot live.Snapshot) (withheld string, err error) {
+func (a answers) writeScreenshot(path string, shot live.Snapshot) (withheld string, err error) {
 	switch {
 	case path == "":
 		return "", nil
@@ -237,7 +237,7 @@ func (a *app) writeScreenshot(path string, shot live.Snapshot) (withheld string,
 }
 
 // printSessionSnapshot prints a snapshot, and what became of the screenshot when its path is not empty.
-func (a *app) printSessionSnapshot(shot live.Snapshot, path, withheld string) error {
+func (a answers) printSessionSnapshot(shot live.Snapshot, path, withheld string) error {
 	if a.json {
 		return a.writeJSON(struct {
 			URL      string   `json:"url"`
@@ -265,7 +265,7 @@ func (a *app) printSessionSnapshot(shot live.Snapshot, path, withheld string) er
 }
 
 // listToolsInSession lists the tools of a session.
-func (a *app) listToolsInSession(ctx context.Context, f sessionFlag, o listOptions) error {
+func (a *toolCommands) listToolsInSession(ctx context.Context, f sessionFlag, o listOptions) error {
 	if err := f.checkSessionFlags("why", "group"); err != nil {
 		return err
 	}

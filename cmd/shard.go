@@ -16,7 +16,7 @@ import (
 
 // readShard sets the shard and the durations of o. It returns a warning when the durations file is invalid; trails are
 // then divided by their number.
-func (a *app) readShard(project *config.Project, f runFlags, o *run.Options) (warning *event.Log, err error) {
+func (a *runCommand) readShard(project *config.Project, f runFlags, o *run.Options) (warning *event.Log, err error) {
 	if f.shard == "" {
 		if f.durations != "" {
 			return nil, fault.New(fault.Misuse, "add --shard, or leave --durations out",
@@ -58,7 +58,7 @@ const resultsPattern = "results-*-of-*.ndjson"
 
 // removeResults removes the results that an earlier run of the shard wrote, also when this run then fails to start:
 // they would be taken for its results.
-func (a *app) removeResults(shard string) {
+func (a *runCommand) removeResults(shard string) {
 	s, err := run.ParseShard(shard)
 	w, _ := a.loadProject() // both errors are reported later; an invalid project has a LogsDir too
 	if err == nil && w != nil {

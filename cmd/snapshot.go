@@ -33,7 +33,7 @@ type snapshotFlags struct {
 	console, requests        bool
 }
 
-func (a *app) newSnapshot() *cobra.Command {
+func (a *toolCommands) newSnapshot() *cobra.Command {
 	var f snapshotFlags
 	c := &cobra.Command{
 		Use:   "snapshot [URL]",
@@ -71,7 +71,7 @@ runs, and its commands take it: trailblaze tool web_click ref=e4 --session s1.`,
 	return c
 }
 
-func (a *app) snapshot(ctx context.Context, f snapshotFlags, args []string) error {
+func (a *toolCommands) snapshot(ctx context.Context, f snapshotFlags, args []string) error {
 	if f.maxBytes < 0 {
 		return fault.New(fault.Misuse, "leave --max-bytes out for 6000", "--max-bytes %d is less than 0", f.maxBytes)
 	}
@@ -136,7 +136,7 @@ func (f snapshotFlags) chosenDriver() (scope.Driver, error) {
 
 // openSnapshotDevice opens a device of a driver that can list what it shows, with the settings of the project if there
 // is one.
-func (a *app) openSnapshotDevice(ctx context.Context, c *cobra.Command, driver scope.Driver, address string) (snapshotDevice, error) {
+func (a *toolCommands) openSnapshotDevice(ctx context.Context, c *cobra.Command, driver scope.Driver, address string) (snapshotDevice, error) {
 	w := a.opener.Empty()
 	opened := device.Session{
 		ID: "snapshot", TrailDir: a.Dir, Driver: driver.Key,
@@ -185,7 +185,7 @@ func folderFor(address, dir, root string) string {
 	return filepath.Dir(path)
 }
 
-func (a *app) printSnapshot(s device.Snapshot, driver scope.Driver) error {
+func (a *toolCommands) printSnapshot(s device.Snapshot, driver scope.Driver) error {
 	if a.json {
 		return a.writeJSON(struct {
 			URL      string `json:"url"`

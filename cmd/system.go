@@ -110,12 +110,12 @@ func (s System) env(name string) string {
 	return v
 }
 
-// program returns how the user runs this program.
-func (s System) program() string { return cmp.Or(s.env("TRAILBLAZE_PROGRAM"), "trailblaze") }
+// commandName returns how the user runs this program.
+func (s System) commandName() string { return cmp.Or(s.env("TRAILBLAZE_PROGRAM"), "trailblaze") }
 
 // withProgram returns a message with the commands in it as the user runs them.
 func (s System) withProgram(message string) string {
-	return strings.ReplaceAll(message, "`trailblaze ", "`"+s.program()+" ")
+	return strings.ReplaceAll(message, "`trailblaze ", "`"+s.commandName()+" ")
 }
 
 // inCI reports whether a CI runner may read the output, and take lines of it for commands.

@@ -32,7 +32,10 @@ type toolFlags struct {
 	session                          sessionFlag
 }
 
-func (a *app) newTool() *cobra.Command {
+// toolCommands use tools and devices, in a session of their own or in one that runs in the background.
+type toolCommands struct{ *sessionCommands }
+
+func (a *toolCommands) newTool() *cobra.Command {
 	var f toolFlags
 	c := &cobra.Command{
 		Use:   "tool NAME [ARGUMENT=VALUE...]",
@@ -51,7 +54,7 @@ its result. --step or --verify record it there, as part of the step with that te
 		RunE: func(c *cobra.Command, args []string) error { return a.callTool(c.Context(), f, args) },
 	}
 	flags := c.Flags()
-	f.bind(a, c)
+	f.bind(a.program, c)
 	flags.StringVar(&f.args, "args", "", "arguments as a `JSON` object; ARGUMENT=VALUE adds to it")
 	flags.StringArrayVar(&f.memory, "memory", nil, "set `NAME=VALUE` in the session's memory (repeatable)")
 	flags.StringArrayVar(&f.secrets, "secret", nil,
@@ -68,7 +71,7 @@ its result. --step or --verify record it there, as part of the step with that te
 	return c
 }
 
-func (a *app) callTool(ctx context.Context, f toolFlags, args []string) error {
+func (a *toolCommands) callTool(ctx context.Context, f toolFlags, args []string) error {
 	if len(args) == 0 {
 		return fault.New(fault.Misuse, "`trailblaze toolbox list` lists the tools", "tool needs the name of a tool")
 	}
@@ -141,7 +144,7 @@ func (f toolFlags) checkSave() error {
 }
 
 // single returns the call that the command line describes, and the choice of its session.
-func (a *app) single(ctx context.Context, f toolFlags, words []string) (o session.Single, choice workspace.Choice, err error) {
+func (a *toolCommands) single(ctx context.Context, f toolFlags, words []string) (o session.Single, choice workspace.Choice, err error) {
 	o = session.Single{Tool: words[0], Save: f.save != ""}
 	secrets, err := a.readSecrets(ctx, f.secrets)
 	if err != nil {
@@ -208,7 +211,7 @@ func argumentPairs(words []string) (map[string]string, error) {
 
 // toolStream makes a stream of sessions that prints warnings and progress to stderr, with --verbose every call. It sets
 // durationMs to the duration of the last call that finishes, which is the one that contains all nested calls.
-func (a *app) toolStream(s *workspace.Sessions, durationMs *int64) {
+func (a *program) toolStream(s *workspace.Sessions, durationMs *int64) {
 	for _, w := range s.Project.Warnings {
 		a.notice("warning: " + report.Clean(w.Error()))
 	}
@@ -264,7 +267,7 @@ type toolResultView struct {
 }
 
 // printResult prints the result of a tool. For a failed one it prints an error and returns exit code 1.
-func (a *app) printResult(name string, called session.SingleResult, durationMs int64) error {
+func (a *toolCommands) printResult(name string, called session.SingleResult, durationMs int64) error {
 	failed, result := exitCode(fault.ExitFailed), called.Answer
 	text := a.redactor.Text(result.Text)
 	if a.json {
@@ -323,7 +326,7 @@ func lastLines(path string) []string {
 
 // withLogs adds the last lines of the called tool's server, and the paths of the logs, to an error that does not name
 // them.
-func (a *app) withLogs(err error, called session.SingleResult) error {
+func (a *toolCommands) withLogs(err error, called session.SingleResult) error {
 	e := fault.As(err)
 	if e == nil || len(fault.Split(err)) > 1 { // several servers failed to start; each error names its log
 		return err
@@ -342,7 +345,7 @@ func (a *app) withLogs(err error, called session.SingleResult) error {
 }
 
 // saveStep appends the calls to the trail of --save, as a step for this device.
-func (a *app) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) error {
+func (a *toolCommands) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) error {
 	if calls == nil {
 		return fault.New(fault.Misuse, "", "the call is not saved: neither the tool nor what it called can be recorded")
 	}
@@ -363,7 +366,7 @@ func (a *app) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, ca
 }
 
 // lockSaves makes other commands wait that append to a trail, until unlock is called.
-func (a *app) lockSaves() (unlock func(), err error) {
+func (a *toolCommands) lockSaves() (unlock func(), err error) {
 	dir := a.cacheDir()
 	if dir == "" {
 		return nil, fault.New(fault.Misuse, "set TRAILBLAZE_CACHE_DIR to the absolute path of a folder",
@@ -381,7 +384,7 @@ func (a *app) lockSaves() (unlock func(), err error) {
 }
 
 // withStep returns the trail of --save with one more step. A new trail gets the memory of the call.
-func (a *app) withStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) ([]byte, error) {
+func (a *toolCommands) withStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) ([]byte, error) {
 	lineage := trail.Lineage(f.classifiers)
 	if len(lineage) == 0 {
 		lineage = []string{sc.Driver.Platform.Lower()}

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,7 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-func (a *app) newToolbox() *cobra.Command {
+func (a *toolCommands) newToolbox() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "toolbox",
 		Short: "Show the tools of a scope",
@@ -30,7 +29,7 @@ func (a *app) newToolbox() *cobra.Command {
 	return c
 }
 
-func (a *app) newToolboxList() *cobra.Command {
+func (a *toolCommands) newToolboxList() *cobra.Command {
 	var f scopeFlags
 	var named sessionFlag
 	var o listOptions
@@ -55,7 +54,7 @@ their tools and stopped; no tool is called. With --session, list the tools of a 
 			return a.listTools(c.Context(), f, o)
 		},
 	}
-	f.bind(a, c)
+	f.bind(a.program, c)
 	named.bind(c)
 	c.Flags().BoolVar(&o.why, "why", false, "also list the tools that the scope leaves out, with the reason")
 	c.Flags().StringSliceVar(&o.groups, "group", nil,
@@ -69,7 +68,7 @@ type listOptions struct {
 	groups []string // ids of toolsets; empty for the tools that the scope offers
 }
 
-func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error {
+func (a *toolCommands) listTools(ctx context.Context, f scopeFlags, o listOptions) error {
 	s, sc, err := a.sessions(ctx, f)
 	if err != nil {
 		return err
@@ -100,7 +99,7 @@ func (a *app) listTools(ctx context.Context, f scopeFlags, o listOptions) error 
 }
 
 // showToolbox prints a listing.
-func (a *app) showToolbox(project *config.Project, view toolboxView, o listOptions) error {
+func (a *toolCommands) showToolbox(project *config.Project, view toolboxView, o listOptions) error {
 	if a.json {
 		return a.writeJSON(view)
 	}
@@ -148,31 +147,6 @@ func warnings(warn func(text string)) event.Handler {
 			warn(l.Source + ": " + withHint(l.Message, l.Hint))
 		}
 	})
-}
-
-// debugLogs returns a handler that prints the debug messages of a session, for -vv.
-func (a *app) debugLogs() event.Handler {
-	return event.HandlerFunc(func(r event.Record) {
-		if l, ok := r.Event.(event.Log); ok && l.Level == "debug" && a.verbose > 1 {
-			a.notice("debug: " + report.Clean(l.Message))
-		}
-	})
-}
-
-// withWarnings returns the error of a listing with the warnings before it as a detail, for JSON output. Joined errors
-// become one.
-func (a *app) withWarnings(err error, warnings []string) error {
-	if !a.json || len(warnings) == 0 {
-		return err
-	}
-	var text bytes.Buffer
-	report.ErrorJSON(&text, err)
-	merged := struct{ Error fault.Error }{}
-	if json.Unmarshal(text.Bytes(), &merged) != nil {
-		return err
-	}
-	merged.Error.Cause, merged.Error.Details["warnings"] = err, warnings
-	return &merged.Error
 }
 
 // toolboxView is the JSON output of toolbox list.
@@ -248,7 +222,7 @@ func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) too
 	return v
 }
 
-func (a *app) printToolbox(project *config.Project, v toolboxView, o listOptions) error {
+func (a *toolCommands) printToolbox(project *config.Project, v toolboxView, o listOptions) error {
 	style := a.style(a.OutTTY)
 	target := v.Target
 	if target == "" {
@@ -297,7 +271,7 @@ func nothingExcluded(servers []config.Server) string {
 	return "No tool is excluded."
 }
 
-func (a *app) printToolboxSummary(v toolboxView, why bool) {
+func (a *toolCommands) printToolboxSummary(v toolboxView, why bool) {
 	fmt.Fprintf(a.Stdout, "\n%s", count(len(v.Tools), "tool"))
 	if n := len(v.Skipped); n > 0 {
 		fmt.Fprintf(a.Stdout, ", %d left out", n)

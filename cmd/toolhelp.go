@@ -14,7 +14,7 @@ import (
 )
 
 // helpOfTool prints what a tool does and takes, for `tool NAME --help`. It returns false if no tool has the name.
-func (a *app) helpOfTool(c *cobra.Command, name string) bool {
+func (a *toolCommands) helpOfTool(c *cobra.Command, name string) bool {
 	t := a.ownTool(name)
 	if t == nil {
 		t = a.listedTool(c, name)
@@ -47,8 +47,8 @@ func (a *app) helpOfTool(c *cobra.Command, name string) bool {
 
 // ownTool returns a built-in tool or a device command, for the platform of the project or its trails if that has one of
 // the name; nil if there is none.
-func (a *app) ownTool(name string) *discover.Tool {
-	registries, err := a.ownTools()
+func (a *toolCommands) ownTool(name string) *discover.Tool {
+	registries, err := ownTools(a.Devices)
 	if err != nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (a *app) ownTool(name string) *discover.Tool {
 }
 
 // listedTool returns a tool of the servers of the project, which it starts and stops; nil if there is none.
-func (a *app) listedTool(c *cobra.Command, name string) *discover.Tool {
+func (a *toolCommands) listedTool(c *cobra.Command, name string) *discover.Tool {
 	s, sc, err := a.sessions(c.Context(), scopeFlags{command: c})
 	if err != nil {
 		return nil

@@ -26,7 +26,10 @@ import (
 // maxTypings is the size in bytes of the largest file of types that is compared with the new one.
 const maxTypings = 64 << 20
 
-func (a *app) newTypes() *cobra.Command {
+// typeCommands describe the tools of a project for compilers and editors.
+type typeCommands struct{ *program }
+
+func (a *typeCommands) newTypes() *cobra.Command {
 	var f typesFlags
 	c := &cobra.Command{
 		Use:   "types",
@@ -77,7 +80,7 @@ type typesFlags struct {
 }
 
 // types writes the files of the project once.
-func (a *app) types(ctx context.Context, f typesFlags) error {
+func (a *typeCommands) types(ctx context.Context, f typesFlags) error {
 	listed, err := a.listScopes(ctx)
 	if err != nil {
 		return err
@@ -143,7 +146,7 @@ type typesFile struct {
 	Written bool   `json:"written"` // false when it was up to date
 }
 
-func (a *app) printTypes(v typesView) error {
+func (a *typeCommands) printTypes(v typesView) error {
 	if a.json {
 		return a.writeJSON(v)
 	}
@@ -178,7 +181,7 @@ func (s scopeTools) names() int {
 }
 
 // listScopes starts the servers of each scope of the project, one scope after another, and returns their tools.
-func (a *app) listScopes(ctx context.Context) (scopeTools, error) {
+func (a *typeCommands) listScopes(ctx context.Context) (scopeTools, error) {
 	w, err := a.loadProject()
 	if err != nil {
 		return scopeTools{}, err
@@ -276,7 +279,7 @@ func targetDrivers(project *config.Project, t scope.Target) []scope.Driver {
 }
 
 // watchTypes writes the types, and again after each change of the project, until it is interrupted.
-func (a *app) watchTypes(ctx context.Context, f typesFlags) (err error) {
+func (a *typeCommands) watchTypes(ctx context.Context, f typesFlags) (err error) {
 	root, err := a.findRoot()
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 
 // watchLoop is run --watch: a run, and another one after each change, until it is interrupted.
 type watchLoop struct {
-	*app
+	*runCommand
 	job      job // of the last run; its workspace is nil when the project could not be read
 	files    *watch.Watcher
 	watchErr error     // why files are no longer watched
@@ -32,7 +32,7 @@ type watchLoop struct {
 }
 
 // watchTrails runs trails, and again after each change of their sources.
-func (a *app) watchTrails(ctx context.Context, j job) (err error) {
+func (a *runCommand) watchTrails(ctx context.Context, j job) (err error) {
 	w, err := a.loadProject()
 	if w == nil { // an invalid project is reported by the first run
 		return a.refused(j.flags, err)
@@ -45,9 +45,9 @@ func (a *app) watchTrails(ctx context.Context, j job) (err error) {
 	if err := files.Watch([]string{w.Project.Root}, []string{w.Project.LogsDir}); err != nil {
 		return err
 	}
-	j.kept = &resources{webServers: webServers{app: a}}
+	j.kept = &resources{webServers: webServers{program: a.program}}
 	defer j.kept.stop(ctx)
-	return (&watchLoop{app: a, job: j, files: files}).loop(ctx)
+	return (&watchLoop{runCommand: a, job: j, files: files}).loop(ctx)
 }
 
 // loop makes runs until the command ends.

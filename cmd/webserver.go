@@ -40,7 +40,7 @@ func (r *resources) close(ctx context.Context) {
 
 // webServers are the web servers of a project that are running: for one run, or with --watch for all of them.
 type webServers struct {
-	*app
+	*program
 	project *config.Project              // whose servers they are; nil for none
 	running []*webserver.Server          // by the index in project.WebServers; nil for one that is not running
 	stream  atomic.Pointer[event.Stream] // of the current run; nil between runs
@@ -122,7 +122,7 @@ func (w *webServers) stop(ctx context.Context) {
 }
 
 // noticeWebServers says which web servers a session of a target needs and does not start.
-func (a *app) noticeWebServers(ctx context.Context, project *config.Project, targetID string) {
+func (a *sessionCommands) noticeWebServers(ctx context.Context, project *config.Project, targetID string) {
 	for _, server := range project.WebServers {
 		if server.ServesAny([]string{targetID}) && !webserver.InUse(ctx, server.URL) {
 			a.notice(fmt.Sprintf("nothing is running at %s, and a session does not start webServer; start it yourself: %s",

@@ -24,9 +24,9 @@ func kinds() []device.Kind {
 }
 
 // bindDevices adds a flag for every option of every kind of device.
-func (a *program) bindDevices(c *cobra.Command) {
+func (p *program) bindDevices(c *cobra.Command) {
 	flags := c.Flags()
-	for _, o := range a.options() {
+	for _, o := range p.options() {
 		if o.Flag == "" || flags.Lookup(o.Flag) != nil { // of two kinds that share an option, one adds the flag
 			continue
 		}
@@ -71,21 +71,21 @@ func (l *listValue) String() string { return string(*l) }
 func (*listValue) Type() string { return "string" }
 
 // options returns the options of all kinds of device.
-func (a *program) options() []device.Option {
+func (p *program) options() []device.Option {
 	var all []device.Option
-	for _, k := range a.Devices {
+	for _, k := range p.Devices {
 		all = append(all, k.Options...)
 	}
 	return all
 }
 
 // setOptions returns the options of devices that are given to a command, by the names of their flags.
-func (a *program) setOptions(c *cobra.Command) map[string]string {
+func (p *program) setOptions(c *cobra.Command) map[string]string {
 	set := map[string]string{}
 	if c == nil {
 		return set
 	}
-	for _, o := range a.options() {
+	for _, o := range p.options() {
 		if c.Flags().Changed(o.Flag) {
 			set[o.Flag] = c.Flags().Lookup(o.Flag).Value.String()
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // writeJSON writes one JSON value to stdout.
-func (a *program) writeJSON(v any) error { return report.JSON(a.Stdout, v) }
+func (p *program) writeJSON(v any) error { return report.JSON(p.Stdout, v) }
 
 // list returns s, or an empty slice for nil: JSON then has [] and not null.
 func list[T any](s []T) []T {

@@ -211,8 +211,8 @@ func (a *reportCommands) sessionDir(arg string) (string, error) {
 }
 
 // logsDir returns the folder of the project's sessions.
-func (a *program) logsDir() (string, error) {
-	w, err := a.loadProject()
+func (p *program) logsDir() (string, error) {
+	w, err := p.loadProject()
 	if err != nil {
 		return "", err
 	}

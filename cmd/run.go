@@ -357,9 +357,9 @@ func (a *runCommand) trailPaths(project *config.Project, f runFlags, last []run.
 }
 
 // reapLeftovers kills the processes that an earlier run or session, itself killed, left running.
-func (a *program) reapLeftovers(stream *event.Stream) {
-	_, sessionsErr := a.sessionFolder().List() // removes the sockets of sessions that were killed
-	killed, err := spawn.Reap(a.stateDir())
+func (p *program) reapLeftovers(stream *event.Stream) {
+	_, sessionsErr := p.sessionFolder().List() // removes the sockets of sessions that were killed
+	killed, err := spawn.Reap(p.stateDir())
 	err = errors.Join(err, sessionsErr)
 	if err != nil {
 		hint := "`trailblaze doctor` tries again"

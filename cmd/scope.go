@@ -64,21 +64,21 @@ func (f *scopeFlags) pixels() (width, height int, err error) {
 }
 
 // choice returns the choice of the flags that select a scope.
-func (a *program) choice(f scopeFlags) (workspace.Choice, error) {
+func (p *program) choice(f scopeFlags) (workspace.Choice, error) {
 	width, height, err := f.pixels()
 	return workspace.Choice{
 		Target: f.target, Driver: f.driver, Platform: f.platform, AgentMode: f.agent, Width: width, Height: height,
-		Options: a.setOptions(f.command), LogStderr: a.verbose > 1,
+		Options: p.setOptions(f.command), LogStderr: p.verbose > 1,
 	}, err
 }
 
 // sessions returns the sessions of the project that flags select, and their scope.
-func (a *program) sessions(ctx context.Context, f scopeFlags) (*workspace.Sessions, scope.Scope, error) {
-	w, err := a.loadProject()
+func (p *program) sessions(ctx context.Context, f scopeFlags) (*workspace.Sessions, scope.Scope, error) {
+	w, err := p.loadProject()
 	if err != nil {
 		return nil, scope.Scope{}, err
 	}
-	choice, err := a.choice(f)
+	choice, err := p.choice(f)
 	if err != nil {
 		return nil, scope.Scope{}, err
 	}

@@ -17,39 +17,39 @@ import (
 const shortSecretHint = "use a longer value, or expect it in output, logs and reports"
 
 // readSecrets returns the values of --secret, by name, and redacts them from now on.
-func (a *program) readSecrets(ctx context.Context, flags []string) (map[string]string, error) {
+func (p *program) readSecrets(ctx context.Context, flags []string) (map[string]string, error) {
 	out := map[string]string{}
 	var errs []error
 	for _, flag := range flags {
-		name, value, err := a.secret(ctx, flag)
+		name, value, err := p.secret(ctx, flag)
 		if err == nil && value == "" {
 			err = fault.New(fault.Misuse, "", "--secret %s is empty", name)
 		}
 		out[name] = value
 		errs = append(errs, err)
 	}
-	a.redactor.Add(out)
+	p.redactor.Add(out)
 	return out, errors.Join(errs...)
 }
 
 // secret returns one secret, from the environment, a file, or the flag itself.
-func (a *program) secret(ctx context.Context, flag string) (name, value string, err error) {
+func (p *program) secret(ctx context.Context, flag string) (name, value string, err error) {
 	name, value, hasValue := strings.Cut(flag, "=")
-	if a.serving != nil { // the command that starts the session has read it
-		return name, a.serving.request.Secrets[name], nil
+	if p.serving != nil { // the command that starts the session has read it
+		return name, p.serving.request.Secrets[name], nil
 	}
 	switch file, fromFile := strings.CutPrefix(value, "@"); {
 	case name == "":
 		return "", "", fault.New(fault.Misuse, "write --secret NAME, NAME=@FILE or NAME=VALUE", "--secret has no name")
 	case !hasValue:
-		v, ok := a.Getenv(name)
+		v, ok := p.Getenv(name)
 		if !ok {
 			return name, "", fault.New(fault.Misuse, "set the variable, or write --secret "+name+"=@FILE",
 				"--secret %s: the environment variable is not set", name)
 		}
 		return name, v, nil
 	case fromFile:
-		data, err := readSecretFile(ctx, a.abs(file))
+		data, err := readSecretFile(ctx, p.abs(file))
 		if err != nil {
 			return name, "", fault.Wrap(fault.Misuse, err, "", "--secret "+name)
 		}

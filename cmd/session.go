@@ -131,18 +131,18 @@ func oneSession(args []string, flag string) (string, error) {
 }
 
 // sessionFolder is the folder of the sessions of this user.
-func (a *program) sessionFolder() background.Folder {
-	f := background.Folder{Now: a.Now}
-	if dir := a.cacheDir(); dir != "" {
+func (p *program) sessionFolder() background.Folder {
+	f := background.Folder{Now: p.Now}
+	if dir := p.cacheDir(); dir != "" {
 		f.Dir = filepath.Join(dir, "sessions")
 	}
 	return f
 }
 
 // reap kills what a command or a session that was killed left running, with a warning for each process.
-func (a *program) reap() {
-	a.reapLeftovers(event.NewStream(a.Now, a.redactor.Redactor(), warnings(func(text string) {
-		a.notice("warning: " + report.Clean(text))
+func (p *program) reap() {
+	p.reapLeftovers(event.NewStream(p.Now, p.redactor.Redactor(), warnings(func(text string) {
+		p.notice("warning: " + report.Clean(text))
 	})))
 }
 

@@ -211,31 +211,31 @@ func argumentPairs(words []string) (map[string]string, error) {
 
 // toolStream makes a stream of sessions that prints warnings and progress to stderr, with --verbose every call. It sets
 // durationMs to the duration of the last call that finishes, which is the one that contains all nested calls.
-func (a *program) toolStream(s *workspace.Sessions, durationMs *int64) {
+func (p *program) toolStream(s *workspace.Sessions, durationMs *int64) {
 	for _, w := range s.Project.Warnings {
-		a.notice("warning: " + report.Clean(w.Error()))
+		p.notice("warning: " + report.Clean(w.Error()))
 	}
 	for _, message := range s.Redactor.Warnings() {
-		a.notice("warning: " + withHint(report.Clean(message), shortSecretHint))
+		p.notice("warning: " + withHint(report.Clean(message), shortSecretHint))
 	}
 	timer := event.HandlerFunc(func(r event.Record) {
 		if e, ok := r.Event.(event.CallFinished); ok {
 			*durationMs = e.DurationMs
 		}
 	})
-	if a.verbose > 0 && !a.json {
-		style := a.style(a.ErrTTY)
+	if p.verbose > 0 && !p.json {
+		style := p.style(p.ErrTTY)
 		style.Live = false
-		console := report.NewConsole(a.Stderr, style, report.ConsoleOptions{Verbose: true, Now: a.Now})
+		console := report.NewConsole(p.Stderr, style, report.ConsoleOptions{Verbose: true, Now: p.Now})
 		s.NewStream(timer, console)
 		return
 	}
 	progress := event.HandlerFunc(func(r event.Record) {
 		if e, ok := r.Event.(event.CallProgress); ok {
-			a.notice(report.Clean(e.Message))
+			p.notice(report.Clean(e.Message))
 		}
 	})
-	warn := func(text string) { a.notice("warning: " + report.Clean(text)) }
+	warn := func(text string) { p.notice("warning: " + report.Clean(text)) }
 	s.NewStream(timer, warnings(warn), progress)
 }
 

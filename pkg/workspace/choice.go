@@ -55,7 +55,7 @@ func (w *Workspace) Sessions(ctx context.Context, c Choice) (*Sessions, error) {
 	if err := w.Request(c).CheckFlags(); err != nil {
 		return nil, err
 	}
-	w.addSecrets(w.Opener.Secrets, c)
+	w.addSecrets(w.Secrets, c)
 	var own redact.Set
 	w.addSecrets(&own, c)
 	pool := remote.NewPool(w.Supervisor)

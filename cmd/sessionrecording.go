@@ -362,14 +362,14 @@ func (a *sessionCommands) replayInSession(ctx context.Context, name string, requ
 		if replayed.Repaired {
 			a.notice(fmt.Sprintf("`trailblaze session save %s` writes what was repaired", report.Clean(replayed.File)))
 		}
-	case replayed.Outcome == event.Skipped:
+	case replayed.Skipped():
 		fmt.Fprintf(a.Stdout, "%s is skipped on this device: %s\n", report.Clean(replayed.File), report.Clean(replayed.Reason))
 	default:
 		a.printStopped(report.Clean(replayed.File), report.Clean(replayed.File), replayed.Replayed)
 		a.printScreen(replayed.Changes, replayed.Events, replayed.Messages)
 		a.noticeRepair(replayed)
 	}
-	if err == nil && !replayed.Passed() && replayed.Outcome != event.Skipped {
+	if err == nil && !replayed.Passed() && !replayed.Skipped() {
 		return exitOf(replayed.Replayed)
 	}
 	return err
@@ -380,8 +380,7 @@ func (a answers) noticeRepair(r live.TrailReport) {
 	switch {
 	case r.Invalid:
 		a.notice("no call was made; correct the file, then replay it again")
-	case r.Step == 0 || r.Outcome != event.Failed || r.Kind == trail.KindUse || r.Kind == trail.KindTeardown:
-	default:
+	case r.Repairable():
 		a.notice(fmt.Sprintf("make the calls that work with --%s %q, then replay %s again", repairFlag(r.Kind),
 			report.Clean(r.Text), report.Clean(r.File)))
 		if r.Check {

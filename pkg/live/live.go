@@ -89,6 +89,9 @@ type Replayed struct {
 // Passed reports whether the trail passed.
 func (r Replayed) Passed() bool { return r.Outcome == event.Passed }
 
+// Skipped reports whether the trail was not replayed, because the device skips it.
+func (r Replayed) Skipped() bool { return r.Outcome == event.Skipped }
+
 // Session is a live session. Its methods may be called from any goroutine; they run one after another.
 type Session struct {
 	opts       Options

@@ -56,6 +56,11 @@ type TrailReport struct {
 	Messages []string `json:"messages,omitempty"`
 }
 
+// Repairable reports whether a replay with Keep stopped at a step whose calls can be replaced by others.
+func (r TrailReport) Repairable() bool {
+	return !r.Invalid && r.Step > 0 && r.Outcome == event.Failed && r.Kind != trail.KindUse && r.Kind != trail.KindTeardown
+}
+
 // RunTrail replays a trail, in a session of its own or with Keep in this one.
 func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, error) {
 	release, err := s.acquire(ctx)

@@ -386,6 +386,28 @@ func TestAnswersNameToolsInsteadOfCommands(t *testing.T) {
 	}
 }
 
+func TestSaysHowToGoOnAfterAKeptReplay(t *testing.T) {
+	t.Parallel()
+	stopped := live.Replayed{Outcome: "failed", Step: 2, Kind: "step", Text: "Pay", Tool: "tap"}
+	inTeardown := stopped
+	inTeardown.Kind = "teardown"
+	for name, tc := range map[string]struct {
+		report live.TrailReport
+		want   string // empty for nothing
+	}{
+		"repair":   {live.TrailReport{Replayed: stopped}, `a step with the text "Pay"`},
+		"invalid":  {live.TrailReport{Replayed: stopped, Invalid: true}, "Correct the file"},
+		"teardown": {live.TrailReport{Replayed: inTeardown}, ""},
+		"skipped":  {live.TrailReport{Replayed: live.Replayed{Outcome: "skipped"}}, ""},
+		"passed":   {live.TrailReport{Replayed: live.Replayed{Outcome: "passed"}}, ""},
+	} {
+		text := trailText(tc.report, true)
+		if !strings.Contains(text, tc.want) || tc.want == "" && strings.Contains(text, "\n") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
 func TestFailedSaveOfNewFileDoesNotRepeatIt(t *testing.T) {
 	t.Parallel()
 	report := live.SaveReport{File: "a", New: true, Diff: "+ everything", Replayed: &live.Replayed{Outcome: "failed"}}

@@ -263,14 +263,16 @@ func trailText(r live.TrailReport, keep bool) string {
 	text += below(p.String())
 	text += below(reportPage(live.StepReport{URL: r.URL, Changes: r.Changes, Events: r.Events, Messages: r.Messages}, maxStep))
 	switch {
-	case r.Passed():
-	case keep:
+	case r.Passed() || r.Skipped():
+	case r.Invalid:
+		text += "\nNo call was made. Correct the file, then call run_trail again"
+	case r.Repairable() && keep:
 		text += fmt.Sprintf("\nThe session stays here. Send the calls that replace the failed one in a step with the text %q, "+
 			"then run_trail with keep goes on, and save_trail writes only what changed", r.Text)
 		if r.Check {
 			text += ". If the app is wrong, report it; do not weaken the check"
 		}
-	case r.Tool != "": // a call failed
+	case r.Tool != "" && !keep: // a call failed
 		text += "\nrun_trail with keep stops at the failed call, so that step can repair it"
 	}
 	if !keep && !r.Passed() && r.Folder != "" {

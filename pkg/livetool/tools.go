@@ -459,7 +459,7 @@ func (ts *Tools) runTool(ctx context.Context, args json.RawMessage) (Answer, err
 		if err != nil {
 			return Answer{}, ts.orEnded(ctx, err)
 		}
-		a := Answer{Text: trailText(report, in.Keep), Failed: !report.Passed()}
+		a := Answer{Text: trailText(report, in.Keep), Failed: !report.Passed() && !report.Skipped()}
 		if cause := open.Err(); in.Keep && cause != nil {
 			a.Text += "\n" + faultText(ts.orEnded(ctx, cause))
 		}

@@ -106,6 +106,7 @@ type Session struct {
 	watch  func() bool // ends the watch over ctx
 	emit   *event.Emitter
 
+	attached bool // it belongs to a walk that somebody else runs
 	// walk has the recording, and the place at which the replay of its trail stopped: calls are recorded there.
 	walk   *replay.Walk
 	source *source                 // the trail that is replayed; nil for a new recording
@@ -177,8 +178,11 @@ func (s *Session) interrupt() {
 }
 
 // Close ends the session: it runs the teardown of a trail that was begun and not replayed to its end, stops its servers
-// and closes its device.
+// and closes its device. One that is attached ends with its walk.
 func (s *Session) Close(ctx context.Context) {
+	if s.attached {
+		return
+	}
 	s.closeTrail(ctx)
 	s.watch()
 	s.inner.Close(ctx)

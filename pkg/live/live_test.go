@@ -29,8 +29,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type fixture struct {
 	*testing.T
 	*live.Session
-	app  *app
-	root string
+	app     *app
+	root    string
+	options live.Options
 	// replay is how replays of trails end, and replayed the contents that were replayed.
 	replay   live.Replayed
 	replayed []string
@@ -75,6 +76,7 @@ func openIn(ctx context.Context, t *testing.T, edit ...func(*live.Options)) *fix
 	for _, change := range edit {
 		change(&o)
 	}
+	f.options = o
 	var err error
 	if f.Session, err = live.Open(ctx, o); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,9 @@ import (
 
 // continues reports whether a request belongs to a step. A trailhead is a step for callers.
 func (r StepRequest) continues(step *replay.Step) bool {
+	if r.step != nil {
+		return step == r.step
+	}
 	sameKind := step.Kind == r.Kind || step.Kind == trail.KindTrailhead && r.Kind == trail.KindStep
 	return sameKind && step.Text == strings.TrimSpace(r.Text)
 }
@@ -200,7 +203,10 @@ func (s *Session) Edit(ctx context.Context, e Edit) (string, error) {
 		return "", err
 	}
 	defer release()
-	if e.Replace != nil {
+	if e != (Edit{}) {
+		err = s.notAttached()
+	}
+	if err == nil && e.Replace != nil {
 		err = s.replaceArgs(*e.Replace)
 	}
 	if err == nil && e.Drop != "" {

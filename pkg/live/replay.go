@@ -69,10 +69,13 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	}
 	defer release()
 	path, err := s.trailPath(r.File)
-	if err != nil {
-		return TrailReport{}, err
+	if err == nil {
+		err = s.notAttached()
 	}
-	if err := s.mayReplay(path); err != nil {
+	if err == nil {
+		err = s.mayReplay(path)
+	}
+	if err != nil {
 		return TrailReport{}, err
 	}
 	if !r.Keep {

@@ -58,7 +58,7 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	defer release()
 	path, err := s.savePath(r.File)
 	if err == nil {
-		err = r.checkReplays()
+		err = cmp.Or(s.notAttached(), r.checkReplays())
 	}
 	if err != nil {
 		return SaveReport{}, err

@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -22,6 +23,8 @@ type StepRequest struct {
 	Calls []trail.Call `json:"calls"`
 	// Unrecorded leaves the calls out of the recording. They then need no text.
 	Unrecorded bool `json:"unrecorded"`
+
+	step *replay.Step // the running step, if the session is attached
 }
 
 // StepReport is what the calls of a step did.
@@ -62,13 +65,21 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 		return StepReport{}, err
 	}
 	defer release()
-	if err := s.checkStep(r); err != nil {
+	if s.attached {
+		r, err = s.ofRunningStep(r)
+	}
+	if err == nil {
+		err = s.checkStep(r)
+	}
+	if err != nil {
 		return StepReport{}, err
 	}
-	s.leaveFinishedParts(ctx, r)
+	if !s.attached {
+		s.leaveFinishedParts(ctx, r)
+	}
 	index := s.place(r)
 	st := session.Step{Index: index + 1, Text: s.text(r.Text), Kind: r.Kind, Within: s.walk.Current.Within()}
-	s.inner.StartStep(st)
+	s.startStep(st)
 	before := s.shown
 	report, made := s.makeCalls(ctx, r.Calls)
 	if s.inner.Err() == nil { // else the failed call has the reason
@@ -80,11 +91,7 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 		s.heldBefore(r.Calls, &report)
 		s.neverSeen(r.Calls, &report)
 	}
-	outcome := event.Passed
-	if !report.OK() {
-		outcome = event.Failed
-	}
-	s.inner.FinishStep(st, outcome)
+	s.finishStep(st, report.OK())
 	s.record(index, r, slices.Concat(made...), &report)
 	s.noteUnfinished(r, report.OK())
 	if report.Recorded > 0 {
@@ -120,6 +127,9 @@ func (s *Session) record(index int, r StepRequest, calls []trail.Call, report *S
 	report.Warnings = append(report.Warnings, omitted...)
 	if len(calls) == 0 {
 		return
+	}
+	if s.attached {
+		s.inner.Record(calls)
 	}
 	if warning := s.add(index, r, calls); warning != "" {
 		report.Warnings = append(report.Warnings, warning)
@@ -190,7 +200,7 @@ func (s *Session) checkStep(r StepRequest) error {
 	switch {
 	case r.Kind != trail.KindStep && r.Kind != trail.KindVerify:
 		return fault.New(fault.InvalidArguments, "use step or verify", "unknown kind of step %q", r.Kind)
-	case strings.TrimSpace(r.Text) == "" && !r.Unrecorded:
+	case strings.TrimSpace(r.Text) == "" && !r.Unrecorded && r.step == nil:
 		return fault.New(fault.InvalidArguments, "say in plain language what the calls do, such as: Sign in", "the step has no text")
 	case len(r.Calls) == 0:
 		return fault.New(fault.InvalidArguments, `give at least one, such as {"web_click": {"ref": "e12"}}`, "the step has no calls")
@@ -244,13 +254,9 @@ func (s *Session) isCheck(t *discover.Tool) bool {
 
 // makeCalls makes calls in order, up to the first that fails. made has what is to be recorded for each.
 func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) (report StepReport, made [][]trail.Call) {
-	recorded := 0
 	for i, call := range calls {
-		done := s.inner.Call(ctx, call)
-		steps := s.inner.Recording().Steps
-		all := steps[len(steps)-1].Calls
-		made = append(made, all[recorded:])
-		recorded = len(all)
+		done, recorded := s.call(ctx, call)
+		made = append(made, recorded)
 		report.Calls = append(report.Calls, s.callReport(call, done))
 		if located := done.Located; located != nil && done.OK() {
 			for _, warning := range located.Warnings {
@@ -265,6 +271,23 @@ func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) (report Ste
 		}
 	}
 	return report, made
+}
+
+// call makes a call and returns what is to be recorded of it.
+func (s *Session) call(ctx context.Context, call trail.Call) (done session.CallResult, recorded []trail.Call) {
+	if s.attached {
+		if done = s.inner.CallUnrecorded(ctx, call); done.OK() {
+			recorded = done.Recorded
+		}
+		return done, recorded
+	}
+	running := func() []trail.Call {
+		steps := s.inner.Recording().Steps
+		return steps[len(steps)-1].Calls
+	}
+	before := len(running())
+	done = s.inner.Call(ctx, call)
+	return done, running()[before:]
 }
 
 func (s *Session) callReport(call trail.Call, done session.CallResult) CallReport {

@@ -16,10 +16,11 @@ import (
 type Walk struct {
 	Root    *List // the steps of the trail
 	Current *List // Root, or the steps of a trail that is being used
+	Hooks   Hooks
 
 	session *session.Session
-	hooks   Hooks
 	plan    Plan
+	running *Step
 	used    map[*trail.Use]bool // those that were started
 }
 
@@ -47,8 +48,8 @@ type Hooks struct {
 	// the calls of the step, or how the step ended otherwise, which stops the walk. Nil skips the step.
 	Unrecorded func(ctx context.Context, at session.Step, st *Step) session.Result
 	// CallFailed is called when a call of a step failed: st.Calls[l.Done], where l is the current list. It reports
-	// whether it repaired the step. Then it has changed l.Done, and st.Calls if need be, and the walk goes on there. Nil
-	// repairs nothing.
+	// whether it repaired the step. Then it has changed st.Calls and l.Done, or made l.Advance if no call is left, and the
+	// walk goes on there. Nil repairs nothing.
 	CallFailed func(ctx context.Context, at session.Step, st *Step, failed session.CallResult) (repaired bool)
 	// SoftFailed is called when a call with soft failed, and the step goes on. Nil stops the walk at such a call.
 	SoftFailed func(ctx context.Context, at session.Step, st *Step, call *trail.Call, why session.Result)
@@ -73,7 +74,7 @@ func (e Ended) OK() bool { return e.Outcome == event.Passed || e.Outcome == even
 // NewWalk returns a walk that has not begun.
 func NewWalk(s *session.Session, p Plan, hooks Hooks) *Walk {
 	root := &List{File: p.File, Steps: p.Steps}
-	return &Walk{Root: root, Current: root, session: s, hooks: hooks, plan: p, used: map[*trail.Use]bool{}}
+	return &Walk{Root: root, Current: root, Hooks: hooks, session: s, plan: p, used: map[*trail.Use]bool{}}
 }
 
 // Run makes the calls that are still to come, up to the first that does not pass.
@@ -108,6 +109,11 @@ func (l *List) Within() string {
 	}
 	return l.use.Number()
 }
+
+func (l *List) isNext(st *Step) bool { return l.Next < len(l.Steps) && l.Steps[l.Next] == st }
+
+// Running returns the step whose calls are made, for hooks; nil for none.
+func (w *Walk) Running() *Step { return w.running }
 
 // Advance makes the step after the next one the next.
 func (l *List) Advance() {
@@ -159,8 +165,8 @@ func (w *Walk) resume(l *List) {
 
 func (w *Walk) finish(ctx context.Context, at session.Step, done session.StepResult) {
 	w.session.Finish(at, done)
-	if w.hooks.StepFinished != nil {
-		w.hooks.StepFinished(ctx, at)
+	if w.Hooks.StepFinished != nil {
+		w.Hooks.StepFinished(ctx, at)
 	}
 }
 
@@ -191,11 +197,15 @@ func (w *Walk) step(ctx context.Context) Ended {
 		done.Result = w.enter(ctx, st, at)
 		return done
 	}
+	w.running = st
 	done.StepResult = w.calls(ctx, st, at)
+	w.running = nil
 	w.finish(ctx, at, done.StepResult)
 	if done.OK() {
 		l.soft = l.soft || done.Soft
-		l.Advance()
+		if l.isNext(st) {
+			l.Advance()
+		}
 		return done
 	}
 	if cause := session.Interruption(ctx); cause != nil {
@@ -209,28 +219,27 @@ func (w *Walk) step(ctx context.Context) Ended {
 // calls makes the calls of the next step that are still to come.
 func (w *Walk) calls(ctx context.Context, st *Step, at session.Step) session.StepResult {
 	if st.NeedsAgent && len(st.Calls) == 0 {
-		if w.hooks.Unrecorded == nil {
+		if w.Hooks.Unrecorded == nil {
 			return session.StepResult{Result: session.Skipped("it needs an agent")}
 		}
-		return session.StepResult{Result: w.hooks.Unrecorded(ctx, at, st)}
+		return session.StepResult{Result: w.Hooks.Unrecorded(ctx, at, st)}
 	}
 	if len(st.Calls) == 0 {
-		w.session.RecordNoCalls()
+		w.session.Record([]trail.Call{})
 	}
 	soft := false
-	for l := w.Current; l.Done < len(st.Calls); {
+	for l := w.Current; l.isNext(st) && l.Done < len(st.Calls); {
 		call := &st.Calls[l.Done]
-		l.Failing = false
 		done := w.session.CallFromTrail(ctx, at, call)
+		l.Failing = !done.OK()
 		switch {
 		case done.OK():
 			l.Done++
-		case done.SoftFailed && w.hooks.SoftFailed != nil:
+		case done.SoftFailed && w.Hooks.SoftFailed != nil:
 			soft = true
-			w.hooks.SoftFailed(ctx, at, st, call, done.Result)
-			l.Done++
-		case w.hooks.CallFailed == nil || !w.hooks.CallFailed(ctx, at, st, done):
-			l.Failing = true
+			w.Hooks.SoftFailed(ctx, at, st, call, done.Result)
+			l.Done, l.Failing = l.Done+1, false
+		case w.Hooks.CallFailed == nil || !w.Hooks.CallFailed(ctx, at, st, done):
 			return session.StepResult{Result: done.Result, Call: call, Soft: soft}
 		}
 	}
@@ -253,8 +262,8 @@ func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) session.Res
 	}
 	w.used[st.Use] = true
 	w.Current = &List{File: st.Use.File, Steps: st.Inner, Outer: w.Current, use: at, leave: leave}
-	if w.hooks.Entered != nil && !st.ifUsed {
-		w.hooks.Entered(w.Current)
+	if w.Hooks.Entered != nil && !st.ifUsed {
+		w.Hooks.Entered(w.Current)
 	}
 	return session.Passed()
 }

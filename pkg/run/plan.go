@@ -151,7 +151,7 @@ func (r *runner) withoutRecording(p *plan) trailResult {
 		}
 	}
 	switch {
-	case len(unrecorded) == 0:
+	case len(unrecorded) == 0, r.Assist != nil:
 		return trailResult{}
 	case !r.SkipUnrecorded:
 		s := unrecorded[0]
@@ -182,7 +182,7 @@ func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) se
 		Title: p.title, TrailDir: filepath.Dir(r.resolve(p.path)), Baselines: r.baselines(p), Emit: emit, Values: r.values(p), Tools: p.Tools(),
 		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
 		Trace: r.Trace == config.TraceOn || r.Trace == config.TraceOnFailure, TraceWhole: r.Trace == config.TraceOn,
-		RestrictOrigins: r.RestrictOrigins, AllowedOrigins: r.AllowedOrigins, Incidents: len(r.failOn(p)) > 0,
+		Live: r.Assist != nil, RestrictOrigins: r.RestrictOrigins || r.Assist != nil, AllowedOrigins: r.AllowedOrigins, Incidents: len(r.failOn(p)) > 0,
 	}
 }
 
@@ -218,17 +218,6 @@ func (r *runner) servers(p *plan) []config.Server { return r.Project.ServersFor(
 
 // classifier returns the key under which the device's calls are recorded.
 func (p *plan) classifier() string { return p.Lineage[0] }
-
-// agentSteps counts the steps that need an agent.
-func (p *plan) agentSteps() int {
-	n := 0
-	for s := range replay.Leaves(p.Steps) {
-		if s.NeedsAgent {
-			n++
-		}
-	}
-	return n
-}
 
 // finishedEvent returns the event that closes the trail.
 func (p *plan) finishedEvent(r trailResult) event.TrailFinished {

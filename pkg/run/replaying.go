@@ -24,12 +24,27 @@ type replaying struct {
 	walk    *replay.Walk
 	soft    []endFailure // the calls with soft that failed and that no result has yet
 	kept    int          // how often evidence of such a call was kept
+	skipped int          // steps without a recording
 }
 
 func (r *runner) newReplaying(s *session.Session, p *plan) *replaying {
 	out := &replaying{runner: r, session: s, plan: p}
-	out.walk = replay.NewWalk(s, p.Plan, replay.Hooks{SoftFailed: out.softFailed, StepFinished: out.stepFinished})
+	out.walk = replay.NewWalk(s, replay.NewPlan(p.File, p.Lineage), replay.Hooks{
+		Unrecorded: out.unrecorded, SoftFailed: out.softFailed, StepFinished: out.stepFinished,
+	})
+	if r.Assist != nil {
+		r.Assist(s, out.walk, p.scope)
+	}
 	return out
+}
+
+// unrecorded skips a step without a recording, if the options say so.
+func (p *replaying) unrecorded(_ context.Context, _ session.Step, st *replay.Step) session.Result {
+	if !p.SkipUnrecorded {
+		return session.Failed(needsAgent(st, p.plan.Lineage))
+	}
+	p.skipped++
+	return session.Skipped("it needs an agent")
 }
 
 // stepFinished keeps evidence of the device after a step of the trail itself.
@@ -45,9 +60,9 @@ func (p *replaying) steps(ctx context.Context) trailResult {
 		return p.stepFailed(done)
 	}
 	res := passed()
-	if n := p.plan.agentSteps(); n > 0 {
+	if p.skipped > 0 {
 		res.Reason = fmt.Sprintf("%d of %d steps skipped: they have no recording for this device",
-			n, len(slices.Collect(replay.Leaves(p.plan.Steps))))
+			p.skipped, len(slices.Collect(replay.Leaves(p.plan.Steps))))
 	}
 	return res
 }

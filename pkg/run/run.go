@@ -16,6 +16,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/picture"
+	"github.com/trailblaze/trailblaze/pkg/replay"
+	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
@@ -57,6 +59,10 @@ type Options struct {
 	Contents map[string][]byte
 	// WithoutHistory leaves the files for --last-failed and for balanced shards as they are.
 	WithoutHistory bool
+	// Assist is called before the first step of each trail with its session, and may set the hooks of the walk that act
+	// where recordings do not suffice: Unrecorded and CallFailed. Such sessions restrict the pages that may be opened. May
+	// be nil.
+	Assist func(s *session.Session, w *replay.Walk, sc scope.Scope)
 	// RestrictOrigins restricts the pages that may be opened to AllowedOrigins and others, see [device.Session].
 	RestrictOrigins bool
 	AllowedOrigins  []string

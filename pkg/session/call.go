@@ -133,6 +133,13 @@ func (s *Session) Call(ctx context.Context, call trail.Call) CallResult {
 	return s.callAt(ctx, s.calls.next(false), call, false)
 }
 
+// CallUnrecorded is Call without the recording, to which the caller may add [CallResult.Recorded].
+func (s *Session) CallUnrecorded(ctx context.Context, call trail.Call) CallResult {
+	s.withheld = true
+	defer func() { s.withheld = false }()
+	return s.Call(ctx, call)
+}
+
 // callAt implements Call. checked is true if the arguments were validated with [ArgumentProblems].
 func (s *Session) callAt(ctx context.Context, l *level, call trail.Call, checked bool) CallResult {
 	if err := s.Err(); err != nil {
@@ -148,7 +155,7 @@ func (s *Session) callAt(ctx context.Context, l *level, call trail.Call, checked
 	done := CallResult{Result: s.resultOf(end), Answer: end.result, Recorded: end.calls, Located: end.result.Located}
 	switch {
 	case done.OK():
-		s.recordCalls(end.calls)
+		s.Record(end.calls)
 		if call.SaveAs != "" {
 			if err := s.opts.Values.SetResult(call.SaveAs, end.result.Text, end.result.Structured); err != nil {
 				done.Result = Failed(err)
@@ -159,7 +166,7 @@ func (s *Session) callAt(ctx context.Context, l *level, call trail.Call, checked
 	case call.Optional && done.Outcome == event.Failed:
 		s.opts.Emit.Log("info", t.Source.Name, "optional call of "+t.Name+" failed: "+done.Reason, "")
 		done.Result, done.Recorded = Passed(), s.recordable(t, call, nil)
-		s.recordCalls(done.Recorded)
+		s.Record(done.Recorded)
 	case call.Soft && done.Outcome == event.Failed:
 		s.opts.Emit.Log("info", t.Source.Name, "soft call of "+t.Name+" failed, the trail fails at its end: "+done.Reason, "")
 		done.SoftFailed, done.Recorded = true, s.recordable(t, call, nil)

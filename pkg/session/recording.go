@@ -126,7 +126,7 @@ func (s *Session) rememberCall(name string, value any) []trail.Call {
 // recordSaved records the value that saveAs stored under name. It does nothing if the last recorded call has the same
 // saveAs, because a replay of that call stores the value.
 func (s *Session) recordSaved(name string) {
-	if len(s.recorded) == 0 || s.unrecorded {
+	if len(s.recorded) == 0 || s.unrecorded || s.withheld {
 		return
 	}
 	step := &s.recorded[len(s.recorded)-1]
@@ -139,10 +139,10 @@ func (s *Session) recordSaved(name string) {
 	}
 }
 
-// recordCalls adds calls to the recording of the running step. With an empty list the step is recorded without calls.
+// Record adds calls to the recording of the running step. With an empty list the step is recorded without calls.
 // With nil nothing changes: a step for which only nil is recorded has no recording, and needs an agent.
-func (s *Session) recordCalls(calls []trail.Call) {
-	if len(s.recorded) == 0 || s.unrecorded {
+func (s *Session) Record(calls []trail.Call) {
+	if len(s.recorded) == 0 || s.unrecorded || s.withheld {
 		return
 	}
 	step := &s.recorded[len(s.recorded)-1]

@@ -104,7 +104,7 @@ type Options struct {
 	// the pages that may be opened to AllowedOrigins and others, see [device.Session].
 	Live            bool
 	RestrictOrigins bool
-	References      *screen.References // see [device.Session]
+	References      *screen.References // see [device.Session]; nil for new ones
 	AllowedOrigins  []string
 	// DelayDevice delays the start of the device until [Session.StartDevice], for a prefetched session.
 	DelayDevice  bool
@@ -146,6 +146,7 @@ type Session struct {
 
 	made       map[string]Place // where recorded calls are, by their ids; nil when nobody asks
 	unrecorded bool             // the running step is left out of recorded
+	withheld   bool             // the running call is left out of recorded
 	omitted    []string         // what had to be left out of the recording, for people
 
 	ctx    context.Context //nolint:containedctx // the session's lifetime: cancelled with the cause when a server breaks
@@ -190,6 +191,9 @@ func newSession(ctx context.Context, o Options) *Session {
 		o.Values = trail.NewValues(trail.Sources{})
 	}
 	o.Values.Share(o.Budgets.Values)
+	if o.References == nil {
+		o.References = &screen.References{}
+	}
 	s := &Session{opts: o, entries: o.Project.ServersFor(o.Scope.Target.ID), calls: level{depth: -1}, stopped: make(chan struct{})}
 	s.recordedSize.share = o.Budgets.Values.Share()
 	s.ctx, s.cancel = context.WithCancelCause(ctx)

@@ -38,13 +38,10 @@ func (s *Session) CallFromTrail(ctx context.Context, st Step, call *trail.Call) 
 	s.noteCall(l.id, st, call)
 	done := s.callAt(ctx, l, *call, true)
 	if done.SoftFailed {
-		s.recordCalls(done.Recorded)
+		s.Record(done.Recorded)
 	}
 	return done
 }
-
-// RecordNoCalls records the running step as one without calls.
-func (s *Session) RecordNoCalls() { s.recordCalls([]trail.Call{}) }
 
 // StartStep begins a step: calls from now on belong to it.
 func (s *Session) StartStep(st Step) {

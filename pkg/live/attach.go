@@ -1,0 +1,59 @@
+package live
+
+import (
+	"context"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/replay"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// Attach returns a live session in the session of a walk that somebody else runs, for the hooks of that walk. Its calls
+// are those of an agent, whatever the options say. They belong to the step at which the walk is, and are recorded there
+// as those that repair the replay of a trail. It neither replays nor saves nor edits trails. ctx bounds its requests.
+func Attach(ctx context.Context, inner *session.Session, walk *replay.Walk, o Options) *Session {
+	o.Agent = true
+	return &Session{
+		opts: o, inner: inner, walk: walk, attached: true, ctx: ctx, slot: make(chan struct{}, 1),
+		omitted: len(inner.Recording().Omitted),
+	}
+}
+
+// notAttached returns an error if the session is attached, and cannot do what somebody asks for.
+func (s *Session) notAttached() error {
+	if !s.attached {
+		return nil
+	}
+	return fault.New(fault.Misuse, "only make calls in it", "the session is that of a trail that is being replayed")
+}
+
+// startStep begins a step for calls. One that is attached has a running step already.
+func (s *Session) startStep(st session.Step) {
+	if !s.attached {
+		s.inner.StartStep(st)
+	}
+}
+
+func (s *Session) finishStep(st session.Step, ok bool) {
+	switch {
+	case s.attached:
+	case ok:
+		s.inner.FinishStep(st, event.Passed)
+	default:
+		s.inner.FinishStep(st, event.Failed)
+	}
+}
+
+// ofRunningStep returns a request as one for the running step of the walk.
+func (s *Session) ofRunningStep(r StepRequest) (StepRequest, error) {
+	if r.step = s.walk.Running(); r.step == nil {
+		return r, fault.New(fault.Misuse, "", "no step of the trail is running")
+	}
+	r.Text, r.Kind = r.step.Text, trail.KindStep
+	if r.step.Kind == trail.KindVerify {
+		r.Kind = trail.KindVerify
+	}
+	return r, nil
+}

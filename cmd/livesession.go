@@ -13,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/livetool"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
@@ -87,6 +88,9 @@ func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c live
 	}
 	var ignored int64
 	a.toolStream(s, &ignored)
+	if c.agent {
+		s.Wording = livetool.Wording()
+	}
 	o := live.Options{
 		Setup: s.Setup, Scope: sc, Device: device.Device, Name: c.name, Lineage: lineage,
 		NameDriver: !isDefault(device.Request, sc), TargetChosen: device.Request.FlagTarget != "",

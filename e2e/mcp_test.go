@@ -321,6 +321,23 @@ func TestAgentWithoutProject(t *testing.T) {
 	}
 }
 
+func TestHintsForAgentsNameTools(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": webConfig, "trails/a.trail.yaml": `config: { args: { who: { type: string } } }
+trail:
+  - step: Greet
+    recording: { web: [ { rememberValue: { name: a, value: "{{args.who}}" } } ] }
+`})
+	a := p.agent(t)
+	a.fails("toolbox", `{"name":"webclick"}`, "toolbox lists the tools")
+	a.fails("step", `{"step":"x","calls":[{"webclick":{}}]}`, "toolbox lists the tools")
+	a.fails("step", `{"step":"x","calls":[{"rememberValue":{"name":"a","value":"{{args.who}}"}}]}`, "give it in args: who=…")
+	a.fails("run_trail", `{"file":"trails/a.trail.yaml"}`, "give it in args: who=…")
+	a.fails("run_trail", `{"file":"trails/a.trail.yaml","keep":true}`, "give it in args: who=…")
+	p.run("tool", "webclick").wantErr(t, 3, "`trailblaze toolbox list` lists the tools of a scope")
+	p.run("run").want(t, 3, "hint: pass --arg who=…")
+}
+
 func TestLimitsOfAgents(t *testing.T) {
 	t.Parallel()
 	other := pageSite(t, "<h1>Other</h1>")

@@ -92,6 +92,7 @@ type Registry struct {
 	Skipped  []Skipped
 	Toolsets []Toolset // those of files, then those that tools and registries declare
 	Warnings []string
+	Wording  fault.Wording // of the hints of Find
 
 	byName  map[string]*Tool
 	byID    map[string]int          // of Toolsets
@@ -141,7 +142,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	for i, t := range r.Tools {
 		names[i] = t.Name
 	}
-	hint := fault.DidYouMeanListed(name, names, "`trailblaze toolbox list` lists the tools of a scope")
+	hint := fault.DidYouMeanListed(name, names, r.Wording.ToolsListed())
 	return nil, fault.New(fault.UnknownTool, hint, "unknown tool %q", name)
 }
 

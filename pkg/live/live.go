@@ -156,7 +156,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		Setup: o.Setup, Scope: o.Scope, Device: o.Device, ID: id, Dir: s.dir, TrailDir: o.Project.TrailsDir,
 		Emit: s.emit, Live: true, WithoutTrail: true, References: s.references,
 		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
-		Values: trail.NewValues(trail.Sources{Memory: o.Memory, Secrets: o.Secrets}),
+		Values: trail.NewValues(trail.Sources{Memory: o.Memory, Secrets: o.Secrets, Wording: o.Wording}),
 	})
 	if err != nil {
 		s.watch()

@@ -208,7 +208,7 @@ func (s *Session) load(path string, args map[string]string) (decided Replayed, i
 	if problems := s.unreplayable(file); len(problems) > 0 {
 		return decided, false, loader.WithSnippets(problems)
 	}
-	resolved, err := trail.ResolveArgs(file.Config.Args, args, nil)
+	resolved, err := trail.ResolveArgs(file.Config.Args, args, nil, s.opts.Wording)
 	if err != nil {
 		return decided, false, err
 	}

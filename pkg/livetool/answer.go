@@ -43,16 +43,8 @@ func faultText(err error) string {
 
 func writeHints(b *strings.Builder, err error) {
 	for _, hint := range fault.Hints(err) {
-		b.WriteString("\nhint: " + ofTools(hint))
+		b.WriteString("\nhint: " + hint)
 	}
-}
-
-// ofTools returns a hint that names the tools of this server, not the commands and flags that do the same.
-func ofTools(hint string) string {
-	return strings.NewReplacer(
-		"`trailblaze toolbox list` lists the tools of a scope", "toolbox lists the tools",
-		"pass --arg ", "give it in args: ",
-	).Replace(hint)
 }
 
 // page is a text that comes from the app. It is marked, so that an agent does not take it for instructions.

@@ -16,6 +16,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
 
+// Wording returns how agents write their requests, for the hints of their sessions.
+func Wording() fault.Wording {
+	return fault.Wording{ListTools: "toolbox lists the tools", GiveArg: "give it in args: "}
+}
+
 // Start says which session to open. What is empty is as the user has chosen it.
 type Start struct {
 	Device string `json:"device"`

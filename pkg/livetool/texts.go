@@ -75,7 +75,7 @@ func reportPage(r live.StepReport, limit int) string {
 		switch {
 		case !c.Made:
 		case !c.OK:
-			p.line(cut(fmt.Sprintf("%d failed: %s", i+1, joined(c.Text, ofTools(c.Hint))), maxFailure))
+			p.line(cut(fmt.Sprintf("%d failed: %s", i+1, joined(c.Text, c.Hint)), maxFailure))
 		default:
 			if text := joined(resultText(c), c.Note); text != "" && results > minResult {
 				text = cut(fmt.Sprintf("%d: %s", i+1, text), results)
@@ -161,7 +161,7 @@ func saveText(r live.SaveReport) string {
 		fmt.Fprintf(&b, "%s: was written without a replay, which its metadata says", r.File)
 	default:
 		fmt.Fprintf(&b, "%s: was not written, because its replay %s", r.File, outcomeText(*r.Replayed))
-		p.line("reason: " + cut(joined(r.Replayed.Reason, ofTools(r.Replayed.Hint)), maxFailure))
+		p.line("reason: " + cut(joined(r.Replayed.Reason, r.Replayed.Hint), maxFailure))
 		for _, dialog := range r.Replayed.Dialogs {
 			p.line("a dialog came: " + cut(dialog, 200))
 		}
@@ -254,7 +254,7 @@ func trailText(r live.TrailReport, keep bool) string {
 	}
 	var p page
 	if r.Reason != "" {
-		p.line("reason: " + cut(joined(r.Reason, ofTools(r.Hint)), maxFailure))
+		p.line("reason: " + cut(joined(r.Reason, r.Hint), maxFailure))
 	}
 	for _, call := range r.Rest {
 		args, _ := json.Marshal(call.Args) //nolint:errchkjson // they come from a file

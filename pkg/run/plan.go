@@ -134,7 +134,7 @@ func (r *runner) args(file *trail.File, c testCase) (map[string]any, error) {
 	if c.row.n > 0 {
 		row = r.ArgRows[c.row.n-1]
 	}
-	return trail.ResolveArgs(file.Config.Args, r.Args, row)
+	return trail.ResolveArgs(file.Config.Args, r.Args, row, r.Wording)
 }
 
 // withoutRecording returns the result of a trail that cannot be replayed as it is: it has no step, or one that needs an
@@ -206,7 +206,7 @@ func (r *runner) baselines(p *plan) picture.Baselines {
 }
 
 func (r *runner) values(p *plan) *trail.Values {
-	return trail.NewValues(trail.Sources{Trail: p.File.Config.Memory, Memory: r.Memory, Secrets: r.Secrets, Args: p.args})
+	return trail.NewValues(trail.Sources{Trail: p.File.Config.Memory, Memory: r.Memory, Secrets: r.Secrets, Args: p.args, Wording: r.Wording})
 }
 
 func (r *runner) newSessionID(p *plan) string {

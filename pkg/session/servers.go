@@ -306,8 +306,12 @@ func (s *Session) register(listings []*server.Listing) (*discover.Registry, erro
 		})
 	}
 	sc := s.opts.Scope
-	return discover.Build(discover.Scope{Driver: sc.Driver.Key, Platform: sc.Driver.Platform, Location: sc.Location},
+	r, err := discover.Build(discover.Scope{Driver: sc.Driver.Key, Platform: sc.Driver.Platform, Location: sc.Location},
 		append(sources, s.sources...), toolsets(s.opts.Project), gate(s.opts.Project, sc))
+	if err == nil {
+		r.Wording = s.opts.Wording
+	}
+	return r, err
 }
 
 // warn logs the warnings of a registry that were not logged before.

@@ -20,6 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/picture"
 	"github.com/trailblaze/trailblaze/pkg/redact"
@@ -76,6 +77,7 @@ type Setup struct {
 	Stream    *event.Stream
 	Now       func() time.Time
 	Budgets   Budgets
+	Wording   fault.Wording // of hints for those who make the requests
 }
 
 // Device is the device that a session is for.

@@ -3,7 +3,6 @@ package trail
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -15,9 +14,9 @@ func argTypes() []string {
 }
 
 // ResolveArgs returns the value of every declared argument: from given (the text of --arg), else from row (a row of an
-// arguments file, may be nil), else its default. All unknown and missing arguments and wrong types are reported, as
+// arguments file, may be nil), else its default. w is the wording of hints. All unknown and missing arguments and wrong types are reported, as
 // joined *fault.Error of kind Misuse.
-func ResolveArgs(decl map[string]Arg, given map[string]string, row map[string]any) (map[string]any, error) {
+func ResolveArgs(decl map[string]Arg, given map[string]string, row map[string]any, w fault.Wording) (map[string]any, error) {
 	var errs []error
 	known := sortedKeys(decl)
 	unknown := func(name string) {
@@ -36,7 +35,7 @@ func ResolveArgs(decl map[string]Arg, given map[string]string, row map[string]an
 	}
 	out := make(map[string]any, len(decl))
 	for _, name := range known {
-		value, err := resolveArg(name, decl[name], row, given)
+		value, err := resolveArg(name, decl[name], row, given, w)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -45,7 +44,7 @@ func ResolveArgs(decl map[string]Arg, given map[string]string, row map[string]an
 	return out, errors.Join(errs...)
 }
 
-func resolveArg(name string, decl Arg, row map[string]any, given map[string]string) (any, error) {
+func resolveArg(name string, decl Arg, row map[string]any, given map[string]string, w fault.Wording) (any, error) {
 	if text, ok := given[name]; ok {
 		value, err := parseArg(decl.Type, text)
 		if err != nil {
@@ -63,8 +62,7 @@ func resolveArg(name string, decl Arg, row map[string]any, given map[string]stri
 	if decl.HasDefault {
 		return decl.Default, nil
 	}
-	return nil, fault.New(fault.Misuse, fmt.Sprintf("pass --arg %s=…", name), "argument %s (%s) is missing", name,
-		decl.Type)
+	return nil, fault.New(fault.Misuse, w.ArgGiven(name), "argument %s (%s) is missing", name, decl.Type)
 }
 
 // parseArg parses an argument from the text of a flag. The error is a hint that shows how to write the type.

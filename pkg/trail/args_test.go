@@ -17,7 +17,7 @@ func TestResolveArgsUsesFlagsThenRowThenDefaults(t *testing.T) {
 	}
 	got, err := trail.ResolveArgs(decl,
 		map[string]string{"s": "0123", "n": "1.5", "b": "true", "a": `["x", 1]`, "o": `{"x": {"y": 1}}`},
-		map[string]any{"s": "row", "r": int64(9)})
+		map[string]any{"s": "row", "r": int64(9)}, fault.Wording{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestResolveArgsReportsEveryMistake(t *testing.T) {
 	}
 	_, err := trail.ResolveArgs(decl,
 		map[string]string{"cuont": "1", "count": "1.0", "ratio": "1,5", "dry": "yes", "list": "a,b", "user": "[]"},
-		map[string]any{"row": "three", "extra": 1})
+		map[string]any{"row": "three", "extra": 1}, fault.Wording{})
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		t.Fatalf("error %v", err)
@@ -76,10 +76,10 @@ func TestResolveArgsReportsEveryMistake(t *testing.T) {
 
 func TestResolveArgsOfATrailWithoutArguments(t *testing.T) {
 	t.Parallel()
-	if got, err := trail.ResolveArgs(nil, nil, nil); err != nil || len(got) != 0 {
+	if got, err := trail.ResolveArgs(nil, nil, nil, fault.Wording{}); err != nil || len(got) != 0 {
 		t.Errorf("%v, %v", got, err)
 	}
-	_, err := trail.ResolveArgs(nil, map[string]string{"x": "1"}, nil)
+	_, err := trail.ResolveArgs(nil, map[string]string{"x": "1"}, nil, fault.Wording{})
 	if f := fault.As(err); f == nil || f.Hint != "the trail declares no arguments; declare them under config: args:" {
 		t.Errorf("error %+v", f)
 	}

@@ -158,7 +158,7 @@ func (in *interpolation) err() error {
 	known := in.values.Names()
 	hints := in.hints
 	if in.unknown != "" {
-		hints = append(hints, definingHint(in.unknown))
+		hints = append(hints, in.values.definingHint(in.unknown))
 	}
 	if len(known) > 0 {
 		hints = append(hints, "known: "+strings.Join(known, ", "))
@@ -170,10 +170,10 @@ func (in *interpolation) err() error {
 }
 
 // definingHint returns a hint how to define a name.
-func definingHint(name string) string {
+func (v *Values) definingHint(name string) string {
 	if arg, ok := strings.CutPrefix(name, argsPrefix); ok {
 		arg, _, _ = strings.Cut(arg, ".")
-		return fmt.Sprintf("declare it under config: args: and pass --arg %s=…", arg)
+		return "declare it under config: args: and " + v.wording.ArgGiven(arg)
 	}
 	first, _, _ := strings.Cut(name, ".")
 	return fmt.Sprintf("pass --memory %s=… or --secret %[1]s, or define it in the trail: under config: memory:, "+

@@ -233,7 +233,7 @@ func (v *Values) Enter(u *Use) (leave func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	args, err := ResolveArgs(u.File.Config.Args, nil, given)
+	args, err := ResolveArgs(u.File.Config.Args, nil, given, v.wording)
 	if err != nil {
 		return nil, fault.Wrap(fault.InvalidArguments, err, "", "use "+u.File.Name)
 	}

@@ -22,6 +22,7 @@ import (
 type Values struct {
 	args    map[string]any
 	secrets map[string]string
+	wording fault.Wording
 
 	mu      sync.RWMutex
 	memory  map[string]memoryEntry
@@ -49,13 +50,14 @@ type Sources struct {
 	Memory  map[string]string // --memory
 	Secrets map[string]string // --secret
 	Args    map[string]any    // what ResolveArgs returned, reached as {{args.name}}
+	Wording fault.Wording     // of hints
 }
 
 // NewValues returns the values at the start of a session.
 func NewValues(from Sources) *Values {
 	v := &Values{
 		args: maps.Clone(from.Args), secrets: maps.Clone(from.Secrets), memory: map[string]memoryEntry{},
-		changed: map[string]int{}, limit: maxMemory,
+		changed: map[string]int{}, limit: maxMemory, wording: from.Wording,
 	}
 	for name, value := range from.Trail {
 		_ = v.Set(name, value) // files and command lines are smaller than what memory may take

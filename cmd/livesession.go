@@ -58,18 +58,18 @@ func (f *liveFlags) choice(ctx context.Context, p *program) (liveChoice, error) 
 // liveChoice says which live session is opened.
 type liveChoice struct {
 	workspace.Choice
-	name          string        // the first part of its id
-	agent         bool          // the calls are those of an agent, which may not do everything
-	allow         []string      // tools that an agent may call although they are restricted
-	before        *live.Session // the session that the caller had before; nil for none
-	withoutTarget bool          // there is no project, so trails name no target
+	name          string         // the first part of its id
+	agent         bool           // the calls are those of an agent, which may not do everything
+	allow         []string       // tools that an agent may call although they are restricted
+	before        *live.Redacted // the session that the caller had before; nil for none
+	withoutTarget bool           // there is no project, so trails name no target
 }
 
 // liveOpener opens live sessions.
 type liveOpener struct{ *program }
 
 // openLive opens a live session of a project. ctx bounds the session's lifetime.
-func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c liveChoice) (*live.Session, error) {
+func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c liveChoice) (*live.Redacted, error) {
 	s, err := w.Sessions(ctx, c.Choice)
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func serveMCP(ctx context.Context, p *program, f mcpFlags) error {
 type agentSessions struct {
 	liveOpener
 	choice liveChoice
-	last   *live.Session
+	last   *live.Redacted
 }
 
 // open implements livetool.Options.Open. It reads the project each time, so that changes of it take effect.

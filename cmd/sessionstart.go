@@ -274,7 +274,7 @@ func (a *sessionCommands) openSession(
 		}
 		return nil, err
 	}
-	server, err := claim.Listen(ctx, background.Options{Session: session, Redactor: a.redactor.Redactor(), Idle: idle})
+	server, err := claim.Listen(ctx, background.Options{Session: session, Idle: idle})
 	if err == nil {
 		err = a.printStarted(server)
 		a.noticeWebServers(ctx, w.Project, session.TargetID())

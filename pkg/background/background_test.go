@@ -22,7 +22,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
-	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -44,7 +43,7 @@ func (s *session) Status(context.Context) (live.Status, error) {
 }
 
 func (s *session) Snapshot(context.Context, live.SnapshotOptions) (live.Snapshot, error) {
-	return live.Snapshot{}, fault.New(fault.ToolFailed, "the hint has swordfish", "the message has swordfish")
+	return live.Snapshot{}, fault.New(fault.ToolFailed, "the hint", "the message")
 }
 
 func (s *session) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
@@ -62,13 +61,14 @@ func (s *session) Save(context.Context, live.SaveRequest) (live.SaveReport, erro
 }
 
 func (s *session) RunTrail(context.Context, live.TrailRequest) (live.TrailReport, error) {
-	panic("a bug")
+	return live.TrailReport{}, nil
 }
 
 func (s *session) Toolbox(context.Context) (live.Toolbox, error) {
 	return live.Toolbox{Registry: &discover.Registry{}}, nil
 }
 
+func (s *session) Folder() string        { return "" }
 func (s *session) Done() <-chan struct{} { return s.done }
 func (s *session) Err() error            { return s.err }
 func (s *session) Close(context.Context) { close(s.closed) }
@@ -96,9 +96,7 @@ func serve(t *testing.T, s background.Session, idle time.Duration) *served {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
-	server, err := claim.Listen(ctx, background.Options{
-		Session: s, Redactor: redact.New(map[string]string{"PASSWORD": "swordfish"}), Idle: idle,
-	})
+	server, err := claim.Listen(ctx, background.Options{Session: s, Idle: idle})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +163,7 @@ func TestRequestsKeepNumbersAndErrors(t *testing.T) {
 	}
 
 	_, err = c.Snapshot(t.Context(), live.SnapshotOptions{})
-	if e := fault.As(err); e == nil || e.Kind != fault.ToolFailed || strings.Contains(e.Message+e.Hint, "swordfish") {
+	if e := fault.As(err); e == nil || e.Kind != fault.ToolFailed || e.Message != "the message" || e.Hint != "the hint" {
 		t.Errorf("%#v", err)
 	}
 	_, err = c.Save(t.Context(), live.SaveRequest{})
@@ -173,12 +171,6 @@ func TestRequestsKeepNumbersAndErrors(t *testing.T) {
 	problems, ok := errors.AsType[fault.Problems](parts[0])
 	if len(parts) != 2 || !ok || problems[0].Snippet != "> 3" || problems[0].Kind != fault.Trail || fault.ExitCode(err) != fault.ExitMisuse {
 		t.Errorf("%#v", err)
-	}
-	if _, err = c.RunTrail(t.Context(), live.TrailRequest{}); fault.KindOf(err) != fault.Bug {
-		t.Errorf("after a panic: %v", err)
-	}
-	if _, err = c.Toolbox(t.Context()); err != nil {
-		t.Errorf("after a panic: %v", err)
 	}
 }
 
@@ -315,7 +307,7 @@ func TestFailureOfSessionEndsIt(t *testing.T) {
 	t.Parallel()
 	s := newSession()
 	s.step = func(context.Context, live.StepRequest) (live.StepReport, error) {
-		s.err = fault.New(fault.Crashed, "", "the browser of swordfish exited")
+		s.err = fault.New(fault.Crashed, "", "the browser exited")
 		close(s.done)
 		return live.StepReport{Step: 7}, nil
 	}
@@ -327,7 +319,7 @@ func TestFailureOfSessionEndsIt(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 	_, err := c.folder.Find(c.record.Name, "")
-	if err == nil || !strings.Contains(err.Error(), "the browser of {{PASSWORD}} exited") {
+	if err == nil || !strings.Contains(err.Error(), "the browser exited") {
 		t.Errorf("the record says %v", err)
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
-	"github.com/trailblaze/trailblaze/pkg/redact"
 )
 
 const (
@@ -33,13 +32,14 @@ type Session interface {
 	live.API
 	// Done is closed when the session can no longer be used.
 	Done() <-chan struct{}
+	// Folder returns the folder with the recording of the session, empty for none.
+	Folder() string
 }
 
 // Options say how a session is served.
 type Options struct {
-	Session  Session
-	Redactor *redact.Redactor
-	Idle     time.Duration // ends the session after so long without a request; 0 for never
+	Session Session
+	Idle    time.Duration // ends the session after so long without a request; 0 for never
 }
 
 // Server serves requests to one session, one after another.
@@ -80,8 +80,8 @@ func (c *Claim) Listen(ctx context.Context, o Options) (*Server, error) {
 		err = c.update(func(r *Record) {
 			r.Socket, r.Target, r.Driver = path, s.status.Target, s.status.Driver
 			r.Agent, r.Device = s.status.Agent, s.status.Device
-			if s.status.Folder != "" {
-				r.Recording = filepath.Join(s.status.Folder, live.RecordingName)
+			if folder := o.Session.Folder(); folder != "" {
+				r.Recording = filepath.Join(folder, live.RecordingName)
 			}
 		})
 	}
@@ -116,7 +116,7 @@ func (s *Server) Run(ctx context.Context) error {
 	recordErr := s.claim.update(func(r *Record) {
 		ended := &Ended{Time: s.claim.folder.Now(), Reason: "a user ended it", Requested: reason == nil}
 		if reason != nil {
-			ended.Reason = s.opts.Redactor.Text(reason.Error())
+			ended.Reason = reason.Error()
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -226,22 +226,10 @@ func handle[Request, Result any](
 			return
 		}
 		defer release()
-		result, err := recovered(r.Context(), request, method)
+		result, err := method(r.Context(), request)
 		s.keep(r.Context())
 		s.reply(w, result, err)
 	})
-}
-
-// recovered calls a method, and returns a panic as an error.
-func recovered[Request, Result any](
-	ctx context.Context, request Request, method func(context.Context, Request) (Result, error),
-) (result Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fault.Panicked(p)
-		}
-	}()
-	return method(ctx, request)
 }
 
 // readRequest reads the whole body, so that the context of the request ends when the client goes away.
@@ -321,7 +309,7 @@ func (s *Server) reply(w http.ResponseWriter, result any, err error) {
 		a.Result, err = json.Marshal(result)
 	}
 	if err != nil {
-		a = answer{Errors: newErrorMessages(err, s.opts.Redactor)}
+		a = answer{Errors: newErrorMessages(err)}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(a) // a client that is gone needs no answer

@@ -7,7 +7,6 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
-	"github.com/trailblaze/trailblaze/pkg/redact"
 )
 
 // Info is what is known of a session without a request to it, which would wait for an earlier one.
@@ -40,17 +39,15 @@ type problemMessage struct {
 	Snippet string     `json:"snippet"`
 }
 
-func newErrorMessages(err error, redactor *redact.Redactor) []errorMessage {
+func newErrorMessages(err error) []errorMessage {
 	var messages []errorMessage
 	for _, part := range fault.Split(err) {
-		m := errorMessage{Kind: fault.KindOf(part), Message: redactor.Text(part.Error())}
+		m := errorMessage{Kind: fault.KindOf(part), Message: part.Error()}
 		if e := fault.As(part); e != nil {
-			m.Message, m.Hint = redactor.Text(e.Message), redactor.Text(e.Hint)
-			m.Details, _ = redactor.Value(e.Details).(map[string]any)
+			m.Message, m.Hint, m.Details = e.Message, e.Hint, e.Details
 		} else if problems, ok := errors.AsType[fault.Problems](part); ok {
 			for _, p := range problems {
-				p.Message, p.Hint = redactor.Text(p.Message), redactor.Text(p.Hint)
-				m.Problems = append(m.Problems, problemMessage{p, p.Kind, redactor.Text(p.Snippet)})
+				m.Problems = append(m.Problems, problemMessage{p, p.Kind, p.Snippet})
 			}
 		}
 		messages = append(messages, m)

@@ -8,7 +8,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// API is a live session for those who work in it: [Session] itself, or the client of one in another process. Requests
+// API is a live session for those who work in it: a [Redacted] one of this process, or the client of one in another process. Requests
 // and answers keep all that they hold when they are encoded as JSON and decoded. Requests run one after another.
 type API interface {
 	// Status returns where the session stands, or stood when it ended.
@@ -26,8 +26,6 @@ type API interface {
 	Close(ctx context.Context)
 }
 
-var _ API = (*Session)(nil)
-
 // Toolbox is what can be called in a session.
 type Toolbox struct {
 	Registry *discover.Registry `json:"registry"`
@@ -36,19 +34,15 @@ type Toolbox struct {
 	Limits map[string]string `json:"limits,omitempty"`
 }
 
-// Toolbox returns the tools of the session without what calls and checks them.
+// Toolbox returns the tools of the session.
 func (s *Session) Toolbox(context.Context) (Toolbox, error) {
-	b := Toolbox{Limits: map[string]string{}}
-	for _, t := range s.tools().Tools {
+	b := Toolbox{Registry: s.tools(), Limits: map[string]string{}}
+	for _, t := range b.Registry.Tools {
 		if limits := s.limits(t.Name); limits != "" {
 			b.Limits[t.Name] = limits
 		}
 	}
-	data, err := json.Marshal(s.opts.Redactor.Value(s.tools()))
-	if err == nil {
-		err = json.Unmarshal(data, &b.Registry)
-	}
-	return b, err
+	return b, nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Numbers keep their digits.

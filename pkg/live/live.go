@@ -48,7 +48,7 @@ type Options struct {
 	Secrets    map[string]string // by name
 	Dir        string            // paths of trails that exist are also accepted relative to it; absolute
 	// Before is the session that the caller had before, whose references are not used again. Nil for none.
-	Before *Session
+	Before *Redacted
 	// Agent says that an agent makes the calls. It may call the restricted commands of the device only if Allow names
 	// them, and open only pages of AllowedOrigins and others, see [device.Session].
 	Agent          bool
@@ -128,9 +128,8 @@ type Session struct {
 	omitted      int      // how much of what could not be recorded was reported
 }
 
-// Open opens a session: it starts the servers of the scope and registers their tools. The device starts with the first
-// call that needs it. ctx bounds the lifetime of the session.
-func Open(ctx context.Context, o Options) (*Session, error) {
+// open is [Open] for a session whose answers may have secrets.
+func open(ctx context.Context, o Options) (*Session, error) {
 	id := session.NewID(o.Redactor.Text(o.Name), o.Now())
 	s := &Session{opts: o, dir: filepath.Join(o.Project.LogsDir, id), slot: make(chan struct{}, 1)}
 	s.parts, s.ctx = map[string]*replay.List{}, ctx
@@ -146,7 +145,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	}
 	s.references = &screen.References{}
 	if o.Before != nil {
-		s.references = o.Before.references
+		s.references = o.Before.session.references
 	}
 	var lifetime context.Context
 	lifetime, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -257,9 +256,6 @@ type Status struct {
 	Secrets  []string `json:"secrets,omitempty"` // names
 	Folder   string   `json:"folder,omitempty"`  // with logs and evidence
 }
-
-// TargetID returns the id of the target of the session.
-func (s *Session) TargetID() string { return s.opts.Scope.Target.ID }
 
 // Status returns where the session stands, or stood when it ended.
 func (s *Session) Status(ctx context.Context) (Status, error) {

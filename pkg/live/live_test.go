@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // fixture is a live session on an app.
 type fixture struct {
 	*testing.T
-	*live.Session
+	*live.Redacted
 	app     *app
 	root    string
 	options live.Options
@@ -78,7 +78,7 @@ func openIn(ctx context.Context, t *testing.T, edit ...func(*live.Options)) *fix
 	}
 	f.options = o
 	var err error
-	if f.Session, err = live.Open(ctx, o); err != nil {
+	if f.Redacted, err = live.Open(ctx, o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close(context.WithoutCancel(t.Context())) })
@@ -121,7 +121,7 @@ func (f *fixture) limits(tool string) string {
 // recording returns the steps of the recording in short: each call is the tool and its arguments' values.
 func (f *fixture) recording() string {
 	f.Helper()
-	yaml, err := f.Recording(f.Context())
+	yaml, err := f.Edit(f.Context(), live.Edit{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestReferencesAreNotUsedAgainInTheNextSession(t *testing.T) {
 	if _, err := first.Snapshot(t.Context(), live.SnapshotOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	second := open(t, func(o *live.Options) { o.Before = first.Session })
+	second := open(t, func(o *live.Options) { o.Before = first.Redacted })
 	second.app.set("Delete everything")
 	shot, err := second.Snapshot(t.Context(), live.SnapshotOptions{})
 	if err != nil || !strings.Contains(shot.Text, `button "Delete everything" [ref=e2]`) {
@@ -431,7 +431,7 @@ func TestRecordingOutlivesSession(t *testing.T) {
 	f := open(t)
 	f.step("Sign in", call("tap", "text", "Sign in"))
 	f.Close(t.Context())
-	if text, err := f.Recording(t.Context()); err != nil || !strings.Contains(text, "tap:") {
+	if text, err := f.Edit(t.Context(), live.Edit{}); err != nil || !strings.Contains(text, "tap:") {
 		t.Errorf("%v, recording:\n%s", err, text)
 	}
 	if saved, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"}); err != nil || !saved.Written {

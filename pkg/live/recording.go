@@ -227,9 +227,6 @@ func (s *Session) Edit(ctx context.Context, e Edit) (string, error) {
 	return s.yaml()
 }
 
-// Recording returns the recording as the content of a trail file.
-func (s *Session) Recording(ctx context.Context) (string, error) { return s.Edit(ctx, Edit{}) }
-
 func (s *Session) yaml() (string, error) {
 	if len(s.walk.Current.Steps) == 0 {
 		return "", nil

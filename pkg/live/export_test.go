@@ -1,0 +1,4 @@
+package live
+
+// CleanValue is cleanValue, for tests.
+var CleanValue = cleanValue

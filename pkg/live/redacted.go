@@ -1,0 +1,176 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// Redacted is a live session for those who work in it: no text of its answers and errors has a secret. A request that
+// panics returns an error.
+type Redacted struct{ session *Session }
+
+var _ API = (*Redacted)(nil)
+
+// Open opens a session: it starts the servers of the scope and registers their tools. The device starts with the first
+// call that needs it. ctx bounds the lifetime of the session.
+func Open(ctx context.Context, o Options) (*Redacted, error) {
+	s, err := open(ctx, o)
+	if err != nil {
+		return nil, cleanError(o.Redactor, err)
+	}
+	return &Redacted{s}, nil
+}
+
+// Status implements [API].
+func (r *Redacted) Status(ctx context.Context) (Status, error) {
+	return answer(r, func() (Status, error) { return r.session.Status(ctx) })
+}
+
+// Snapshot implements [API].
+func (r *Redacted) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, error) {
+	return answer(r, func() (Snapshot, error) { return r.session.Snapshot(ctx, o) })
+}
+
+// Step implements [API].
+func (r *Redacted) Step(ctx context.Context, request StepRequest) (StepReport, error) {
+	return answer(r, func() (StepReport, error) { return r.session.Step(ctx, request) })
+}
+
+// Edit implements [API].
+func (r *Redacted) Edit(ctx context.Context, e Edit) (string, error) {
+	return answer(r, func() (string, error) { return r.session.Edit(ctx, e) })
+}
+
+// Save implements [API].
+func (r *Redacted) Save(ctx context.Context, request SaveRequest) (SaveReport, error) {
+	return answer(r, func() (SaveReport, error) { return r.session.Save(ctx, request) })
+}
+
+// RunTrail implements [API].
+func (r *Redacted) RunTrail(ctx context.Context, request TrailRequest) (TrailReport, error) {
+	return answer(r, func() (TrailReport, error) { return r.session.RunTrail(ctx, request) })
+}
+
+// Toolbox implements [API]. What calls and checks the tools is left out.
+func (r *Redacted) Toolbox(ctx context.Context) (Toolbox, error) {
+	return answer(r, func() (Toolbox, error) { return r.session.Toolbox(ctx) })
+}
+
+// Err implements [API].
+func (r *Redacted) Err() error { return cleanError(r.session.opts.Redactor, r.session.Err()) }
+
+// Close implements [API].
+func (r *Redacted) Close(ctx context.Context) { r.session.Close(ctx) }
+
+// Done is closed when the session can no longer be used.
+func (r *Redacted) Done() <-chan struct{} { return r.session.Done() }
+
+// Folder returns the folder with the logs and the evidence of the session, empty for none. It is for the program itself:
+// a secret in the path is not replaced.
+func (r *Redacted) Folder() string { return r.session.dir }
+
+// TargetID returns the id of the target of the session.
+func (r *Redacted) TargetID() string { return r.session.opts.Scope.Target.ID }
+
+// answer makes a request and returns its answer without secrets.
+func answer[T any](r *Redacted, request func() (T, error)) (result T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Panicked(p)
+		}
+		result, err = clean(r.session.opts.Redactor, result), cleanError(r.session.opts.Redactor, err)
+	}()
+	return request()
+}
+
+// redactor replaces secrets.
+type redactor interface {
+	Text(text string) string
+	Value(v any) any
+}
+
+// clean returns a copy of an answer without secrets. What it shares with the session is not changed.
+func clean[T any](r redactor, answer T) T {
+	v := reflect.ValueOf(&answer).Elem()
+	v.Set(cleanValue(r, v))
+	return answer
+}
+
+// cleanValue replaces secrets in every text of a value. Texts of other types than string are words of trailblaze, such
+// as outcomes, and bytes are pictures.
+func cleanValue(r redactor, v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	switch {
+	case v.Type() == reflect.TypeFor[string]():
+		out.SetString(r.Text(v.String()))
+	case v.Kind() == reflect.Struct:
+		for field, value := range v.Fields() {
+			if field.IsExported() {
+				out.FieldByIndex(field.Index).Set(cleanValue(r, value))
+			}
+		}
+	case !slices.Contains([]reflect.Kind{reflect.Interface, reflect.Pointer, reflect.Slice, reflect.Map}, v.Kind()) || v.IsNil():
+	case v.Type() == reflect.TypeFor[*discover.Registry]():
+		registry, _ := reflect.TypeAssert[*discover.Registry](v)
+		out.Set(reflect.ValueOf(cleanRegistry(r, registry)))
+	case v.Kind() == reflect.Interface || v.Type() == reflect.TypeFor[map[string]any]():
+		out.Set(reflect.ValueOf(r.Value(v.Interface())))
+	case v.Kind() == reflect.Pointer:
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(cleanValue(r, v.Elem()))
+	case v.Kind() == reflect.Map:
+		out.Set(reflect.MakeMap(v.Type()))
+		for key, value := range v.Seq2() {
+			out.SetMapIndex(cleanValue(r, key), cleanValue(r, value))
+		}
+	case v.Type().Elem().Kind() != reflect.Uint8:
+		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		for i, item := range v.Seq2() {
+			out.Index(int(i.Int())).Set(cleanValue(r, item))
+		}
+	}
+	return out
+}
+
+// cleanRegistry returns a registry without secrets, as its encoding has it.
+func cleanRegistry(r redactor, registry *discover.Registry) *discover.Registry {
+	out := &discover.Registry{}
+	data, err := json.Marshal(r.Value(registry))
+	if err == nil {
+		err = json.Unmarshal(data, out)
+	}
+	if err != nil {
+		panic(err) // not reached: schemas were decoded when the tools were registered
+	}
+	return out
+}
+
+// cleanError returns an error without secrets. Its causes, which are not printed, stay.
+func cleanError(r redactor, err error) error {
+	var cleaned []error
+	for _, part := range fault.Split(err) {
+		e := fault.As(part)
+		problems, areProblems := errors.AsType[fault.Problems](part)
+		switch {
+		case e != nil:
+			details, _ := r.Value(e.Details).(map[string]any)
+			part = &fault.Error{Kind: e.Kind, Message: r.Text(part.Error()), Hint: r.Text(e.Hint), Details: details, Cause: part}
+		case areProblems:
+			part = clean(r, problems)
+		case r.Text(part.Error()) != part.Error():
+			part = errors.New(r.Text(part.Error()))
+		}
+		cleaned = append(cleaned, part)
+	}
+	if len(cleaned) == 1 {
+		return cleaned[0]
+	}
+	return errors.Join(cleaned...)
+}

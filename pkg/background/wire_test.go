@@ -25,7 +25,7 @@ type filled struct {
 
 func fill[T any](t *testing.T) T {
 	t.Helper()
-	return livetest.Fill(t, reflect.TypeFor[T](), "text").Interface().(T) //nolint:errcheck,forcetypeassert // it is its type
+	return livetest.Fill(t, reflect.TypeFor[T](), "text").Interface().(T) //nolint:forcetypeassert // it is its type
 }
 
 // answerOf returns the answer to a request, which it keeps.

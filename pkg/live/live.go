@@ -2,8 +2,8 @@
 // succeed as the steps of a trail (specification, section 18). People use it from the command line, and agents over
 // MCP.
 //
-// It is independent of how requests reach it and of how answers are shown: sockets, MCP, terminals. Texts that it
-// returns are redacted.
+// It is independent of how requests reach it and of how answers are shown: sockets, MCP, terminals. What is handed out
+// is [Redacted]; [Session] returns what it knows.
 package live
 
 import (

@@ -60,7 +60,7 @@ func TestErrorsHaveNoSecrets(t *testing.T) {
 		_, got := f.RunTrail(t.Context(), live.TrailRequest{File: f.write("a.trail.yaml", "trail: [{step: a, recording: {web: [{tap: {text: a}}]}}]")})
 		text := got.Error() + strings.Join(fault.Hints(got), "")
 		if e := fault.As(got); e != nil {
-			text += e.Details["c"].(string) //nolint:errcheck,forcetypeassert // it is one
+			text += e.Details["c"].(string) //nolint:forcetypeassert // it is one
 		}
 		if problems, ok := errors.AsType[fault.Problems](got); ok {
 			text += problems[0].Hint + problems[0].Snippet

@@ -57,6 +57,8 @@ func decodeEvent(name string, line []byte) (Event, error) {
 		return as[Evidence](line)
 	case DeviceNoted{}.Type():
 		return as[DeviceNoted](line)
+	case Lost{}.Type():
+		return as[Lost](line)
 	case TrailFinished{}.Type():
 		e, err := as[TrailFinished](line)
 		e.Reason = strings.TrimSuffix(e.Reason, withHint("", e.Hint))

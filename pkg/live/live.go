@@ -105,6 +105,7 @@ type Session struct {
 	cancel context.CancelCauseFunc
 	watch  func() bool // ends the watch over ctx
 	emit   *event.Emitter
+	events broadcast
 
 	attached bool // it belongs to a walk that somebody else runs
 	// walk has the recording, and the place at which the replay of its trail stopped: calls are recorded there.
@@ -133,7 +134,6 @@ func open(ctx context.Context, o Options) (*Session, error) {
 	id := session.NewID(o.Redactor.Text(o.Name), o.Now())
 	s := &Session{opts: o, dir: filepath.Join(o.Project.LogsDir, id), slot: make(chan struct{}, 1)}
 	s.parts, s.ctx = map[string]*replay.List{}, ctx
-	var log event.Handler
 	if err := session.MakeDir(s.dir); err != nil {
 		o.Stream.Emit(event.Log{
 			Level: "warn", Source: "logs", Message: "evidence of the session cannot be written: " + err.Error(),
@@ -141,7 +141,7 @@ func open(ctx context.Context, o Options) (*Session, error) {
 		s.dir = ""
 	} else if o.OpenLog != nil {
 		s.log = o.OpenLog(filepath.Join(s.dir, "events.ndjson"), func(error) {})
-		log = s.log
+		s.events.log = s.log
 	}
 	s.references = &screen.References{}
 	if o.Before != nil {
@@ -150,7 +150,7 @@ func open(ctx context.Context, o Options) (*Session, error) {
 	var lifetime context.Context
 	lifetime, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.watch = context.AfterFunc(ctx, s.interrupt)
-	s.emit = o.Stream.Session(id, "", log)
+	s.emit = o.Stream.Session(id, "", &s.events)
 	inner, err := session.Open(lifetime, session.Options{
 		Setup: o.Setup, Scope: o.Scope, Device: o.Device, ID: id, Dir: s.dir, TrailDir: o.Project.TrailsDir,
 		Emit: s.emit, Live: true, WithoutTrail: true, References: s.references,
@@ -160,7 +160,7 @@ func open(ctx context.Context, o Options) (*Session, error) {
 	if err != nil {
 		s.watch()
 		s.cancel(nil)
-		s.closeLog()
+		s.endEvents()
 		return nil, err
 	}
 	s.inner = inner
@@ -186,11 +186,13 @@ func (s *Session) Close(ctx context.Context) {
 	s.watch()
 	s.inner.Close(ctx)
 	s.cancel(nil)
-	s.closeLog()
+	s.endEvents()
 	s.markClosed()
 }
 
-func (s *Session) closeLog() {
+// endEvents closes the log and ends all subscriptions.
+func (s *Session) endEvents() {
+	s.events.close()
 	if s.log != nil {
 		_ = s.log.Close() // an error was passed to onError
 	}

@@ -27,6 +27,8 @@ type app struct {
 	// released counts how often the device was released for other sessions.
 	released int
 	trailDir string
+	// waits makes calls of launchApp wait until it is closed.
+	waits chan struct{}
 }
 
 func (a *app) kind() device.Kind {
@@ -79,6 +81,13 @@ func (a *app) View(_ context.Context, o device.ViewOptions) (device.View, error)
 		a.buttons, a.loading = a.loading[:1], a.loading[1:]
 	}
 	tree := a.tree()
+	if o.Peek {
+		a.refs.Number(tree)
+		return device.View{
+			URL: "app://main", Title: "App", Tree: tree, Part: tree, Ref: a.refs.Ref, Screenshot: []byte("png"),
+			Geometry: device.Geometry{Width: 100, Height: 100, PixelRatio: 2},
+		}, nil
+	}
 	a.refs.See(tree)
 	blocked, gone := a.blocked, a.gone
 	a.blocked, a.gone = nil, nil
@@ -87,10 +96,35 @@ func (a *app) View(_ context.Context, o device.ViewOptions) (device.View, error)
 	}, nil
 }
 
+// Locate implements device.Locator: buttons are 10 high.
+func (a *app) Locate(_ context.Context, at device.Place) (device.Location, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	tree := a.tree()
+	a.refs.Number(tree)
+	n := tree.At(at.Point)
+	if at.Ref != "" {
+		found, err := a.refs.Lookup(at.Ref, tree, screen.ToRead)
+		if err != nil {
+			return device.Location{}, err
+		}
+		n = found.Node
+	}
+	if n == nil {
+		return device.Location{}, fault.New(fault.ToolFailed, "", "nothing is there")
+	}
+	return device.Location{Node: n, Ref: a.refs.Ref(n), Candidates: []device.Candidate{
+		{By: "text", Selector: map[string]any{"text": *n.Label}, Matches: 1, Notes: []string{*n.Label + " may change"}},
+	}}, nil
+}
+
 func (a *app) tree() *screen.Tree {
 	root := &screen.Node{Role: "document", Key: "root"}
-	for _, name := range a.buttons {
-		root.Children = append(root.Children, &screen.Node{Role: "button", Label: &name, Key: screen.Key(name), States: screen.States{Clickable: true}})
+	for i, name := range a.buttons {
+		root.Children = append(root.Children, &screen.Node{
+			Role: "button", Label: &name, Key: screen.Key(name), States: screen.States{Clickable: true},
+			Bounds: &screen.Rect{Top: 10 * i, Right: 100, Bottom: 10*i + 10},
+		})
 	}
 	return screen.NewTree(root, 100, 100)
 }
@@ -100,6 +134,12 @@ func (a *app) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if text == "Hang" {
 		<-ctx.Done()
 		return tool.Result{Kind: fault.CallTimeout, Text: "cancelled"}, nil
+	}
+	if a.waits != nil && c.Tool == "launchApp" {
+		select {
+		case <-a.waits:
+		case <-ctx.Done():
+		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

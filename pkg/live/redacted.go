@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
@@ -60,6 +61,21 @@ func (r *Redacted) RunTrail(ctx context.Context, request TrailRequest) (TrailRep
 // Toolbox implements [API]. What calls and checks the tools is left out.
 func (r *Redacted) Toolbox(ctx context.Context) (Toolbox, error) {
 	return answer(r, func() (Toolbox, error) { return r.session.Toolbox(ctx) })
+}
+
+// Look is described at [Session.Look].
+func (r *Redacted) Look(ctx context.Context, picture bool) (Look, error) {
+	return answer(r, func() (Look, error) { return r.session.Look(ctx, picture) })
+}
+
+// Locate is described at [Session.Locate].
+func (r *Redacted) Locate(ctx context.Context, at Place) (Location, error) {
+	return answer(r, func() (Location, error) { return r.session.Locate(ctx, at) })
+}
+
+// Subscribe is described at [Session.Subscribe].
+func (r *Redacted) Subscribe(buffer int) (events <-chan event.Event, stop func()) {
+	return r.session.Subscribe(buffer)
 }
 
 // Err implements [API].

@@ -248,12 +248,12 @@ func (d *difference) lines() []change {
 // lostStates returns the states that the element had in the other view and has no longer, as in: (no longer checked).
 func (e *shownElement) lostStates() string {
 	has := map[string]bool{}
-	for _, state := range e.node.states() {
+	for _, state := range e.node.StateWords() {
 		name, _, _ := strings.Cut(state, "=")
 		has[name] = true
 	}
 	var lost []string
-	for _, state := range e.other.node.states() {
+	for _, state := range e.other.node.StateWords() {
 		if name, _, _ := strings.Cut(state, "="); !has[name] {
 			lost = append(lost, name)
 		}

@@ -206,7 +206,7 @@ func (n *Node) lineUpTo(length int, ref, name, content string) string {
 	if n.Markup != "" && name == "" && content == "" {
 		b.WriteString(" [" + n.Markup + "]")
 	}
-	for _, state := range n.states() {
+	for _, state := range n.StateWords() {
 		b.WriteString(" [" + state + "]")
 	}
 	if content != "" {
@@ -227,8 +227,8 @@ func (n *Node) caption() string {
 	return n.Content()
 }
 
-// states returns the states that the text form shows, in its order.
-func (n *Node) states() []string {
+// StateWords returns the states that the text form shows, in its order, such as checked and level=2.
+func (n *Node) StateWords() []string {
 	var out []string
 	add := func(holds bool, state string) {
 		if holds {

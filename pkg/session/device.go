@@ -129,26 +129,37 @@ func (s *Session) Product() string {
 // View returns what is on the screen of the device, and starts the device if needed. It may be called while a call is
 // running. It ends the session when the device cannot be used any more.
 func (s *Session) View(ctx context.Context, o device.ViewOptions) (device.View, error) {
+	return look(ctx, s, func(ctx context.Context, d device.Viewer) (device.View, error) { return d.View(ctx, o) })
+}
+
+// Locate returns an element of the screen and the selectors that recordings could use for it. All that is said of View
+// holds for it, too.
+func (s *Session) Locate(ctx context.Context, at device.Place) (device.Location, error) {
+	return look(ctx, s, func(ctx context.Context, d device.Locator) (device.Location, error) { return d.Locate(ctx, at) })
+}
+
+// look calls the device of a session for something that it shows. D is what the device has to be.
+func look[D, T any](ctx context.Context, s *Session, show func(context.Context, D) (T, error)) (shown T, err error) {
 	if err := s.Err(); err != nil {
-		return device.View{}, err
+		return shown, err
 	}
 	if s.device == nil {
-		return device.View{}, fault.New(fault.ToolFailed, "choose a driver that trailblaze can drive, such as playwright-native",
+		return shown, fault.New(fault.ToolFailed, "choose a driver that trailblaze can drive, such as playwright-native",
 			"the session has no device: trailblaze does not drive %s", s.opts.Scope.Driver.Key)
 	}
-	viewer, ok := s.device.Device.(device.Viewer)
+	d, ok := s.device.Device.(D)
 	if !ok {
-		return device.View{}, fault.New(fault.ToolFailed, "take a screenshot with captureScreen",
+		return shown, fault.New(fault.ToolFailed, "take a screenshot with captureScreen",
 			"a device of driver %s cannot show its screen as a list of elements", s.opts.Scope.Driver.Key)
 	}
 	ctx, cancel := s.callContext(ctx)
 	defer cancel()
 	s.device.used.Store(true)
-	v, err := viewer.View(ctx, o)
+	shown, err = show(ctx, d)
 	if fault.KindOf(err) == fault.Crashed {
 		s.cancel(err)
 	}
-	return v, err
+	return shown, err
 }
 
 // ReleaseDevice lets another session use the device until this one uses it again. released is false if nothing has used

@@ -70,8 +70,10 @@ func (f *filler) fill(v reflect.Value) {
 			return
 		}
 		f.within = append(f.within, v.Type())
-		for _, field := range v.Fields() {
-			f.fill(field)
+		for field, value := range v.Fields() {
+			if field.IsExported() {
+				f.fill(value)
+			}
 		}
 		f.within = f.within[:len(f.within)-1]
 	default:

@@ -1,0 +1,119 @@
+package live
+
+import (
+	"context"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// Look is what the device shows, for somebody who looks on while calls are made. Bounds are in the unit of
+// [device.Geometry]: CSS pixels of the viewport, pixels on Android, points on iOS.
+type Look struct {
+	URL   string `json:"url,omitempty"`
+	Title string `json:"title,omitempty"`
+	// Width and Height are the size of what is shown, ScrollX and ScrollY how far the page is scrolled, and PixelRatio
+	// the number of pixels of the picture for one unit; 0 if it is not known.
+	Width      float64  `json:"width"`
+	Height     float64  `json:"height"`
+	ScrollX    float64  `json:"scrollX,omitempty"`
+	ScrollY    float64  `json:"scrollY,omitempty"`
+	PixelRatio float64  `json:"pixelRatio,omitempty"`
+	Root       *Element `json:"root"`                 // what is around all elements; nil for an empty screen
+	Screenshot []byte   `json:"screenshot,omitempty"` // PNG
+	Withheld   string   `json:"withheld,omitempty"`   // why there is no screenshot although one was asked for
+}
+
+// Element is an element of the screen.
+type Element struct {
+	Ref      string       `json:"ref,omitempty"`
+	Role     string       `json:"role"`
+	Name     string       `json:"name,omitempty"`
+	Content  string       `json:"content,omitempty"` // what it holds, such as the text in a field
+	States   []string     `json:"states,omitempty"`  // such as checked and level=2
+	Bounds   *screen.Rect `json:"bounds,omitempty"`  // nil when unknown; may be outside of what is shown
+	Children []*Element   `json:"children,omitempty"`
+}
+
+// Place says which element is meant: that of a reference, or without one what a person would point at at a point, in the
+// unit of [Look].
+type Place struct {
+	Ref string `json:"ref,omitempty"`
+	X   int    `json:"x,omitempty"`
+	Y   int    `json:"y,omitempty"`
+}
+
+// Location is an element with the selectors that a recording could use for it.
+type Location struct {
+	Element    Element     `json:"element"` // without its children
+	Candidates []Candidate `json:"candidates"`
+}
+
+// Candidate is described at [device.Candidate].
+type Candidate struct {
+	By       string         `json:"by"`
+	Selector map[string]any `json:"selector"`
+	Matches  int            `json:"matches"`
+	Notes    []string       `json:"notes,omitempty"`
+}
+
+// Look returns what the device shows now, with a picture of the same moment on request. It does not wait for the request
+// that runs, and disturbs none: what it shows does not count as shown to the one who makes the calls.
+func (s *Session) Look(ctx context.Context, picture bool) (Look, error) {
+	if err := s.Err(); err != nil {
+		return Look{}, err
+	}
+	v, err := s.inner.View(ctx, device.ViewOptions{Peek: true, Screenshot: picture})
+	if err != nil {
+		return Look{}, err
+	}
+	g := v.Geometry
+	l := Look{
+		URL: s.text(v.URL), Title: s.text(v.Title), Width: g.Width, Height: g.Height, ScrollX: g.ScrollX, ScrollY: g.ScrollY,
+		PixelRatio: g.PixelRatio, Withheld: s.text(v.Withheld),
+	}
+	if root := v.Tree.Root(); root != nil {
+		l.Root = s.elements(root, v.Ref)
+	}
+	switch {
+	case !picture || l.Withheld != "":
+	case s.showsSecret(v):
+		l.Withheld = "the screen shows a secret"
+	default:
+		l.Screenshot = v.Screenshot
+	}
+	return l, nil
+}
+
+// elements returns a node with what is below it.
+func (s *Session) elements(n *screen.Node, ref func(*screen.Node) string) *Element {
+	e := s.element(n, ref(n))
+	for _, child := range n.Children {
+		e.Children = append(e.Children, s.elements(child, ref))
+	}
+	return &e
+}
+
+func (s *Session) element(n *screen.Node, ref string) Element {
+	return Element{
+		Ref: ref, Role: n.RoleName(), Name: s.text(n.Name()), Content: s.text(n.Content()), States: n.StateWords(), Bounds: n.Bounds,
+	}
+}
+
+// Locate returns the element at a place and the selectors that a recording could use for it, best first: the first is
+// what a call with its reference records. It does not act. Like Look, it does not wait for the request that runs.
+func (s *Session) Locate(ctx context.Context, at Place) (Location, error) {
+	if err := s.Err(); err != nil {
+		return Location{}, err
+	}
+	found, err := s.inner.Locate(ctx, device.Place{Ref: at.Ref, Point: screen.Point{X: at.X, Y: at.Y}})
+	if err != nil {
+		return Location{}, err
+	}
+	l := Location{Element: s.element(found.Node, found.Ref), Candidates: []Candidate{}}
+	for _, c := range found.Candidates {
+		selector, _ := s.opts.Redactor.Value(c.Selector).(map[string]any)
+		l.Candidates = append(l.Candidates, Candidate{By: c.By, Selector: selector, Matches: c.Matches, Notes: s.texts(c.Notes)})
+	}
+	return l, nil
+}

@@ -123,10 +123,10 @@ type Session struct {
 	// beforeAction is the screen before the last action of the caller; nil when it is not known.
 	beforeAction *device.View
 	seen         seenTexts
-	unfinished   []string // texts of the steps whose last request failed
-	unrecorded   int      // how many calls that may change the app were made without recording
-	repairs      []repair // of trails, that were saved
-	omitted      int      // how much of what could not be recorded was reported
+	unfinished   []stepName // the steps whose last request failed
+	unrecorded   int        // how many calls that may change the app were made without recording
+	repairs      []repair   // of trails, that were saved
+	omitted      int        // how much of what could not be recorded was reported
 }
 
 // open is [Open] for a session whose answers may have secrets.

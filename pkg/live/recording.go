@@ -114,6 +114,30 @@ func (s *Session) checkVerifySteps() error {
 	return nil
 }
 
+// noText stands in the recording for the text of a step that gets it later.
+const noText = "(no text yet)"
+
+// waitsForText reports whether a step gets its text later, see [StepRequest.TextLater].
+func waitsForText(step *replay.Step) bool {
+	return step.Text == "" && (step.Kind == trail.KindStep || step.Kind == trail.KindVerify)
+}
+
+// checkTexts returns an error when a step with calls has not got its text.
+func (s *Session) checkTexts() error {
+	for i, step := range s.allSteps() {
+		if !waitsForText(step) || len(step.Calls) == 0 {
+			continue
+		}
+		var tools []string
+		for _, c := range step.Calls {
+			tools = append(tools, c.Tool)
+		}
+		return fault.New(fault.Misuse, "say in plain language what the calls do, such as: Sign in",
+			"step %d has no text; it calls %s", i+1, strings.Join(tools, ", "))
+	}
+	return nil
+}
+
 // withoutReferences returns the calls that do not name an element by a reference of the session, which a replay does
 // not know, and says in the report which ones do.
 func withoutReferences(calls []trail.Call, report *StepReport) []trail.Call {
@@ -296,6 +320,9 @@ func (s *Session) reword(r Reword) error {
 	if step.Use != nil {
 		return fault.New(fault.InvalidArguments, "change the title of that trail", "step %d uses the trail %s and has no text of its own",
 			r.Step, step.Use.Path)
+	}
+	if i := slices.Index(s.unfinished, stepName{step.Kind, step.Text}); i >= 0 {
+		s.unfinished[i].text = strings.TrimSpace(r.Text)
 	}
 	step.Text = strings.TrimSpace(r.Text)
 	step.Changed = step.Changed || !step.NeedsAgent // else there are no calls to write

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -209,7 +210,7 @@ func (s *Session) content(path string, r SaveRequest) (before, after []byte, err
 	if len(recorded.Steps) == 0 && recorded.Trailhead == nil {
 		return nil, nil, fault.New(fault.Misuse, "make calls with a step text first", "nothing was recorded")
 	}
-	if err := s.checkVerifySteps(); err != nil {
+	if err := cmp.Or(s.checkTexts(), s.checkVerifySteps()); err != nil {
 		return nil, nil, err
 	}
 	before, err = files.Read(path, trail.MaxSize)
@@ -402,6 +403,9 @@ func (s *Session) file(l *replay.List, name, title string, onlyChanged bool) *tr
 		}
 		out := step.Step
 		out.Text, out.Recording = s.text(step.Text), nil
+		if waitsForText(step) {
+			out.Text = noText
+		}
 		if step.Use != nil {
 			out.Text = s.text(step.Use.Path)
 		}
@@ -448,8 +452,12 @@ func (s *Session) config(l *replay.List, name, title string) trail.Config {
 // warnings returns what in the recording may not be as the caller expects. content is what will be written.
 func (s *Session) warnings(content string) []string {
 	out := s.startWarning()
-	for _, text := range s.unfinished {
-		out = append(out, fmt.Sprintf("the last calls of %q failed, and are not in the trail", s.text(text)))
+	for _, step := range s.unfinished {
+		which := strconv.Quote(s.text(step.text))
+		if step.text == "" {
+			which = "the step without a text"
+		}
+		out = append(out, fmt.Sprintf("the last calls of %s failed, and are not in the trail", which))
 	}
 	if s.unrecorded > 0 {
 		out = append(out, fmt.Sprintf("%s made without recording; if the app keeps what they did, the trail passes only after them",

@@ -23,6 +23,9 @@ type StepRequest struct {
 	Calls []trail.Call `json:"calls"`
 	// Unrecorded leaves the calls out of the recording. They then need no text.
 	Unrecorded bool `json:"unrecorded"`
+	// TextLater allows an empty Text: the step gets its text later, with [Reword]. Until then, requests without a text
+	// continue it. A recording with such a step is not saved.
+	TextLater bool `json:"textLater,omitempty"`
 
 	step *replay.Step // the running step, if the session is attached
 }
@@ -181,10 +184,10 @@ func (s *Session) besideRepair(index int) []string {
 
 // noteUnfinished remembers the steps whose last request failed.
 func (s *Session) noteUnfinished(r StepRequest, ok bool) {
-	text := strings.TrimSpace(r.Text)
-	s.unfinished = slices.DeleteFunc(s.unfinished, func(other string) bool { return other == text })
+	step := stepName{r.Kind, strings.TrimSpace(r.Text)}
+	s.unfinished = slices.DeleteFunc(s.unfinished, func(other stepName) bool { return other == step })
 	if !ok && !r.Unrecorded {
-		s.unfinished = append(s.unfinished, text)
+		s.unfinished = append(s.unfinished, step)
 	}
 }
 
@@ -200,7 +203,7 @@ func (s *Session) checkStep(r StepRequest) error {
 	switch {
 	case r.Kind != trail.KindStep && r.Kind != trail.KindVerify:
 		return fault.New(fault.InvalidArguments, "use step or verify", "unknown kind of step %q", r.Kind)
-	case strings.TrimSpace(r.Text) == "" && !r.Unrecorded && r.step == nil:
+	case strings.TrimSpace(r.Text) == "" && !r.Unrecorded && !r.TextLater && r.step == nil:
 		return fault.New(fault.InvalidArguments, "say in plain language what the calls do, such as: Sign in", "the step has no text")
 	case len(r.Calls) == 0:
 		return fault.New(fault.InvalidArguments, `give at least one, such as {"web_click": {"ref": "e12"}}`, "the step has no calls")

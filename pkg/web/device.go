@@ -280,6 +280,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	if !command.withoutPage {
 		p.context.bringToFront(p)
 	}
+	d.trace.startCall(p)
 	d.located, p.timers = nil, nil
 	p.takeBlocked()
 	before, tabs, left := p.activitySoFar(), p.context.openPages(), p.navigationsSoFar()

@@ -30,6 +30,8 @@ const (
 	tracedShare = 20
 	// tracedShareChecked is that part once a page was given a secret: then each picture is taken for its moment.
 	tracedShareChecked = 3
+	// tracedIdle is after how long without a call a page that keeps changing sends no more pictures.
+	tracedIdle = 2 * time.Second
 	// tracedExpected is what reading a page is expected to take before it was read.
 	tracedExpected = 5 * time.Millisecond
 )
@@ -38,7 +40,8 @@ const (
 type tracer struct {
 	device  *webDevice
 	options device.TraceOptions
-	share   int // see tracedShare
+	share   int           // see tracedShare
+	idle    time.Duration // see tracedIdle
 	began   time.Time
 
 	moment      sync.Mutex    // held while a moment is taken
@@ -49,6 +52,9 @@ type tracer struct {
 
 	mu       sync.Mutex
 	frames   map[*page]*tracedFrame // the newest one of each open page
+	called   time.Time              // when a call began or ended last
+	paused   map[*page]bool         // the pages that send no pictures
+	resumed  *page                  // was paused before the call; nil for none
 	last     lastMoment
 	pending  map[string]*tracedRequest
 	requests []string
@@ -81,8 +87,8 @@ type tracedRequest struct {
 // StartTrace implements device.Tracer.
 func (d *webDevice) StartTrace(o device.TraceOptions) {
 	d.trace = &tracer{
-		device: d, options: o, share: tracedShare, began: time.Now(), expected: tracedExpected,
-		frames: map[*page]*tracedFrame{}, pending: map[string]*tracedRequest{},
+		device: d, options: o, share: tracedShare, idle: tracedIdle, began: time.Now(), expected: tracedExpected,
+		frames: map[*page]*tracedFrame{}, paused: map[*page]bool{}, called: time.Now(), pending: map[string]*tracedRequest{},
 	}
 }
 
@@ -94,6 +100,33 @@ func (p *page) startTrace() {
 	p.target.Send("Page.startScreencast", map[string]any{
 		"format": "jpeg", "quality": tracedQuality, "maxWidth": tracedSide, "maxHeight": tracedSide,
 	})
+}
+
+// startCall makes a page send pictures again.
+func (t *tracer) startCall(p *page) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	t.called, t.resumed = time.Now(), nil
+	paused := t.paused[p]
+	if paused {
+		delete(t.paused, p)
+		delete(t.frames, p) // it may have changed since
+		t.resumed = p
+	}
+	t.mu.Unlock()
+	if paused {
+		p.startTrace()
+	}
+}
+
+// pause makes a page send no more pictures if no call was made for some time. The caller holds t.mu.
+func (t *tracer) pause(p *page) {
+	if len(t.device.callSlot) == 0 && time.Since(t.called) > t.idle {
+		t.paused[p] = true
+		p.target.Send("Page.stopScreencast", nil)
+	}
 }
 
 // traceEvent records an event of a page.
@@ -124,6 +157,7 @@ func (t *tracer) onFrame(p *page, s *cdp.Session, e cdp.Event) {
 	defer t.mu.Unlock()
 	f := &tracedFrame{data: frame.Data}
 	t.frames[p] = f
+	t.pause(p)
 	if p != t.last.page {
 		return
 	}
@@ -266,12 +300,19 @@ func (d *webDevice) Moment(ctx context.Context, whole bool) device.Moment {
 	t := d.trace
 	t.moment.Lock()
 	defer t.moment.Unlock()
+	defer t.endCall()
 	m := device.Moment{Before: t.takeLater()}
 	if c := d.openContext(); c != nil {
 		t.show(ctx, c.lastPage(), whole, &m)
 	}
 	t.takeEvents(whole, &m)
 	return m
+}
+
+func (t *tracer) endCall() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.called = time.Now()
 }
 
 // show fills in what a page shows.
@@ -301,7 +342,7 @@ func (t *tracer) show(ctx context.Context, p *page, whole bool, m *device.Moment
 	case secrets:
 		m.NoPicture = "whether the page showed a secret was not checked"
 	default:
-		t.showUnchecked(ctx, p, whole, whole || affordable, m)
+		t.showUnchecked(ctx, p, whole || t.sendsNone(p), whole || affordable, m)
 	}
 	if !whole && affordable {
 		t.expected = time.Since(started)
@@ -360,19 +401,31 @@ func (t *tracer) showUnchecked(ctx context.Context, p *page, picture, tree bool,
 
 // showTree fills in title and elements of a page, and reports whether it shows a secret.
 func (t *tracer) showTree(ctx context.Context, p *page, m *device.Moment) (secret bool, err error) {
-	v, err := p.viewOnce(ctx, device.ViewOptions{})
+	c, err := p.captureAll(ctx)
 	if err != nil {
 		return false, err
 	}
-	text := v.Title + "\n" + v.Tree.Text(screen.TextOptions{Whole: true}).String()
+	ref := c.position
+	if p.device.session.Live {
+		p.device.references.Number(c.tree)
+		ref = p.device.references.Ref
+	}
+	text := c.title + "\n" + c.tree.Text(screen.TextOptions{Whole: true}).String()
 	redacted := p.notes.redact(text)
 	secret = redacted != text
 	if redact := t.device.session.Redact; redact != nil {
 		secret = secret || redact(text) != text
 	}
-	m.Title = p.notes.redact(v.Title)
-	m.Tree = p.notes.redact(v.Tree.Text(screen.TextOptions{MaxBytes: tracedBytes, Ref: v.Ref}).String())
+	m.Title = p.notes.redact(c.title)
+	m.Tree = p.notes.redact(c.tree.Text(screen.TextOptions{MaxBytes: tracedBytes, Ref: ref}).String())
 	return secret, nil
+}
+
+// sendsNone reports whether the page was paused before the call and has sent no picture since.
+func (t *tracer) sendsNone(p *page) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.resumed == p && t.frames[p] == nil
 }
 
 // newest returns the picture of a page that the browser sent last; nil for none.
@@ -380,6 +433,7 @@ func (t *tracer) newest(p *page) *device.Picture {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	maps.DeleteFunc(t.frames, func(p *page, _ *tracedFrame) bool { return p.closed() })
+	maps.DeleteFunc(t.paused, func(p *page, _ bool) bool { return p.closed() })
 	return t.frames[p].decoded()
 }
 

@@ -95,6 +95,7 @@ func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c live
 		Setup: s.Setup, Scope: sc, Device: device.Device, Name: c.name, Lineage: lineage,
 		NameDriver: !isDefault(device.Request, sc), TargetChosen: device.Request.FlagTarget != "",
 		Memory: s.Memory, Secrets: s.Secrets, Before: c.before, Dir: a.Dir, Allow: slices.Concat(w.Project.Allow, c.allow),
+		Trace:   w.Project.Run.Trace != config.TraceOff,
 		OpenLog: func(path string, onError func(error)) live.Log { return report.NewSessionLog(path, onError) },
 		Reset:   s.Reset(),
 	}

@@ -73,6 +73,58 @@ func TestScreenOfSession(t *testing.T) {
 	p.run("run", "--secret", "PASSWORD=swordfish").want(t, 0, "1 passed")
 }
 
+// TestTraceOfSession checks that a session keeps the film of its calls as a run does, without secrets, and that the
+// project can turn that off.
+func TestTraceOfSession(t *testing.T) {
+	t.Parallel()
+	p := pageProject(t)
+	p.run("tool", "web_click", `ref=button "Press"`, "--step", "Press").want(t, 0)
+	p.run("tool", "web_verifyTextVisible", "text=never", "timeoutMs=10").want(t, 1)
+	p.run("tool", "web_type", `nodeSelector={"web":{"ariaRole":"textbox"}}`, "text={{PASSWORD}}", "--step", "Sign in").want(t, 0)
+	p.run("session", "end").want(t, 0)
+	trace, files := p.trace("session-s1")
+	if len(trace.Calls) != 4 || pictures(files) < 2 {
+		t.Fatalf("files %q, trace %+v", files, trace)
+	}
+	log := p.read(t, filepath.Join("logs", filepath.Base(p.sessionFolder(t)), "events.ndjson"))
+	for i, c := range trace.Calls {
+		if !strings.Contains(log, `"type":"call.started"`) || !strings.Contains(log, `"call":"`+c.Call+`"`) {
+			t.Errorf("call %q is not in the log", c.Call)
+		}
+		switch failed, secret := i == 2, i == 3; {
+		case failed && c.Tree == "":
+			t.Errorf("the call that failed has no elements: %+v", c)
+		case secret && (c.After != "" || c.NoPicture != "a secret was given to this page"):
+			t.Errorf("the page was given a secret: %+v", c)
+		case !secret && c.After == "":
+			t.Errorf("no picture: %+v", c)
+		}
+	}
+	if !strings.Contains(log, `"file":"trace/trace.json"`) || strings.Contains(log+fmt.Sprint(trace), "swordfish") {
+		t.Errorf("log:\n%s\ntrace: %+v", log, trace)
+	}
+
+	p.write("trailblaze.yaml", "target: app\nplatform: web\nrun: { trace: \"off\" }\n")
+	_ = os.RemoveAll(p.path("logs"))
+	p.start(t)
+	p.run("tool", "web_navigate", "url="+filepath.Join(p.dir, "index.html")).want(t, 0)
+	p.run("session", "end").want(t, 0)
+	if _, files := p.trace("session-s1"); files != nil {
+		t.Errorf("run.trace is off: %q", files)
+	}
+	p.start(t) // for the end of the test
+}
+
+// sessionFolder returns the folder of the only session in the logs.
+func (p *project) sessionFolder(t *testing.T) string {
+	t.Helper()
+	folders, err := filepath.Glob(filepath.Join(p.dir, "logs", "session-s1_*"))
+	if err != nil || len(folders) != 1 {
+		t.Fatalf("%q %v", folders, err)
+	}
+	return folders[0]
+}
+
 // browsers returns the processes of the browser of a project, main processes first.
 func (p *project) browsers() []int {
 	var main, others []int

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,6 +61,9 @@ type Options struct {
 	// Reset brings the app into the state in which recordings begin. It is called before each replay of a save. Nil if
 	// nobody has said how.
 	Reset func(ctx context.Context) error
+	// Trace keeps what the device showed during its calls in the folder of the session, when that is closed; see
+	// [session.Options].
+	Trace bool
 	// OpenLog opens the log of the session's events. May be nil.
 	OpenLog func(path string, onError func(error)) Log
 	// TargetChosen says that the user chose the target: trails for other targets are replayed in the session, too.
@@ -106,6 +110,8 @@ type Session struct {
 	watch  func() bool // ends the watch over ctx
 	emit   *event.Emitter
 	events broadcast
+
+	keepTrace sync.Once
 
 	attached bool // it belongs to a walk that somebody else runs
 	// walk has the recording, and the place at which the replay of its trail stopped: calls are recorded there.
@@ -154,7 +160,7 @@ func open(ctx context.Context, o Options) (*Session, error) {
 	inner, err := session.Open(lifetime, session.Options{
 		Setup: o.Setup, Scope: o.Scope, Device: o.Device, ID: id, Dir: s.dir, TrailDir: o.Project.TrailsDir,
 		Emit: s.emit, Live: true, WithoutTrail: true, References: s.references,
-		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
+		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins, Trace: o.Trace,
 		Values: trail.NewValues(trail.Sources{Memory: o.Memory, Secrets: o.Secrets, Wording: o.Wording}),
 	})
 	if err != nil {
@@ -184,6 +190,7 @@ func (s *Session) Close(ctx context.Context) {
 	}
 	s.closeTrail(ctx)
 	s.watch()
+	s.keepTrace.Do(s.inner.KeepTrace)
 	s.inner.Close(ctx)
 	s.cancel(nil)
 	s.endEvents()

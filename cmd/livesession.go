@@ -22,88 +22,58 @@ import (
 
 // liveFlags are the flags of a live session.
 type liveFlags struct {
-	scopeFlags
-	device                              string
-	classifiers, memory, secrets, allow []string
+	sessionFlags
+	device string
 }
 
 func (f *liveFlags) bind(p *program, c *cobra.Command) {
-	f.scopeFlags.bind(p, c)
-	flags := c.Flags()
-	flags.StringVar(&f.device, "device", "", "`NAME` of a device of the project, or PLATFORM:NAME, such as web:a")
-	flags.StringSliceVar(&f.classifiers, "classifier", nil,
-		"classifiers of the device, broad first, such as `android,phone` or android-phone (default: the platform)")
-	flags.StringArrayVar(&f.memory, "memory", nil, "set `NAME=VALUE` in the session's memory (repeatable)")
-	flags.StringArrayVar(&f.secrets, "secret", nil,
-		"secret `NAME` from the environment, NAME=@FILE or NAME=VALUE (repeatable); never printed, logged or recorded")
+	f.sessionFlags.bind(p, c)
+	c.Flags().StringVar(&f.device, "device", "", "`NAME` of a device of the project, or PLATFORM:NAME, such as web:a")
 }
 
 // choice returns the choice of the flags. It reads the values of --secret, some of which can be read only once. The
 // project is loaded after it, because its errors must not show them.
-func (f *liveFlags) choice(ctx context.Context, p *program) (liveChoice, error) {
-	choice, err := p.choice(f.scopeFlags)
-	if err == nil {
-		choice.Memory, err = memoryValues(f.memory)
+func (f *liveFlags) choice(ctx context.Context, p *program) (workspace.Choice, error) {
+	secrets, err := p.readSecrets(ctx, f.secrets)
+	if err != nil {
+		return workspace.Choice{}, err
 	}
-	if err == nil {
-		choice.Secrets, err = p.readSecrets(ctx, f.secrets)
-	}
+	choice, err := f.sessionFlags.choice(p, secrets)
 	if f.device != "" {
 		choice.Devices = []string{f.device}
 	}
-	choice.Classifiers = f.classifiers
-	return liveChoice{Choice: choice, allow: f.allow}, err
-}
-
-// liveChoice says which live session is opened.
-type liveChoice struct {
-	workspace.Choice
-	name          string         // the first part of its id
-	agent         bool           // the calls are those of an agent, which may not do everything
-	allow         []string       // tools that an agent may call although they are restricted
-	before        *live.Redacted // the session that the caller had before; nil for none
-	withoutTarget bool           // there is no project, so trails name no target
+	return choice, err
 }
 
 // liveOpener opens live sessions.
 type liveOpener struct{ *program }
 
-// openLive opens a live session of a project. ctx bounds the session's lifetime.
-func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c liveChoice) (*live.Redacted, error) {
-	s, err := w.Sessions(ctx, c.Choice)
+// openLive opens a live session of a choice. o says its name, who makes the calls and what they may do. ctx bounds the
+// session's lifetime.
+func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c workspace.Choice, o live.Options) (*live.Redacted, error) {
+	s, err := w.Sessions(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	device := run.Device(s.Devices[0])
-	sc, err := scope.Resolve(device.Request)
-	if err != nil {
+	device := s.Devices[0]
+	o.Device, o.TargetChosen = device, device.Request.FlagTarget != ""
+	if o.Scope, err = s.Scope(); err != nil {
 		return nil, err
 	}
-	if c.withoutTarget {
-		sc.Target = scope.Target{}
-	}
-	lineage, err := device.Lineage(ctx, sc)
-	if err != nil {
+	if o.Lineage, err = device.Lineage(ctx, o.Scope); err != nil {
 		return nil, err
 	}
 	var ignored int64
 	a.toolStream(s, &ignored)
-	if c.agent {
-		s.Wording = livetool.Wording()
+	if o.Agent {
+		o.AllowedOrigins, s.Wording = w.Origins(), livetool.Wording()
 	}
-	o := live.Options{
-		Setup: s.Setup, Scope: sc, Device: device.Device, Name: c.name, Lineage: lineage,
-		NameDriver: !isDefault(device.Request, sc), TargetChosen: device.Request.FlagTarget != "",
-		Memory: s.Memory, Secrets: s.Secrets, Before: c.before, Dir: a.Dir, Allow: slices.Concat(w.Project.Allow, c.allow),
-		Trace:   w.Project.Run.Trace != config.TraceOff,
-		OpenLog: func(path string, onError func(error)) live.Log { return report.NewSessionLog(path, onError) },
-		Reset:   s.Reset(),
-	}
-	if c.agent {
-		o.Agent, o.AllowedOrigins = true, w.Origins()
-	}
+	o.Setup, o.Memory, o.Secrets, o.Dir, o.Reset = s.Setup, s.Memory, s.Secrets, a.Dir, s.Reset()
+	o.NameDriver, o.Allow = !isDefault(device.Request, o.Scope), slices.Concat(w.Project.Allow, o.Allow)
+	o.Trace = w.Project.Run.Trace != config.TraceOff
+	o.OpenLog = func(path string, onError func(error)) live.Log { return report.NewSessionLog(path, onError) }
 	o.Replay = a.replayer(run.Options{
-		Setup: s.Setup, Devices: []run.Device{device}, Memory: s.Memory, Secrets: s.Secrets,
+		Setup: s.Setup, Devices: s.Devices, Memory: s.Memory, Secrets: s.Secrets,
 		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
 	})
 	return live.Open(ctx, o)

@@ -20,6 +20,7 @@ const mcpCommand = "mcp"
 
 type mcpFlags struct {
 	liveFlags
+	allow []string
 	tools string
 }
 
@@ -56,8 +57,7 @@ func serveMCP(ctx context.Context, p *program, f mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	choice.agent, choice.name = true, mcpCommand
-	o := agentSessions{liveOpener: liveOpener{p}, choice: choice}
+	o := agentSessions{liveOpener: liveOpener{p}, choice: choice, allow: f.allow}
 	err = mcpserver.Serve(ctx, p.Stdin, p.Stdout, mcpserver.Options{
 		Version: p.Build.Version, Parent: p.Parent,
 		Tools: livetool.Options{Open: o.open, Output: o.output, AllTools: f.tools == "all"},
@@ -71,14 +71,15 @@ func serveMCP(ctx context.Context, p *program, f mcpFlags) error {
 // agentSessions opens the live sessions of an agent, one after another.
 type agentSessions struct {
 	liveOpener
-	choice liveChoice
+	choice workspace.Choice
+	allow  []string // tools that the agent may call although they are restricted
 	last   *live.Redacted
 }
 
 // open implements livetool.Options.Open. It reads the project each time, so that changes of it take effect.
 func (o *agentSessions) open(ctx context.Context, s livetool.Start) (livetool.Opened, error) {
 	c := o.choice
-	c.before, c.Memory = o.last, maps.Clone(c.Memory)
+	c.Memory = maps.Clone(c.Memory)
 	maps.Copy(c.Memory, s.Memory)
 	for name := range s.Memory {
 		if !trail.IsValueName(name) {
@@ -92,13 +93,13 @@ func (o *agentSessions) open(ctx context.Context, s livetool.Start) (livetool.Op
 	if s.Target != "" {
 		c.Target = s.Target
 	}
-	w, notes, err := o.agentProject(&c)
+	w, notes, err := o.agentProject()
 	if err != nil {
 		return livetool.Opened{}, err
 	}
 	o.reap()
 	notes = append(notes, o.lostRecordings(w.Project)...)
-	opened, err := o.openLive(ctx, w, c)
+	opened, err := o.openLive(ctx, w, c, live.Options{Name: mcpCommand, Agent: true, Allow: o.allow, Before: o.last})
 	if err != nil {
 		return livetool.Opened{}, err
 	}
@@ -113,7 +114,7 @@ func (o *agentSessions) output(text string) string {
 }
 
 // agentProject returns the project. Without one it is an empty project in the working directory, for web pages.
-func (o *agentSessions) agentProject(c *liveChoice) (*workspace.Workspace, []string, error) {
+func (o *agentSessions) agentProject() (*workspace.Workspace, []string, error) {
 	_, given := o.Getenv("TRAILBLAZE_PROJECT")
 	if _, err := o.findRoot(); o.project != "" || given || err == nil {
 		w, err := o.loadProject()
@@ -123,7 +124,7 @@ func (o *agentSessions) agentProject(c *liveChoice) (*workspace.Workspace, []str
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
 	}
-	w.Project.Target, w.Project.Platform, c.withoutTarget = "app", "web", true // a scope needs a target
+	w.Project.Platform, w.NoTarget = "web", true
 	return w, []string{
 		"no project (trailblaze.yaml) was found from " + o.Dir + " upwards, so the session is for web pages; " +
 			"`trailblaze init` makes a project, which `trailblaze run` needs to replay trails",

@@ -104,6 +104,9 @@ func (p *program) helpOrUnknown(c *cobra.Command, args []string) error {
 	return p.help(c)
 }
 
+// writeJSON writes one JSON value to stdout.
+func (p *program) writeJSON(v any) error { return report.JSON(p.Stdout, v) }
+
 // help prints the help of a command. With --json it returns an error instead, because help is not JSON.
 func (p *program) help(c *cobra.Command) error {
 	if p.json {

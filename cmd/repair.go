@@ -44,7 +44,7 @@ func (a *runCommand) scopeWords(w *workspace.Workspace, f runFlags, started even
 		return []string{"--device", started.Device}
 	}
 	var words []string
-	choice, _ := a.choice(f.scopeFlags) // of a run that has begun, so the flags are valid
+	choice, _ := f.choice(a.program, nil) // of a run that has begun, so the flags are valid
 	same, err := scope.Resolve(w.Request(choice))
 	if started.Target != "" && (err != nil || same.Target.ID != started.Target) {
 		words = append(words, "--target", started.Target)

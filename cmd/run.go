@@ -26,9 +26,9 @@ import (
 )
 
 type runFlags struct {
-	scopeFlags
+	sessionFlags
 	deviceFlags
-	classifiers, tags, memory, secrets, args  []string
+	tags, args                                []string
 	argsFile, junit, html, unrecorded, record string
 	evidence, trace, screenshots              string
 	failFast, dryRun, lastFailed, watch       bool
@@ -62,18 +62,13 @@ trail below the project's trailsDir is replayed.`,
 
 // bind adds the flags of run to c.
 func (f *runFlags) bind(p *program, c *cobra.Command) {
-	f.scopeFlags.bind(p, c)
+	f.sessionFlags.bind(p, c)
 	f.deviceFlags.bind(c)
 	flags := c.Flags()
-	flags.StringSliceVar(&f.classifiers, "classifier", nil,
-		"classifiers of the device, broad first, such as `android,phone` or android-phone (default: the platform)")
 	flags.StringSliceVar(&f.tags, "tags", nil, "replay only trails with any of these `TAGS`")
 	flags.StringVar(&f.grep, "grep", "", "replay only trails with `TEXT` in their title, id or path, in any case")
 	flags.BoolVar(&f.list, "list", false, "list what would be replayed, and start nothing")
-	flags.StringArrayVar(&f.memory, "memory", nil,
-		"set `NAME=VALUE` in the session's memory (repeatable); wins over the trail's")
-	flags.StringArrayVar(&f.secrets, "secret", nil,
-		"secret `NAME` from the environment, NAME=@FILE or NAME=VALUE (repeatable); never printed, logged or recorded")
+	flags.Lookup("memory").Usage += "; wins over the trail's"
 	flags.StringArrayVar(&f.args, "arg", nil, "`NAME=VALUE` for a declared argument of the trails (repeatable)")
 	flags.StringVar(&f.argsFile, "args-file", "",
 		"`FILE` with arguments, YAML or JSON: a mapping, or a list of mappings to replay each trail with each")
@@ -291,12 +286,8 @@ func (a *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *re
 	if err := f.check(); err != nil {
 		return run.Options{}, err
 	}
-	choice, err := a.choice(f.scopeFlags)
+	choice, err := f.choice(a.program, j.secrets)
 	if err != nil {
-		return run.Options{}, err
-	}
-	choice.Classifiers, choice.Secrets = f.classifiers, j.secrets
-	if choice.Memory, err = memoryValues(f.memory); err != nil {
 		return run.Options{}, err
 	}
 	args, err := pairs("arg", f.args)
@@ -321,7 +312,7 @@ func (a *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *re
 	}
 	used.replaceSessions(ctx, s)
 	return run.Options{
-		Setup: s.Setup, Devices: runDevices(s.Devices), StopShared: s.StopShared,
+		Setup: s.Setup, Devices: s.Devices, StopShared: s.StopShared,
 		LastFailed: f.lastFailed, Last: last, Tags: f.tags, Workers: f.workers, Memory: s.Memory, Secrets: s.Secrets,
 		Args: args, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", MaxFailures: f.maxFailures, DryRun: f.dryRun,
 		Retries: f.retries, Screenshots: picture.Update(f.screenshots), Evidence: f.evidence, Trace: f.trace, Record: f.record, Grep: f.grep, RepeatEach: f.repeatEach,

@@ -63,13 +63,39 @@ func (f *scopeFlags) pixels() (width, height int, err error) {
 	return width, height, nil
 }
 
-// choice returns the choice of the flags that select a scope.
-func (p *program) choice(f scopeFlags) (workspace.Choice, error) {
+// choice returns the choice of the flags.
+func (f *scopeFlags) choice(p *program) (workspace.Choice, error) {
 	width, height, err := f.pixels()
 	return workspace.Choice{
 		Target: f.target, Driver: f.driver, Platform: f.platform, AgentMode: f.agent, Width: width, Height: height,
 		Options: p.setOptions(f.command), LogStderr: p.verbose > 1,
 	}, err
+}
+
+// sessionFlags are the flags of a session of one's own.
+type sessionFlags struct {
+	scopeFlags
+	classifiers, memory, secrets []string
+}
+
+func (f *sessionFlags) bind(p *program, c *cobra.Command) {
+	f.scopeFlags.bind(p, c)
+	flags := c.Flags()
+	flags.StringSliceVar(&f.classifiers, "classifier", nil,
+		"classifiers of the device, broad first, such as `android,phone` or android-phone (default: the platform)")
+	flags.StringArrayVar(&f.memory, "memory", nil, "set `NAME=VALUE` in the session's memory (repeatable)")
+	flags.StringArrayVar(&f.secrets, "secret", nil,
+		"secret `NAME` from the environment, NAME=@FILE or NAME=VALUE (repeatable); never printed, logged or recorded")
+}
+
+// choice returns the choice of the flags. secrets are the values of --secret, by name.
+func (f *sessionFlags) choice(p *program, secrets map[string]string) (workspace.Choice, error) {
+	choice, err := f.scopeFlags.choice(p)
+	if err == nil {
+		choice.Memory, err = memoryValues(f.memory)
+	}
+	choice.Classifiers, choice.Secrets = f.classifiers, secrets
+	return choice, err
 }
 
 // sessions returns the sessions of the project that flags select, and their scope.
@@ -78,7 +104,7 @@ func (p *program) sessions(ctx context.Context, f scopeFlags) (*workspace.Sessio
 	if err != nil {
 		return nil, scope.Scope{}, err
 	}
-	choice, err := p.choice(f)
+	choice, err := f.choice(p)
 	if err != nil {
 		return nil, scope.Scope{}, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/background"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
@@ -251,7 +252,6 @@ func (a *sessionCommands) serveSession(ctx context.Context, f startFlags) error 
 	if err != nil {
 		return err
 	}
-	choice.name = "session-" + claim.Name()
 	server, err := a.openSession(ctx, w, choice, f.idle, claim)
 	if err != nil {
 		claim.Release()
@@ -262,12 +262,12 @@ func (a *sessionCommands) serveSession(ctx context.Context, f startFlags) error 
 
 // openSession opens the session of a claimed name, and reports to the command that starts it.
 func (a *sessionCommands) openSession(
-	ctx context.Context, w *workspace.Workspace, choice liveChoice, idle time.Duration, claim *background.Claim,
+	ctx context.Context, w *workspace.Workspace, choice workspace.Choice, idle time.Duration, claim *background.Claim,
 ) (*background.Server, error) {
 	for _, note := range (liveOpener{a.program}).lostRecordings(w.Project) {
 		a.notice(note)
 	}
-	session, err := liveOpener{a.program}.openLive(ctx, w, choice)
+	session, err := liveOpener{a.program}.openLive(ctx, w, choice, live.Options{Name: "session-" + claim.Name()})
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause

@@ -26,8 +26,7 @@ import (
 )
 
 type toolFlags struct {
-	scopeFlags
-	memory, secrets, classifiers     []string
+	sessionFlags
 	args, save, step, verify, saveAs string
 	session                          sessionFlag
 }
@@ -56,11 +55,8 @@ its result. --step or --verify record it there, as part of the step with that te
 	flags := c.Flags()
 	f.bind(a.program, c)
 	flags.StringVar(&f.args, "args", "", "arguments as a `JSON` object; ARGUMENT=VALUE adds to it")
-	flags.StringArrayVar(&f.memory, "memory", nil, "set `NAME=VALUE` in the session's memory (repeatable)")
-	flags.StringArrayVar(&f.secrets, "secret", nil,
-		"secret `NAME` from the environment, NAME=@FILE or NAME=VALUE (repeatable); never printed or saved")
-	flags.StringSliceVar(&f.classifiers, "classifier", nil,
-		"classifiers of the device, broad first, such as `android,phone`, for --save (default: the platform)")
+	flags.Lookup("secret").Usage = "secret `NAME` from the environment, NAME=@FILE or NAME=VALUE (repeatable); never printed or saved"
+	flags.Lookup("classifier").Usage = "classifiers of the device, broad first, such as `android,phone`, for --save (default: the platform)"
 	flags.StringVar(&f.save, "save", "", "append the call to the trail `FILE` when it succeeds")
 	f.session.bind(c)
 	flags.StringVar(&f.step, "step", "", "`TEXT` of the step, with --save or in a session, which then records the call")
@@ -150,11 +146,7 @@ func (a *toolCommands) single(ctx context.Context, f toolFlags, words []string) 
 	if err != nil {
 		return o, choice, err
 	}
-	if choice, err = a.choice(f.scopeFlags); err != nil {
-		return o, choice, err
-	}
-	choice.Secrets = secrets
-	if choice.Memory, err = memoryValues(f.memory); err != nil {
+	if choice, err = f.choice(a.program, secrets); err != nil {
 		return o, choice, err
 	}
 	args := map[string]any{}

@@ -104,9 +104,11 @@ func (f *fixture) runAssisted(calls map[string][]trail.Call) (events []string, r
 	o := f.options
 	o.Stream = event.NewStream(time.Now, o.Redactor, &log)
 	a := &assist{f.T, o, calls}
+	device := o.Device
+	device.Request = scope.Request{ProjectTarget: "app", FlagDriver: "playwright-native"}
 	_, err := run.Run(f.Context(), run.Options{
 		Setup:   session.Setup{Project: o.Project, Cwd: f.root, Builtins: o.Builtins, Redactor: o.Redactor, Stream: o.Stream, Now: o.Now},
-		Devices: []run.Device{{Device: o.Device, Request: scope.Request{ProjectTarget: "app", FlagDriver: "playwright-native"}}}, Paths: []string{trailFile},
+		Devices: []session.Device{device}, Paths: []string{trailFile},
 		OpenLog: func(string, func(error)) run.SessionLog { return noLog{} }, Assist: a.hooks,
 	})
 	if err != nil {

@@ -109,7 +109,7 @@ func (e *ends) Handle(r event.Record) {
 func opener(root string, app *shop) func(context.Context, Start) (Opened, error) {
 	driver, _ := scope.ParseDriver("playwright-native")
 	redactor := redact.New(nil)
-	backends := session.Device{Backends: []session.Backend{{Kind: app.kind(), Backend: app}}}
+	backends := session.Device{Backends: []session.Backend{{Kind: app.kind(), Backend: app}}, Classifiers: []string{"web"}}
 	setup := session.Setup{
 		Project: &config.Project{
 			Root: root, LogsDir: filepath.Join(root, "logs"), TrailsDir: filepath.Join(root, "trails"), Target: "app", Platform: "web",
@@ -120,7 +120,7 @@ func opener(root string, app *shop) func(context.Context, Start) (Opened, error)
 	replay := func(ctx context.Context, path string, contents map[string][]byte, args map[string]string) (live.Replayed, error) {
 		var end ends
 		o := run.Options{
-			Setup: setup, Devices: []run.Device{{Device: backends, Classifiers: []string{"web"}}}, Contents: contents, WithoutHistory: true,
+			Setup: setup, Devices: []session.Device{backends}, Contents: contents, WithoutHistory: true,
 		}
 		o.Cwd, o.Paths, o.Args = root, []string{path}, args
 		o.Stream = event.NewStream(time.Now, redactor, &end)

@@ -7,20 +7,13 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
-// Device is a device that trails are replayed on.
-type Device struct {
-	session.Device
-	Request     scope.Request // the settings of flags, environment, project and device that decide the scope
-	Classifiers []string      // broadest first; empty: those that the backend reports
-}
-
 // deviceQueue is a device that sessions use one at a time, if its kind demands that.
 type deviceQueue struct {
-	Device
+	session.Device
 	inUse chan struct{} // contains a value while a session uses a device that allows one session at a time
 }
 
-func newDevices(devices []Device) []*deviceQueue {
+func newDevices(devices []session.Device) []*deviceQueue {
 	queues := make([]*deviceQueue, len(devices))
 	for i, d := range devices {
 		queues[i] = &deviceQueue{Device: d, inUse: make(chan struct{}, 1)}

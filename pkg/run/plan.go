@@ -79,23 +79,6 @@ func (r *runner) lineage(ctx context.Context, c testCase, sc scope.Scope, file *
 	return lineage, nil
 }
 
-// Lineage returns the classifiers of the device, narrow first: what the user says of it, else its platform and what its
-// backend reports.
-func (d Device) Lineage(ctx context.Context, sc scope.Scope) ([]string, error) {
-	if len(d.Classifiers) > 0 {
-		return trail.Lineage(d.Classifiers), nil
-	}
-	classifiers := []string{sc.Driver.Platform.Lower()}
-	if b, ok := d.BackendFor(sc.Driver.Key); ok {
-		more, err := b.Classifiers(ctx)
-		if err != nil {
-			return nil, err
-		}
-		classifiers = append(classifiers, more...)
-	}
-	return trail.Lineage(classifiers), nil
-}
-
 // request adds what the trail says about its scope.
 func (d *deviceQueue) request(file *trail.File) scope.Request {
 	req := d.Request
@@ -178,7 +161,7 @@ func needsAgent(s *replay.Step, lineage []string) error {
 // sessionOptions returns what a session of the plan is opened with.
 func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) session.Options {
 	return session.Options{
-		Setup: r.Setup, Scope: p.scope, Device: p.device.Device.Device, ID: id, Dir: dir,
+		Setup: r.Setup, Scope: p.scope, Device: p.device.Device, ID: id, Dir: dir,
 		Title: p.title, TrailDir: filepath.Dir(r.resolve(p.path)), Baselines: r.baselines(p), Emit: emit, Values: r.values(p), Tools: p.Tools(),
 		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
 		Trace: r.Trace == config.TraceOn || r.Trace == config.TraceOnFailure, TraceWhole: r.Trace == config.TraceOn,

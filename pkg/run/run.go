@@ -30,15 +30,15 @@ type SessionLog interface {
 // Options are the options of a run.
 type Options struct {
 	session.Setup
-	Devices        []Device  // each trail is replayed on each; at least one
-	Paths          []string  // trail files in order, relative to Cwd or absolute
-	Searched       []string  // the files, folders and globs in which they were looked for
-	Tags           []string  // only trails with any of these tags; empty: all
-	Grep           string    // only trails with this text in title, id or path, in any case; empty: all
-	RepeatEach     int       // replay each case so often; 0: once
-	Workers        int       // sessions at once; 0: one for each device
-	Shard          Shard     // only this part of the trails; zero: all
-	Durations      Durations // by which shards are balanced; nil: by the number of trails
+	Devices        []session.Device // each trail is replayed on each; at least one
+	Paths          []string         // trail files in order, relative to Cwd or absolute
+	Searched       []string         // the files, folders and globs in which they were looked for
+	Tags           []string         // only trails with any of these tags; empty: all
+	Grep           string           // only trails with this text in title, id or path, in any case; empty: all
+	RepeatEach     int              // replay each case so often; 0: once
+	Workers        int              // sessions at once; 0: one for each device
+	Shard          Shard            // only this part of the trails; zero: all
+	Durations      Durations        // by which shards are balanced; nil: by the number of trails
 	Memory         map[string]string
 	Secrets        map[string]string
 	Args           map[string]string

@@ -119,7 +119,7 @@ func options(t *testing.T, seen *records, trail string, servers ...string) run.O
 			Project: project, Cwd: dir, Version: "test", Redactor: redactor, Now: time.Now, Launch: launch,
 			Stream: event.NewStream(time.Now, redactor, seen),
 		},
-		Devices: []run.Device{{
+		Devices: []session.Device{{
 			Request: scope.Request{FlagTarget: "app", FlagPlatform: "web", Targets: []scope.Target{{ID: "app"}}},
 		}},
 		Paths:   []string{"a.trail.yaml"},

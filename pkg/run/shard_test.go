@@ -96,8 +96,8 @@ func TestUnknownDurationsCountAsTheMedian(t *testing.T) {
 	}
 }
 
-func named(names ...string) []Device {
-	devices := make([]Device, len(names))
+func named(names ...string) []session.Device {
+	devices := make([]session.Device, len(names))
 	for i, name := range names {
 		devices[i].Name = name
 	}

@@ -72,13 +72,13 @@ func (m *barrier) Call(context.Context, tool.Call) (tool.Result, error) {
 }
 
 // devices names devices like the one that o has; without names it is that one.
-func devices(o run.Options, names ...string) []run.Device {
+func devices(o run.Options, names ...string) []session.Device {
 	if len(names) == 0 {
 		return o.Devices
 	}
-	var out []run.Device
+	var out []session.Device
 	for _, name := range names {
-		out = append(out, run.Device{Device: session.Device{Name: name}, Request: o.Devices[0].Request})
+		out = append(out, session.Device{Name: name, Request: o.Devices[0].Request})
 	}
 	return out
 }

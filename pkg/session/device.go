@@ -10,7 +10,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // Backend is a kind of device with what drives devices of it.
@@ -29,6 +31,23 @@ func (d Device) BackendFor(driver string) (b Backend, ok bool) {
 		return Backend{}, false
 	}
 	return d.Backends[i], true
+}
+
+// Lineage returns the classifiers of the device, narrow first: what the user says of it, else its platform and what its
+// backend reports.
+func (d Device) Lineage(ctx context.Context, sc scope.Scope) ([]string, error) {
+	if len(d.Classifiers) > 0 {
+		return trail.Lineage(d.Classifiers), nil
+	}
+	classifiers := []string{sc.Driver.Platform.Lower()}
+	if b, ok := d.BackendFor(sc.Driver.Key); ok {
+		more, err := b.Classifiers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		classifiers = append(classifiers, more...)
+	}
+	return trail.Lineage(classifiers), nil
 }
 
 // usedDevice notes whether a call reached the device.

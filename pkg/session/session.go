@@ -87,6 +87,9 @@ type Device struct {
 	Env           map[string]string // for the servers of its sessions
 	Backends      []Backend         // at most one for each driver
 	Width, Height int               // in pixels, 0 for unknown
+	Classifiers   []string          // broadest first; empty: those that the backend reports
+	// Request has the settings of flags, environment, project and device from which the scope of a session is resolved.
+	Request scope.Request
 }
 
 // Options are the options of one session.

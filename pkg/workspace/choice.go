@@ -13,7 +13,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/remote"
 	"github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/server"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/stdio"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 	"github.com/trailblaze/trailblaze/pkg/webserver"
 )
@@ -37,14 +40,14 @@ type Choice struct {
 // Sessions opens the sessions of a choice. NewStream is called before the first.
 type Sessions struct {
 	session.Setup
-	Devices []Device          // of the choice, at least one
+	Devices []session.Device  // of the choice, at least one
 	Memory  map[string]string // initial values
 	Secrets map[string]string // by name, those of the project included
 	// StopShared stops the server processes that sessions share.
 	StopShared func(ctx context.Context) error
 
-	opener *Opener
-	inUse  []*backendSet // of the devices
+	workspace *Workspace
+	inUse     []*backendSet // of the devices
 }
 
 // Sessions returns what opens the sessions of a choice. It starts nothing. Close gives the devices back.
@@ -67,7 +70,7 @@ func (w *Workspace) Sessions(ctx context.Context, c Choice) (*Sessions, error) {
 				return w.Runtimes.Sandboxes(runtime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: true})
 			},
 		},
-		Memory: c.Memory, Secrets: map[string]string{}, StopShared: pool.Close, opener: w.Opener,
+		Memory: c.Memory, Secrets: map[string]string{}, StopShared: pool.Close, workspace: w,
 	}
 	s.Launch = w.launcher(s.Redactor, pool, c.LogStderr)
 	maps.Copy(s.Secrets, w.Project.SecretValues)
@@ -83,8 +86,12 @@ func (w *Workspace) Sessions(ctx context.Context, c Choice) (*Sessions, error) {
 func (w *Workspace) Request(c Choice) scope.Request {
 	target, _ := w.Getenv("TRAILBLAZE_TARGET")
 	driver, _ := w.Getenv("TRAILBLAZE_DRIVER")
+	projectTarget := w.Project.Target
+	if w.NoTarget {
+		projectTarget = "app" // a scope needs a target
+	}
 	return scope.Request{
-		FlagTarget: c.Target, EnvTarget: target, ProjectTarget: w.Project.Target,
+		FlagTarget: c.Target, EnvTarget: target, ProjectTarget: projectTarget,
 		FlagDriver: c.Driver, EnvDriver: driver, ProjectDriver: w.Project.Driver,
 		FlagPlatform: c.Platform, ProjectPlatform: w.Project.Platform,
 		FlagLocation: c.AgentMode, ProjectLocation: w.Project.Location,
@@ -99,19 +106,25 @@ func (s *Sessions) NewStream(handlers ...event.Handler) *event.Stream {
 }
 
 // Scope returns the scope of sessions on the first device, as far as no trail decides it.
-func (s *Sessions) Scope() (scope.Scope, error) { return scope.Resolve(s.Devices[0].Request) }
+func (s *Sessions) Scope() (scope.Scope, error) {
+	sc, err := scope.Resolve(s.Devices[0].Request)
+	if s.workspace.NoTarget {
+		sc.Target = scope.Target{}
+	}
+	return sc, err
+}
 
 // Options returns the options of a session on the first device. The caller adds an id and what the session is for.
 func (s *Sessions) Options(sc scope.Scope) session.Options {
 	return session.Options{
-		Setup: s.Setup, Scope: sc, Device: s.Devices[0].Device,
+		Setup: s.Setup, Scope: sc, Device: s.Devices[0],
 		Values: trail.NewValues(trail.Sources{Memory: s.Memory, Secrets: s.Secrets}),
 	}
 }
 
 // List starts the servers of a scope, registers their tools and stops them again. No device is started.
 func (s *Sessions) List(ctx context.Context, sc scope.Scope) (*discover.Registry, error) {
-	return session.List(ctx, s.Setup, sc, s.Devices[0].Device)
+	return session.List(ctx, s.Setup, sc, s.Devices[0])
 }
 
 // Reset returns a function that runs the command of the project that resets the app; nil when there is none.
@@ -121,7 +134,7 @@ func (s *Sessions) Reset() func(ctx context.Context) error {
 		return nil
 	}
 	return func(ctx context.Context) error {
-		return webserver.RunCommand(ctx, s.opener.Supervisor, webserver.Spec{
+		return webserver.RunCommand(ctx, s.workspace.Supervisor, webserver.Spec{
 			Name: "reset", Command: reset.Command, Dir: s.Project.Root, Env: s.Env, Timeout: reset.Timeout,
 			LogPath: filepath.Join(s.Project.LogsDir, "reset.log"), Redact: s.Redactor.Writer,
 			Log: func(string, string, string) {},
@@ -132,6 +145,35 @@ func (s *Sessions) Reset() func(ctx context.Context) error {
 // Close gives the devices back, and closes those that no other Sessions use. Every session must be closed before. It
 // works also after ctx was cancelled, and may be called again.
 func (s *Sessions) Close(ctx context.Context) {
-	s.opener.closeAll(ctx, s.opener.backends.release(s.inUse))
+	s.workspace.release(ctx, s.inUse)
 	s.inUse = nil
+}
+
+// launcher returns a launcher that starts servers as processes, takes shared ones from pool, and connects to those with
+// a URL. logStderr logs each line that a process writes to stderr.
+func (o *Opener) launcher(redactor *redact.Redactor, pool *remote.Pool, logStderr bool) session.Launcher {
+	return func(ctx context.Context, l session.Launch) (server.Link, error) {
+		if l.Server.URL != "" {
+			return remote.Open(ctx, remote.Spec{
+				Name: l.Server.Name, URL: l.Server.URL, Headers: l.Server.Headers, Proxy: o.Proxy, Log: l.Log,
+			})
+		}
+		process := stdio.Spec{
+			Spec: spawn.Spec{
+				Name: l.Server.Name, Script: l.Server.Script, Command: l.Server.Command, Args: l.Server.Args,
+				Dir: l.Server.Dir, Env: l.Env, Runtime: l.Server.Runtime, OnDevice: l.OnDevice,
+				Callback: l.Callback, CallbackURL: l.CallbackURL, Redact: redactor.Writer, Log: l.Log,
+			},
+			LogPath: l.LogPath, LogFailed: l.Unwritable,
+		}
+		if logStderr {
+			process.StderrLine = func(line string) { l.Log("debug", l.Server.Name+" stderr: "+line, "") }
+		}
+		if l.Shared != "" {
+			return pool.Open(ctx, l.Shared, remote.SharedSpec{
+				Process: process, Token: l.Token, StartupTimeout: l.Server.StartupTimeout,
+			})
+		}
+		return stdio.Start(ctx, o.Supervisor, process)
+	}
 }

@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
@@ -47,18 +49,28 @@ type Options struct {
 // Opener reads projects. Its methods, and those of its workspaces, may be called from any goroutine.
 type Opener struct {
 	Options
-	backends backendPool
+
+	mu   sync.Mutex
+	open []*backendSet // those that are not closed
 }
 
 // NewOpener returns an Opener. It reads and starts nothing.
 func NewOpener(o Options) *Opener {
 	opener := &Opener{Options: o}
-	opener.addOptionSecrets(o.Secrets, nil, o.DeviceOptions)
+	opener.Empty().addOptionSecrets(o.Secrets, o.DeviceOptions)
 	return opener
 }
 
 // Close closes the devices that are still open. Their sessions must be closed before.
-func (o *Opener) Close(ctx context.Context) { o.closeAll(ctx, o.backends.removeAll()) }
+func (o *Opener) Close(ctx context.Context) {
+	o.mu.Lock()
+	left := slices.Clone(o.open)
+	for _, set := range left {
+		set.users = 1
+	}
+	o.mu.Unlock()
+	o.release(ctx, left)
+}
 
 // FindRoot returns the folder of the project: that of override, which may be empty, or else of the environment, or else
 // the nearest one from the working directory upwards.
@@ -70,16 +82,18 @@ func (o *Opener) FindRoot(override string) (string, error) {
 type Workspace struct {
 	*Opener
 	Project *config.Project
+	// NoTarget says that sessions have no target, because there is no project that names one.
+	NoTarget bool
 }
 
 // Empty returns a workspace without a project, for devices that are used outside of one.
-func (o *Opener) Empty() *Workspace { return &Workspace{o, &config.Project{}} }
+func (o *Opener) Empty() *Workspace { return &Workspace{Opener: o, Project: &config.Project{}} }
 
 // Load reads the project in a folder. The files of its problems and warnings are relative to the working directory.
 // With problems, the project is as far as it could be read.
 func (o *Opener) Load(root string) (*Workspace, fault.Problems) {
 	project, problems := config.Load(root, o.Getenv)
-	w := &Workspace{o, project}
+	w := &Workspace{Opener: o, Project: project}
 	o.Supervisor.Keep(project.KeepProcesses)
 	w.addSecrets(o.Secrets, Choice{Options: o.DeviceOptions})
 	problems = append(problems, w.deviceProblems()...)
@@ -98,10 +112,9 @@ func (o *Opener) Load(root string) (*Workspace, fault.Problems) {
 // addSecrets adds everything to a set that the sessions of a choice must not show.
 func (w *Workspace) addSecrets(to *redact.Set, c Choice) {
 	to.Add(c.Secrets)
-	w.addOptionSecrets(to, nil, c.Options)
 	to.Add(w.Project.Secrets)
 	to.Add(w.Project.SecretValues)
-	w.addOptionSecrets(to, w.Project, c.Options)
+	w.addOptionSecrets(to, c.Options)
 	for _, s := range w.Project.AllServers() {
 		to.Add(s.Secrets)
 	}

@@ -279,7 +279,8 @@ func TestChoiceWinsOverEnvironmentAndProject(t *testing.T) {
 		"environment":       {map[string]string{"ADDRESS": "env"}, workspace.Choice{Devices: []string{"desk"}}, "env"},
 		"choice": {
 			map[string]string{"ADDRESS": "env"},
-			workspace.Choice{Devices: []string{"desk"}, Options: map[string]string{"address": "choice"}}, "choice",
+			workspace.Choice{Devices: []string{"desk"}, Options: map[string]string{"address": "choice"}},
+			"choice",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

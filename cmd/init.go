@@ -101,7 +101,7 @@ func (a *initCommand) initAgent(dir, agent string, typeScript bool) error {
 		if err := c.write(); err != nil {
 			return fault.Wrap(fault.Misuse, err, "", "write "+c.name)
 		}
-		written = append(written, a.relative([]string{c.path})[0])
+		written = append(written, a.relative(c.path))
 	}
 	next := "start " + agent + " in this folder and ask it for a trail"
 	if agent == "goose" && !a.json {

@@ -110,10 +110,10 @@ func (a *reportCommands) allResults(args []string) ([]results, error) {
 	for _, arg := range args {
 		paths, err := resultFiles(a.abs(arg))
 		if err != nil {
-			errs = append(errs, fault.Wrap(fault.Misuse, err, "", "read "+a.relative([]string{arg})[0]))
+			errs = append(errs, fault.Wrap(fault.Misuse, err, "", "read "+a.relative(arg)))
 		} else if len(paths) == 0 {
 			errs = append(errs, fault.New(fault.Misuse, "`trailblaze run --shard` writes such a file into logsDir",
-				"%s contains no %s", a.relative([]string{arg})[0], resultsPattern))
+				"%s contains no %s", a.relative(arg), resultsPattern))
 		}
 		for _, path := range paths {
 			if slices.ContainsFunc(all, func(r results) bool { return r.path == path }) {
@@ -132,7 +132,7 @@ func (a *reportCommands) allResults(args []string) ([]results, error) {
 
 // oneResult reads one file of results.
 func (a *reportCommands) oneResult(path string) (results, error) {
-	r := results{path: path, shown: a.relative([]string{path})[0], logsDir: filepath.Dir(path)}
+	r := results{path: path, shown: a.relative(path), logsDir: filepath.Dir(path)}
 	var err error
 	if r.Results, err = report.ReadResults(path); err != nil || r.Started.Shard == "" {
 		return r, err

@@ -202,7 +202,7 @@ func (a *reportCommands) sessionDir(arg string) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	shown := a.relative([]string{logsDir})[0]
+	shown := a.relative(logsDir)
 	if arg == latest {
 		return "", fault.New(fault.Misuse, "`trailblaze run` writes one", "%s contains no session", shown)
 	}

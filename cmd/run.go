@@ -233,7 +233,7 @@ func (a *runCommand) warnBefore(project *config.Project, misnamed fault.Problems
 	}
 	for _, name := range project.MissingSecrets() {
 		if _, given := o.Secrets[name]; !given {
-			hint := "set " + name + " in the environment or in " + filepath.Join(a.shown(project.Root), ".env")
+			hint := "set " + name + " in the environment or in " + filepath.Join(a.relative(project.Root), ".env")
 			warn("the secret "+name+" has no value", hint)
 		}
 	}
@@ -333,7 +333,7 @@ func lastRun(project *config.Project, f runFlags) ([]run.LastCase, error) {
 func (a *runCommand) trailPaths(project *config.Project, f runFlags, last []run.LastCase, args []string) ([]string, error) {
 	var wanted []string
 	for _, c := range last {
-		if path := a.relative([]string{string(c.Trail)})[0]; !slices.Contains(wanted, path) {
+		if path := a.relative(string(c.Trail)); !slices.Contains(wanted, path) {
 			wanted = append(wanted, path)
 		}
 	}
@@ -360,34 +360,6 @@ func (p *program) reapLeftovers(stream *event.Stream) {
 		message := "killed a process that an earlier run left running: " + l.String()
 		stream.Emit(event.Log{Level: "warn", Source: "leftovers", Message: message})
 	}
-}
-
-// relative returns the paths, those below the working directory relative to it.
-func (s System) relative(paths []string) []string {
-	out := make([]string, len(paths))
-	for i, p := range paths {
-		out[i] = p
-		if rel, err := filepath.Rel(s.Dir, p); err == nil && filepath.IsLocal(rel) {
-			out[i] = rel
-		}
-	}
-	return out
-}
-
-// shortPath returns a path relative to the working directory where that is shorter.
-func (s System) shortPath(path string) string {
-	if rel, err := filepath.Rel(s.Dir, path); err == nil && len(rel) < len(path) {
-		return rel
-	}
-	return path
-}
-
-// abs returns path, made absolute from the working directory.
-func (s System) abs(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(s.Dir, path)
 }
 
 // argRows returns the rows of --args-file, nil without it. A mapping is one row, a list has a row for each of its

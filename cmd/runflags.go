@@ -32,10 +32,10 @@ func (a *runCommand) withDefaults(f runFlags, d config.RunDefaults) runFlags {
 		f.trace = d.Trace
 	}
 	if !f.given("junit") {
-		f.junit = a.shown(d.JUnit)
+		f.junit = a.relative(d.JUnit)
 	}
 	if !f.given("html") {
-		f.html = a.shown(d.HTML)
+		f.html = a.relative(d.HTML)
 	}
 	switch {
 	case f.failFast:
@@ -47,14 +47,6 @@ func (a *runCommand) withDefaults(f runFlags, d config.RunDefaults) runFlags {
 		f.junit, f.html = "", ""
 	}
 	return f
-}
-
-// shown returns a path that may be empty, relative to the working directory when it is below it.
-func (s System) shown(path string) string {
-	if path == "" {
-		return ""
-	}
-	return s.relative([]string{path})[0]
 }
 
 // given reports whether a flag is on the command line.

@@ -283,7 +283,7 @@ func (a *sessionCommands) listSessions(ctx context.Context) error {
 	rows := [][]string{{"NAME", "PROJECT", "SCOPE", "IDLE", "STEPS", "URL"}}
 	for _, v := range views {
 		rows = append(rows, []string{
-			v.Session, a.relative([]string{v.Project})[0], v.scope(), v.idle(), strconv.Itoa(v.Steps), cmp.Or(v.URL, v.Title, v.reason()),
+			v.Session, a.relative(v.Project), v.scope(), v.idle(), strconv.Itoa(v.Steps), cmp.Or(v.URL, v.Title, v.reason()),
 		})
 	}
 	for _, row := range rows {
@@ -400,7 +400,7 @@ func (a *sessionCommands) endSession(ctx context.Context, folder background.Fold
 	if v.Unsaved {
 		v.Recording = r.Recording
 		a.notice("session " + r.Name + " ended; what it recorded was not saved and is in " +
-			report.Clean(a.relative([]string{r.Recording})[0]))
+			report.Clean(a.relative(r.Recording)))
 		return v, nil
 	}
 	a.notice("session " + r.Name + " ended")

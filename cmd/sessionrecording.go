@@ -299,7 +299,7 @@ func (a answers) printStopped(what, file string, r live.Replayed) {
 		fmt.Fprintf(a.Stdout, "a dialog came: %s\n", report.Clean(dialog))
 	}
 	if r.Folder != "" {
-		fmt.Fprintf(a.Stdout, "evidence: %s\n", report.Clean(a.relative([]string{r.Folder})[0]))
+		fmt.Fprintf(a.Stdout, "evidence: %s\n", report.Clean(a.relative(r.Folder)))
 	}
 }
 

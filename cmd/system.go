@@ -128,6 +128,30 @@ func (s System) inCI() bool {
 	return false
 }
 
+// relative returns a path, relative to the working directory if it is below it. It may be empty.
+func (s System) relative(path string) string {
+	if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// shortPath returns a path relative to the working directory where that is shorter.
+func (s System) shortPath(path string) string {
+	if rel, err := filepath.Rel(s.Dir, path); err == nil && len(rel) < len(path) {
+		return rel
+	}
+	return path
+}
+
+// abs returns path, made absolute from the working directory.
+func (s System) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.Dir, path)
+}
+
 // cacheDir returns trailblaze's cache folder, empty when the environment names no place for one, or one with a problem.
 func (s System) cacheDir() string {
 	if s.cacheProblem() != "" {

@@ -331,7 +331,7 @@ func (a *toolCommands) withLogs(err error, called session.SingleResult) error {
 		if path == called.Log {
 			with.Message += "\n  the end of its server's stderr:\n    " + strings.Join(lastLines(path), "\n    ")
 		}
-		with.Message += "\n  log: " + a.relative([]string{path})[0]
+		with.Message += "\n  log: " + a.relative(path)
 	}
 	return &with
 }

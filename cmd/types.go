@@ -98,14 +98,14 @@ func (a *typeCommands) types(ctx context.Context, f typesFlags) error {
 		view.languages = append(view.languages, l.title)
 		path := filepath.Join(dir, l.file)
 		isOurs := func(start []byte) bool { return bytes.Contains(start, []byte(typings.Mark)) }
-		if err := a.checkOverwritten(a.relative([]string{path})[0], "a file of trailblaze types", isOurs); err != nil {
+		if err := a.checkOverwritten(a.relative(path), "a file of trailblaze types", isOurs); err != nil {
 			return err
 		}
 		written, err := writeChanged(path, l.write(listed.tools))
 		if err != nil {
 			return fault.Wrap(fault.Misuse, err, "--out names another folder", "write the types")
 		}
-		view.Files = append(view.Files, typesFile{a.relative([]string{path})[0], written})
+		view.Files = append(view.Files, typesFile{a.relative(path), written})
 	}
 	view.others = len(f.languages) == 0 && len(selected) < len(languages())
 	return a.printTypes(view)

@@ -257,7 +257,10 @@ func (w *watchLoop) absolute(paths []string) []string {
 // changeMessage returns a message that names the changed files.
 func (w *watchLoop) changeMessage(r rerun) string {
 	const most = 3
-	names := w.relative(r.files)
+	names := make([]string, len(r.files))
+	for i, path := range r.files {
+		names[i] = w.relative(path)
+	}
 	slices.Sort(names)
 	names = slices.Compact(names)
 	more := ""

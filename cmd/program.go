@@ -60,7 +60,7 @@ func newProgram(sys System, cancel context.CancelCauseFunc) *program {
 		Env: sys.Env, Getenv: sys.Getenv, Dir: sys.Dir, StateDir: sys.stateDir(), Version: sys.Build.Version, Now: sys.Now,
 		Kinds: sys.Devices, DeviceOptions: args.deviceOptions(p.options()), Runtimes: p.runtimes, Supervisor: p.supervisor,
 		ExitGrace: sys.ExitGrace, Proxy: sys.Proxy, Secrets: p.redactor,
-		Warn: func(err error) { fmt.Fprintf(sys.Stderr, "trailblaze: warning: %v\n", err) },
+		Warn: func(err error) { fmt.Fprintf(sys.Stderr, "trailblaze: warning: %s\n", p.redactor.Text(err.Error())) },
 	})
 	return p
 }

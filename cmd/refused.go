@@ -35,20 +35,16 @@ func (a *runCommand) refused(f runFlags, err error) error {
 	})
 	stream.Emit(event.RunFinished{Errors: 1, ExitCode: fault.ExitCode(err)})
 	a.warnUnwritten(err, writeAnnotations())
-	if f.junit != "" {
-		prepareErr := a.prepareJUnit(f.junit)
-		if prepareErr == nil {
-			prepareErr = a.writeReport(nil, "JUnit", f.junit, junit.Write)
-		}
-		a.warnUnwritten(err, prepareErr)
+	unwritten := a.prepareJUnit(f.junit)
+	if f.junit != "" && unwritten == nil {
+		unwritten = a.writeReport(nil, "JUnit", f.junit, junit.Write)
 	}
-	if f.html != "" {
-		prepareErr := a.prepareHTML(f.html)
-		if prepareErr == nil {
-			prepareErr = a.writeReport(nil, "HTML", htmlFile(f.html), html.Write)
-		}
-		a.warnUnwritten(err, prepareErr)
+	a.warnUnwritten(err, unwritten)
+	unwritten = a.prepareHTML(f.html)
+	if f.html != "" && unwritten == nil {
+		unwritten = a.writeReport(nil, "HTML", htmlFile(f.html), html.Write)
 	}
+	a.warnUnwritten(err, unwritten)
 	return err
 }
 

@@ -100,11 +100,11 @@ func (f *sessionFlags) choice(p *program, secrets map[string]string) (workspace.
 
 // sessions returns the sessions of the project that flags select, and their scope.
 func (p *program) sessions(ctx context.Context, f scopeFlags) (*workspace.Sessions, scope.Scope, error) {
+	var choice workspace.Choice
 	w, err := p.loadProject()
-	if err != nil {
-		return nil, scope.Scope{}, err
+	if err == nil {
+		choice, err = f.choice(p)
 	}
-	choice, err := f.choice(p)
 	if err != nil {
 		return nil, scope.Scope{}, err
 	}

@@ -65,7 +65,7 @@ func (w *Workspace) Sessions(ctx context.Context, c Choice) (*Sessions, error) {
 	s := &Sessions{
 		Setup: session.Setup{
 			Project: w.Project, Cwd: w.Dir, Version: w.Version, Env: w.Env, Builtins: []discover.Source{builtin.Source()},
-			DeviceCommands: w.commandNames(), Redactor: own.Redactor(), Now: w.Now, Budgets: session.NewBudgets(),
+			DeviceCommands: w.commandNames(), Redactor: own.Redactor(), Now: w.Now, Budgets: w.budgets,
 			Sandboxes: func(s config.Server) bool {
 				return w.Runtimes.Sandboxes(runtime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: true})
 			},

@@ -23,6 +23,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/runtime"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 )
 
@@ -49,6 +50,7 @@ type Options struct {
 // Opener reads projects. Its methods, and those of its workspaces, may be called from any goroutine.
 type Opener struct {
 	Options
+	budgets session.Budgets
 
 	mu   sync.Mutex
 	open []*backendSet // those that are not closed
@@ -56,7 +58,7 @@ type Opener struct {
 
 // NewOpener returns an Opener. It reads and starts nothing.
 func NewOpener(o Options) *Opener {
-	opener := &Opener{Options: o}
+	opener := &Opener{Options: o, budgets: session.NewBudgets()}
 	opener.Empty().addOptionSecrets(o.Secrets, o.DeviceOptions)
 	return opener
 }

@@ -31,7 +31,7 @@ import (
 const serverVariable = "WORKSPACE_TEST_SERVER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(serverVariable) != "" { //nolint:forbidigo // in the process of the server
+	if os.Getenv(serverVariable) != "" {
 		serve()
 		return
 	}
@@ -43,10 +43,10 @@ func serve() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "printer", Version: "1"}, nil)
 	s.AddTool(&mcp.Tool{Name: "print", InputSchema: map[string]any{"type": "object"}},
 		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			_, _ = os.Stderr.Write(append(slices.Clone(r.Params.Arguments), '\n')) //nolint:forbidigo // as above
+			_, _ = os.Stderr.Write(append(slices.Clone(r.Params.Arguments), '\n'))
 			return &mcp.CallToolResult{}, nil
 		})
-	_ = s.Run(context.Background(), &mcp.StdioTransport{}) //nolint:forbidigo,usetesting // as above
+	_ = s.Run(context.Background(), &mcp.StdioTransport{})
 }
 
 // screens are a kind of device whose backends have an address, and how often those were closed, by address.
@@ -125,7 +125,7 @@ func open(t *testing.T, w *workspace.Workspace, c workspace.Choice) opened {
 func (o opened) close(t *testing.T) {
 	t.Helper()
 	o.session.Close(context.WithoutCancel(t.Context()))
-	o.Sessions.Close(context.WithoutCancel(t.Context()))
+	o.Close(context.WithoutCancel(t.Context()))
 }
 
 // call makes a call with a text, and returns the text of its result.

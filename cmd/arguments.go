@@ -39,11 +39,7 @@ func (args arguments) last(flag string) string {
 func (args arguments) deviceOptions(options []device.Option) map[string]string {
 	given := map[string]string{}
 	for _, o := range options {
-		value := args.last("--" + o.Flag)
-		if o.List {
-			value = strings.Join(args.values("--"+o.Flag), ",")
-		}
-		if value != "" && o.Flag != "" {
+		if value := args.last("--" + o.Flag); value != "" && o.Flag != "" {
 			given[o.Flag] = value
 		}
 	}

@@ -146,7 +146,7 @@ func (a *runCommand) replay(ctx context.Context, j job) (summary run.Summary, er
 	project := j.workspace.Project
 	f := a.withDefaults(j.flags, project.Run)
 	defer func() { err = a.refused(f, err) }()
-	used := cmp.Or(j.kept, &resources{webServers: webServers{program: a.program}})
+	used := cmp.Or(j.kept, &resources{program: a.program})
 	o, err := a.runOptions(ctx, j, f, used)
 	if err != nil {
 		return summary, err
@@ -204,10 +204,11 @@ func (a *runCommand) replay(ctx context.Context, j job) (summary run.Summary, er
 		if len(project.WebServers) > 0 {
 			needed = targets()
 		}
-		startErr = used.start(ctx, project, needed, o.Redactor, o.Stream)
+		startErr = used.start(ctx, needed)
 		return func() {
-			if used != j.kept {
-				used.close(ctx)
+			if used != j.kept { // the servers may have started what the devices are connected to
+				used.sessions.Close(ctx)
+				used.stop(ctx)
 			}
 			used.endRun()
 		}, startErr

@@ -45,7 +45,7 @@ func (a *runCommand) watchTrails(ctx context.Context, j job) (err error) {
 	if err := files.Watch([]string{w.Project.Root}, []string{w.Project.LogsDir}); err != nil {
 		return err
 	}
-	j.kept = &resources{webServers: webServers{program: a.program}}
+	j.kept = &resources{program: a.program}
 	defer j.kept.stop(ctx)
 	return (&watchLoop{runCommand: a, job: j, files: files}).loop(ctx)
 }

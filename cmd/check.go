@@ -22,7 +22,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-func (a *checkCommands) newCheck() *cobra.Command {
+func (cmd *checkCommands) newCheck() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
 		Use:   "check [TRAIL...]",
@@ -31,7 +31,7 @@ func (a *checkCommands) newCheck() *cobra.Command {
 arguments of recorded calls of built-in tools and device commands are checked, too. No server is started, so it does not
 check that the tools of servers exist and accept their arguments; ` + "`trailblaze run --dry-run`" + ` does.`,
 		Example: "  trailblaze check\n  trailblaze check trails/new.trail.yaml --secret PASSWORD --json",
-		RunE:    func(_ *cobra.Command, args []string) error { return a.check(f, args) },
+		RunE:    func(_ *cobra.Command, args []string) error { return cmd.check(f, args) },
 	}
 	c.Flags().StringArrayVar(&f.memory, "memory", nil, "`NAME` or NAME=VALUE that run will get; trails may use it")
 	c.Flags().StringArrayVar(&f.secrets, "secret", nil, "`NAME` that run will get; trails may use it")
@@ -58,31 +58,31 @@ type checkView struct {
 	Warnings fault.Problems `json:"warnings"`
 }
 
-func (a *checkCommands) check(f checkFlags, args []string) error {
-	root, err := a.findRoot()
+func (cmd *checkCommands) check(f checkFlags, args []string) error {
+	root, err := cmd.findRoot()
 	if err != nil {
 		return err
 	}
-	w, problems := a.opener.Load(root)
+	w, problems := cmd.opener.Load(root)
 	project := w.Project
 	v := checkView{Files: project.Files, Problems: problems, Warnings: project.Warnings}
-	paths, err := trail.Find(a.Dir, project.TrailsDir, project.LogsDir, args)
+	paths, err := trail.Find(cmd.Dir, project.TrailsDir, project.LogsDir, args)
 	if err != nil {
 		return errors.Join(problems.Err(), err)
 	}
-	tools, err := a.toolsWithoutServers(project)
+	tools, err := cmd.toolsWithoutServers(project)
 	if err != nil {
 		return err
 	}
-	v.Warnings = append(v.Warnings, misnamedTrails(a.Dir, project, args)...)
+	v.Warnings = append(v.Warnings, misnamedTrails(cmd.Dir, project, args)...)
 	for _, path := range paths {
 		v.Files++
-		v.addTrail(trail.Loader{Root: project.Root, Cwd: a.Dir}, project, path, a.abs(path), func(file *trail.File) fault.Problems {
+		v.addTrail(trail.Loader{Root: project.Root, Cwd: cmd.Dir}, project, path, cmd.abs(path), func(file *trail.File) fault.Problems {
 			return file.CheckReplay(slices.Concat(f.names(), project.SecretNames), tools)
 		})
 	}
 	v.OK = len(v.Problems) == 0
-	if err := a.printCheck(v); err != nil {
+	if err := cmd.printCheck(v); err != nil {
 		return err
 	}
 	if !v.OK {
@@ -104,8 +104,8 @@ func misnamedTrails(dir string, project *config.Project, args []string) fault.Pr
 
 // toolsWithoutServers returns what is known of tools without starting a server. Any tool but built-in ones and device
 // commands may be that of a server.
-func (a *checkCommands) toolsWithoutServers(project *config.Project) (trail.Tools, error) {
-	registries, err := ownTools(a.Devices)
+func (cmd *checkCommands) toolsWithoutServers(project *config.Project) (trail.Tools, error) {
+	registries, err := ownTools(cmd.Devices)
 	return trail.Tools{
 		FromServer: func(name string) bool {
 			for _, r := range registries {
@@ -166,19 +166,19 @@ func (v *checkView) add(problems fault.Problems) {
 	}
 }
 
-func (a *checkCommands) printCheck(v checkView) error {
-	if a.json {
+func (cmd *checkCommands) printCheck(v checkView) error {
+	if cmd.json {
 		v.Problems, v.Warnings = list(v.Problems), list(v.Warnings)
-		return a.writeJSON(v)
+		return cmd.writeJSON(v)
 	}
-	style := a.style(a.ErrTTY)
+	style := cmd.style(cmd.ErrTTY)
 	if len(v.Problems) > 0 {
-		report.Error(a.Stderr, style, v.Problems)
+		report.Error(cmd.Stderr, style, v.Problems)
 	}
 	for _, w := range v.Warnings {
-		fmt.Fprintf(a.Stderr, "trailblaze: warning: %s\n", report.Clean(w.Error()))
+		fmt.Fprintf(cmd.Stderr, "trailblaze: warning: %s\n", report.Clean(w.Error()))
 	}
-	_, err := fmt.Fprintf(a.Stdout, "%s: %s, %s\n", count(v.Files, "file"), count(len(v.Problems), "problem"),
+	_, err := fmt.Fprintf(cmd.Stdout, "%s: %s, %s\n", count(v.Files, "file"), count(len(v.Problems), "problem"),
 		count(len(v.Warnings), "warning"))
 	return err
 }

@@ -24,7 +24,7 @@ import (
 // checkCommands check a machine and a project.
 type checkCommands struct{ *program }
 
-func (a *checkCommands) newDoctor() *cobra.Command {
+func (cmd *checkCommands) newDoctor() *cobra.Command {
 	var deep, clean bool
 	var names []string // of platforms
 	c := &cobra.Command{
@@ -43,7 +43,7 @@ exit code is 2 when a check fails.`,
 					return unknownName("platform", name, scope.PlatformNames())
 				}
 			}
-			return a.doctor(c.Context(), platforms, deep, clean)
+			return cmd.doctor(c.Context(), platforms, deep, clean)
 		},
 	}
 	c.Flags().BoolVar(&deep, "deep", false, "also start every server and list its tools")
@@ -54,14 +54,14 @@ exit code is 2 when a check fails.`,
 	return c
 }
 
-func (a *checkCommands) doctor(ctx context.Context, platforms []scope.Platform, deep, clean bool) error {
+func (cmd *checkCommands) doctor(ctx context.Context, platforms []scope.Platform, deep, clean bool) error {
 	o := doctor.Options{
-		Runtimes: a.runtimes, Env: a.Env, CacheDir: a.cacheDir(), CacheProblem: a.cacheProblem(), CleanCache: clean, StateDir: a.stateDir(),
+		Runtimes: cmd.runtimes, Env: cmd.Env, CacheDir: cmd.cacheDir(), CacheProblem: cmd.cacheProblem(), CleanCache: clean, StateDir: cmd.stateDir(),
 	}
-	o.ProjectNamed = a.project != "" || a.env("TRAILBLAZE_PROJECT") != ""
-	w, err := a.loadProject()
+	o.ProjectNamed = cmd.project != "" || cmd.env("TRAILBLAZE_PROJECT") != ""
+	w, err := cmd.loadProject()
 	if o.ProjectErr = err; w == nil {
-		w = a.opener.Empty()
+		w = cmd.opener.Empty()
 	} else {
 		o.Project = w.Project
 	}
@@ -70,13 +70,13 @@ func (a *checkCommands) doctor(ctx context.Context, platforms []scope.Platform, 
 	}
 	if deep && err == nil {
 		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) {
-			return a.probe(ctx, w, s)
+			return cmd.probe(ctx, w, s)
 		}
 	}
-	o.Devices = a.deviceChecks(w, platforms)
-	defer logStop(ctx, a.notice)()
-	if _, err := a.sessionFolder().List(); err != nil { // removes the sockets of sessions that were killed
-		a.notice("warning: " + err.Error())
+	o.Devices = cmd.deviceChecks(w, platforms)
+	defer logStop(ctx, cmd.notice)()
+	if _, err := cmd.sessionFolder().List(); err != nil { // removes the sockets of sessions that were killed
+		cmd.notice("warning: " + err.Error())
 	}
 	checks := doctor.Run(ctx, o)
 	if ctx.Err() != nil {
@@ -84,11 +84,11 @@ func (a *checkCommands) doctor(ctx context.Context, platforms []scope.Platform, 
 	}
 	healthy := true
 	for i, c := range checks {
-		c.Name, c.Detail, c.Hint = a.redactor.Text(c.Name), a.redactor.Text(c.Detail), a.redactor.Text(c.Hint)
+		c.Name, c.Detail, c.Hint = cmd.redactor.Text(c.Name), cmd.redactor.Text(c.Detail), cmd.redactor.Text(c.Hint)
 		checks[i] = c
 		healthy = healthy && c.Status != doctor.Fail
 	}
-	if err := a.printDoctor(checks, healthy); err != nil {
+	if err := cmd.printDoctor(checks, healthy); err != nil {
 		return err
 	}
 	if !healthy {
@@ -99,15 +99,15 @@ func (a *checkCommands) doctor(ctx context.Context, platforms []scope.Platform, 
 
 // deviceChecks returns the checks for the kinds of device whose platforms the flag, the project, its trails or the
 // environment name, or that have settings. When none is named, it returns all of them.
-func (a *checkCommands) deviceChecks(w *workspace.Workspace, platforms []scope.Platform) []doctor.Device {
-	platforms = append(platforms, a.projectPlatforms(w)...)
-	if d, ok := scope.ParseDriver(a.env("TRAILBLAZE_DRIVER")); ok {
+func (cmd *checkCommands) deviceChecks(w *workspace.Workspace, platforms []scope.Platform) []doctor.Device {
+	platforms = append(platforms, cmd.projectPlatforms(w)...)
+	if d, ok := scope.ParseDriver(cmd.env("TRAILBLAZE_DRIVER")); ok {
 		platforms = append(platforms, d.Platform)
 	}
 	values, invalid := w.OptionValues(config.Device{}, nil)
 	var checks []doctor.Device
-	for _, k := range a.Devices {
-		d := a.deviceCheck(k, values[k.Name], invalid)
+	for _, k := range cmd.Devices {
+		d := cmd.deviceCheck(k, values[k.Name], invalid)
 		d.Named = invalid != nil || len(d.Settings) > 0 || drives(k, platforms)
 		checks = append(checks, d)
 	}
@@ -115,14 +115,14 @@ func (a *checkCommands) deviceChecks(w *workspace.Workspace, platforms []scope.P
 	if len(platforms) > 0 || slices.ContainsFunc(checks, isNamed) {
 		return slices.DeleteFunc(checks, func(d doctor.Device) bool { return !d.Named })
 	}
-	for i, k := range a.Devices { // most people begin with web pages
+	for i, k := range cmd.Devices { // most people begin with web pages
 		checks[i].Named = drives(k, []scope.Platform{scope.Web})
 	}
 	return checks
 }
 
 // deviceCheck returns the check of a kind of device with its settings. It fails if the settings are invalid.
-func (a *checkCommands) deviceCheck(k device.Kind, values map[string]string, invalid error) doctor.Device {
+func (cmd *checkCommands) deviceCheck(k device.Kind, values map[string]string, invalid error) doctor.Device {
 	d := doctor.Device{Name: k.Check, Kind: k.Name}
 	for _, o := range k.Options {
 		if value := values[o.Key]; value != "" {
@@ -133,7 +133,7 @@ func (a *checkCommands) deviceCheck(k device.Kind, values map[string]string, inv
 		if invalid != nil {
 			return "", invalid
 		}
-		backend, err := a.opener.NewBackend(k, values)
+		backend, err := cmd.opener.NewBackend(k, values)
 		if err != nil {
 			return "", err
 		}
@@ -184,8 +184,8 @@ func (p *program) projectPlatforms(w *workspace.Workspace) []scope.Platform {
 }
 
 // probe starts a server, lists its tools and stops it.
-func (a *checkCommands) probe(ctx context.Context, w *workspace.Workspace, server config.Server) (doctor.Probed, error) {
-	s, err := w.Sessions(ctx, workspace.Choice{LogStderr: a.verbose > 1})
+func (cmd *checkCommands) probe(ctx context.Context, w *workspace.Workspace, server config.Server) (doctor.Probed, error) {
+	s, err := w.Sessions(ctx, workspace.Choice{LogStderr: cmd.verbose > 1})
 	if err != nil {
 		return doctor.Probed{}, err
 	}
@@ -194,25 +194,25 @@ func (a *checkCommands) probe(ctx context.Context, w *workspace.Workspace, serve
 		if l, ok := r.Event.(event.Log); ok && l.Level == "warn" {
 			probed.Warnings = append(probed.Warnings, withHint(l.Message, l.Hint))
 		}
-	}), a.debugLogs())
+	}), cmd.debugLogs())
 	sc, err := s.Scope()
 	if err != nil { // the tools can be counted in any scope
-		driver, _ := scope.ParseDriver(a.Devices[0].Drivers[0])
+		driver, _ := scope.ParseDriver(cmd.Devices[0].Drivers[0])
 		sc = scope.Scope{Driver: driver, Location: scope.Host}
 	}
 	probed.Tools, err = session.CountTools(ctx, s.Setup, sc, server)
 	return probed, err
 }
 
-func (a *checkCommands) printDoctor(checks []doctor.Check, healthy bool) error {
-	if a.json {
-		return a.writeJSON(map[string]any{"ok": healthy, "checks": checks})
+func (cmd *checkCommands) printDoctor(checks []doctor.Check, healthy bool) error {
+	if cmd.json {
+		return cmd.writeJSON(map[string]any{"ok": healthy, "checks": checks})
 	}
-	style := a.style(a.OutTTY)
+	style := cmd.style(cmd.OutTTY)
 	marks := map[doctor.Status]string{doctor.OK: "ok", doctor.Warn: "warn", doctor.Fail: "FAIL"}
 	rows := make([][]string, 0, len(checks))
 	for _, c := range checks {
-		for i, line := range strings.Split(report.Clean(a.withProgram(c.Detail)), "\n") {
+		for i, line := range strings.Split(report.Clean(cmd.withProgram(c.Detail)), "\n") {
 			if i == 0 {
 				rows = append(rows, []string{marks[c.Status], c.Name, line})
 				continue
@@ -220,14 +220,14 @@ func (a *checkCommands) printDoctor(checks []doctor.Check, healthy bool) error {
 			rows = append(rows, []string{"", "", line})
 		}
 		if c.Hint != "" {
-			rows = append(rows, []string{"", "", "hint: " + a.withProgram(c.Hint)})
+			rows = append(rows, []string{"", "", "hint: " + cmd.withProgram(c.Hint)})
 		}
 	}
-	report.StatusTable(a.Stdout, style, rows)
+	report.StatusTable(cmd.Stdout, style, rows)
 	summary := "\nready"
 	if !healthy {
 		summary = "\nnot ready: see the failed checks above"
 	}
-	_, err := fmt.Fprintln(a.Stdout, summary)
+	_, err := fmt.Fprintln(cmd.Stdout, summary)
 	return err
 }

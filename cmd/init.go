@@ -35,7 +35,7 @@ const sdkFolder = "packages/scripting"
 // initCommand writes new projects.
 type initCommand struct{ *program }
 
-func (a *initCommand) newInit() *cobra.Command {
+func (cmd *initCommand) newInit() *cobra.Command {
 	var agent string
 	var typeScript bool
 	c := &cobra.Command{
@@ -56,22 +56,22 @@ how to write trails. In an existing project it then writes only these, and keeps
 			if len(args) > 1 {
 				return fault.New(fault.Misuse, "", "%s takes one folder, got %d", c.CommandPath(), len(args))
 			}
-			dir := a.Dir
+			dir := cmd.Dir
 			if len(args) == 1 {
-				dir = a.abs(args[0])
+				dir = cmd.abs(args[0])
 			}
 			if c.Flags().Changed("agent") {
-				return a.initAgent(dir, agent, typeScript)
+				return cmd.initAgent(dir, agent, typeScript)
 			}
-			written, err := a.writeStarter(dir, typeScript)
+			written, err := cmd.writeStarter(dir, typeScript)
 			if err != nil {
 				return err
 			}
-			next := a.commandName() + " run"
+			next := cmd.commandName() + " run"
 			if typeScript {
 				next = "npm install && npm run types, then " + next
 			}
-			return a.initDone(written, next)
+			return cmd.initDone(written, next)
 		},
 	}
 	c.Flags().StringVar(&agent, "agent", "",
@@ -82,7 +82,7 @@ how to write trails. In an existing project it then writes only these, and keeps
 }
 
 // initAgent adds trailblaze to the configuration of a coding agent. Where there is no project, it writes one, too.
-func (a *initCommand) initAgent(dir, agent string, typeScript bool) error {
+func (cmd *initCommand) initAgent(dir, agent string, typeScript bool) error {
 	root, err := config.FindRoot(config.Options{Dir: dir})
 	if err != nil {
 		root = dir
@@ -93,7 +93,7 @@ func (a *initCommand) initAgent(dir, agent string, typeScript bool) error {
 	}
 	var written []string
 	if err != nil {
-		if written, err = a.writeStarter(dir, typeScript); err != nil {
+		if written, err = cmd.writeStarter(dir, typeScript); err != nil {
 			return err
 		}
 	}
@@ -101,17 +101,17 @@ func (a *initCommand) initAgent(dir, agent string, typeScript bool) error {
 		if err := c.write(); err != nil {
 			return fault.Wrap(fault.Misuse, err, "", "write "+c.name)
 		}
-		written = append(written, a.relative(c.path))
+		written = append(written, cmd.relative(c.path))
 	}
 	next := "start " + agent + " in this folder and ask it for a trail"
-	if agent == "goose" && !a.json {
+	if agent == "goose" && !cmd.json {
 		next += "\n" + gooseEntry
 	}
-	return a.initDone(written, next)
+	return cmd.initDone(written, next)
 }
 
 // writeStarter writes a starter project and returns the names of its files.
-func (a *initCommand) writeStarter(dir string, typeScript bool) ([]string, error) {
+func (cmd *initCommand) writeStarter(dir string, typeScript bool) ([]string, error) {
 	content, err := starterFiles(typeScript)
 	if err != nil {
 		return nil, err
@@ -242,17 +242,17 @@ func addFiles(content map[string][]byte, from fs.FS, root, dir string) error {
 }
 
 // initDone prints the files that were written, and what to do next.
-func (a *initCommand) initDone(files []string, next string) error {
-	if a.json {
-		return a.writeJSON(map[string]any{"files": append([]string{}, files...)})
+func (cmd *initCommand) initDone(files []string, next string) error {
+	if cmd.json {
+		return cmd.writeJSON(map[string]any{"files": append([]string{}, files...)})
 	}
 	if len(files) == 0 {
-		fmt.Fprintln(a.Stdout, "everything is there already")
+		fmt.Fprintln(cmd.Stdout, "everything is there already")
 	}
 	for _, name := range files {
-		fmt.Fprintf(a.Stdout, "wrote %s\n", name)
+		fmt.Fprintf(cmd.Stdout, "wrote %s\n", name)
 	}
-	_, err := fmt.Fprintln(a.Stdout, "\nnext: "+next)
+	_, err := fmt.Fprintln(cmd.Stdout, "\nnext: "+next)
 	return err
 }
 

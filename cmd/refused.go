@@ -19,32 +19,32 @@ const refusedName = "trailblaze run"
 // refused replaces the reports of --junit and --html by ones that have err as their only result, when err says that a
 // run did not start: reports of an earlier run, or empty ones, would look like a success. It also annotates the run. It
 // returns err.
-func (a *runCommand) refused(f runFlags, err error) error {
+func (cmd *runCommand) refused(f runFlags, err error) error {
 	var reported exitCode
 	if err == nil || errors.As(err, &reported) {
 		return err
 	}
 	junit, html := report.NewJUnit(), report.NewHTML("")
-	annotations, writeAnnotations := a.annotations()
-	stream := event.NewStream(a.Now, a.redactor.Redactor(), junit, html, annotations)
+	annotations, writeAnnotations := cmd.annotations()
+	stream := event.NewStream(cmd.Now, cmd.redactor.Redactor(), junit, html, annotations)
 	why := session.Errored(err)
-	stream.Emit(event.RunStarted{Trails: 1, Dir: a.Dir})
+	stream.Emit(event.RunStarted{Trails: 1, Dir: cmd.Dir})
 	stream.Emit(event.TrailFinished{
 		File: refusedName, Title: refusedName, Outcome: event.Error, Reason: "the run did not start: " + why.Reason,
 		Hint: why.Hint, Attempts: 1, Used: firstPosition(err),
 	})
 	stream.Emit(event.RunFinished{Errors: 1, ExitCode: fault.ExitCode(err)})
-	a.warnUnwritten(err, writeAnnotations())
-	unwritten := a.prepareJUnit(f.junit)
+	cmd.warnUnwritten(err, writeAnnotations())
+	unwritten := cmd.prepareJUnit(f.junit)
 	if f.junit != "" && unwritten == nil {
-		unwritten = a.writeReport(nil, "JUnit", f.junit, junit.Write)
+		unwritten = cmd.writeReport(nil, "JUnit", f.junit, junit.Write)
 	}
-	a.warnUnwritten(err, unwritten)
-	unwritten = a.prepareHTML(f.html)
+	cmd.warnUnwritten(err, unwritten)
+	unwritten = cmd.prepareHTML(f.html)
 	if f.html != "" && unwritten == nil {
-		unwritten = a.writeReport(nil, "HTML", htmlFile(f.html), html.Write)
+		unwritten = cmd.writeReport(nil, "HTML", htmlFile(f.html), html.Write)
 	}
-	a.warnUnwritten(err, unwritten)
+	cmd.warnUnwritten(err, unwritten)
 	return err
 }
 
@@ -58,21 +58,21 @@ func firstPosition(err error) *event.Position {
 }
 
 // warnUnwritten warns of a report that could not be written, unless known, which is printed anyway, says so.
-func (a *runCommand) warnUnwritten(known, err error) {
+func (cmd *runCommand) warnUnwritten(known, err error) {
 	if err != nil && !strings.Contains(known.Error(), err.Error()) {
-		a.notice("warning: " + report.Clean(a.redactor.Text(err.Error())))
+		cmd.notice("warning: " + report.Clean(cmd.redactor.Text(err.Error())))
 	}
 }
 
 // refuseInvalid calls refused for a command line of run that cobra did not accept. It reads the arguments itself, since
 // cobra stops at the first invalid one.
-func (a *runCommand) refuseInvalid(root *cobra.Command, err error) {
-	if c, _, findErr := root.Find(a.Args); findErr != nil || c.Name() != "run" {
+func (cmd *runCommand) refuseInvalid(root *cobra.Command, err error) {
+	if c, _, findErr := root.Find(cmd.Args); findErr != nil || c.Name() != "run" {
 		return
 	}
-	args := arguments(a.Args)
+	args := arguments(cmd.Args)
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
 	}
-	_ = a.refused(runFlags{junit: args.last("--junit"), html: args.last("--html")}, err) // the caller has err
+	_ = cmd.refused(runFlags{junit: args.last("--junit"), html: args.last("--html")}, err) // the caller has err
 }

@@ -14,10 +14,10 @@ import (
 
 // repairCommands returns the commands that replay a trail in a live session, on the same device and with the same flags,
 // up to the call that failed. It returns nil for a trail that no session can replay, because it is not below trailsDir.
-func (a *runCommand) repairCommands(
+func (cmd *runCommand) repairCommands(
 	w *workspace.Workspace, f runFlags, started event.TrailStarted, failed event.TrailFinished,
 ) []string {
-	file, project := a.abs(failed.File), w.Project
+	file, project := cmd.abs(failed.File), w.Project
 	if below, err := filepath.Rel(project.TrailsDir, file); err != nil || !filepath.IsLocal(below) {
 		return nil
 	}
@@ -25,26 +25,26 @@ func (a *runCommand) repairCommands(
 	if err != nil {
 		return nil
 	}
-	start := append([]string{"session", "start"}, a.scopeWords(w, f, started)...)
+	start := append([]string{"session", "start"}, cmd.scopeWords(w, f, started)...)
 	start = append(start, sharedFlags(f, "session start")...)
 	replay := append([]string{"session", "replay", filepath.ToSlash(name)}, sharedFlags(f, "session replay")...)
 	var lines []string
 	for _, words := range [][]string{start, replay} {
 		for i, word := range words {
-			words[i] = a.redactor.Text(word) // before quoting, which changes it
+			words[i] = cmd.redactor.Text(word) // before quoting, which changes it
 		}
-		lines = append(lines, a.commandName()+" "+shellLine(words))
+		lines = append(lines, cmd.commandName()+" "+shellLine(words))
 	}
 	return lines
 }
 
 // scopeWords returns the flags for the scope of a trail, where a session without them would have another one.
-func (a *runCommand) scopeWords(w *workspace.Workspace, f runFlags, started event.TrailStarted) []string {
+func (cmd *runCommand) scopeWords(w *workspace.Workspace, f runFlags, started event.TrailStarted) []string {
 	if started.Device != "" {
 		return []string{"--device", started.Device}
 	}
 	var words []string
-	choice, _ := f.choice(a.program, nil) // of a run that has begun, so the flags are valid
+	choice, _ := f.choice(cmd.program, nil) // of a run that has begun, so the flags are valid
 	same, err := scope.Resolve(w.Request(choice))
 	if started.Target != "" && (err != nil || same.Target.ID != started.Target) {
 		words = append(words, "--target", started.Target)

@@ -41,7 +41,7 @@ type runFlags struct {
 // runCommand replays trails.
 type runCommand struct{ *program }
 
-func (a *runCommand) newRun() *cobra.Command {
+func (cmd *runCommand) newRun() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run [TRAIL...]",
@@ -54,9 +54,9 @@ trail below the project's trailsDir is replayed.`,
   trailblaze run --shard 2/3
   trailblaze run --device web:alice,web:bob --workers 4
   TOKEN=… trailblaze run --secret TOKEN login.trail.yaml`,
-		RunE: func(c *cobra.Command, args []string) error { return a.runTrails(c.Context(), f, args) },
+		RunE: func(c *cobra.Command, args []string) error { return cmd.runTrails(c.Context(), f, args) },
 	}
-	f.bind(a.program, c)
+	f.bind(cmd.program, c)
 	return c
 }
 
@@ -111,22 +111,22 @@ func (f *runFlags) bind(p *program, c *cobra.Command) {
 	}
 }
 
-func (a *runCommand) runTrails(ctx context.Context, f runFlags, args []string) error {
+func (cmd *runCommand) runTrails(ctx context.Context, f runFlags, args []string) error {
 	if f.shard != "" && !f.list {
-		a.removeResults(f.shard)
+		cmd.removeResults(f.shard)
 	}
-	secrets, err := a.readSecrets(ctx, f.secrets)
+	secrets, err := cmd.readSecrets(ctx, f.secrets)
 	if err != nil {
-		return a.refused(f, err)
+		return cmd.refused(f, err)
 	}
 	j := job{flags: f, args: args, secrets: secrets}
 	if f.watch {
-		return a.watchTrails(ctx, j)
+		return cmd.watchTrails(ctx, j)
 	}
-	if j.workspace, err = a.loadProject(); err != nil {
-		return a.refused(f, err)
+	if j.workspace, err = cmd.loadProject(); err != nil {
+		return cmd.refused(f, err)
 	}
-	_, err = a.replay(ctx, j)
+	_, err = cmd.replay(ctx, j)
 	return err
 }
 
@@ -142,34 +142,34 @@ type job struct {
 
 // replay runs the trails of a job once. The error gives the exit code. The reports of a run that does not start say
 // why.
-func (a *runCommand) replay(ctx context.Context, j job) (summary run.Summary, err error) {
+func (cmd *runCommand) replay(ctx context.Context, j job) (summary run.Summary, err error) {
 	project := j.workspace.Project
-	f := a.withDefaults(j.flags, project.Run)
-	defer func() { err = a.refused(f, err) }()
-	used := cmp.Or(j.kept, &resources{program: a.program})
-	o, err := a.runOptions(ctx, j, f, used)
+	f := cmd.withDefaults(j.flags, project.Run)
+	defer func() { err = cmd.refused(f, err) }()
+	used := cmp.Or(j.kept, &resources{program: cmd.program})
+	o, err := cmd.runOptions(ctx, j, f, used)
 	if err != nil {
 		return summary, err
 	}
-	if o.Paths, err = a.trailPaths(project, f, o.Last, j.args); err != nil {
+	if o.Paths, err = cmd.trailPaths(project, f, o.Last, j.args); err != nil {
 		return summary, err
 	}
 	o.Searched = trail.Searched(project.TrailsDir, j.args)
 	if j.only != nil {
-		o.Paths = slices.DeleteFunc(o.Paths, func(p string) bool { return !slices.Contains(j.only, a.abs(p)) })
+		o.Paths = slices.DeleteFunc(o.Paths, func(p string) bool { return !slices.Contains(j.only, cmd.abs(p)) })
 	}
-	warning, err := a.readShard(project, f, &o)
+	warning, err := cmd.readShard(project, f, &o)
 	if err != nil {
 		return summary, err
 	}
-	misnamed := misnamedTrails(a.Dir, project, j.args)
+	misnamed := misnamedTrails(cmd.Dir, project, j.args)
 	if f.list {
 		for _, w := range misnamed {
-			fmt.Fprintf(a.Stderr, "trailblaze: warning: %s\n", report.Clean(w.Error()))
+			fmt.Fprintf(cmd.Stderr, "trailblaze: warning: %s\n", report.Clean(w.Error()))
 		}
-		return summary, a.listTrails(o)
+		return summary, cmd.listTrails(o)
 	}
-	if err := errors.Join(a.prepareJUnit(f.junit), a.prepareHTML(f.html)); err != nil {
+	if err := errors.Join(cmd.prepareJUnit(f.junit), cmd.prepareHTML(f.html)); err != nil {
 		return summary, err
 	}
 	if f.timeout > 0 {
@@ -180,12 +180,12 @@ func (a *runCommand) replay(ctx context.Context, j job) (summary run.Summary, er
 		ctx, stop = context.WithTimeoutCause(ctx, f.timeout, cause)
 		defer stop()
 	}
-	renderers := a.renderers(ctx, j.workspace, f)
+	renderers := cmd.renderers(ctx, j.workspace, f)
 	if err := renderers.writeResults(project, o.Shard); err != nil {
 		return summary, errors.Join(err, renderers.close())
 	}
 	o.Stream = used.sessions.NewStream(renderers.handlers...)
-	o.Stream.OnPanic = func(err error) { a.cancel(err) }
+	o.Stream.OnPanic = func(err error) { cmd.cancel(err) }
 	done := logStop(ctx, func(message string) {
 		level := "warn"
 		if restarting(ctx) {
@@ -193,11 +193,11 @@ func (a *runCommand) replay(ctx context.Context, j job) (summary run.Summary, er
 		}
 		o.Stream.Emit(event.Log{Level: level, Source: "run", Message: message})
 	})
-	a.warnBefore(project, misnamed, o)
+	cmd.warnBefore(project, misnamed, o)
 	if warning != nil {
 		o.Stream.Emit(*warning)
 	}
-	a.reapLeftovers(o.Stream)
+	cmd.reapLeftovers(o.Stream)
 	var startErr error
 	o.BeforeTrails = func(ctx context.Context, targets func() []string) (stop func(), err error) {
 		var needed []string
@@ -218,11 +218,11 @@ func (a *runCommand) replay(ctx context.Context, j job) (summary run.Summary, er
 	if startErr != nil {
 		return summary, errors.Join(startErr, renderers.close())
 	}
-	return summary, a.endRun(summary, err, renderers.close())
+	return summary, cmd.endRun(summary, err, renderers.close())
 }
 
 // warnBefore logs the warnings about the project, files that are misnamed, and secrets.
-func (a *runCommand) warnBefore(project *config.Project, misnamed fault.Problems, o run.Options) {
+func (cmd *runCommand) warnBefore(project *config.Project, misnamed fault.Problems, o run.Options) {
 	warn := func(message, hint string) {
 		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message, Hint: hint})
 	}
@@ -234,20 +234,20 @@ func (a *runCommand) warnBefore(project *config.Project, misnamed fault.Problems
 	}
 	for _, name := range project.MissingSecrets() {
 		if _, given := o.Secrets[name]; !given {
-			hint := "set " + name + " in the environment or in " + filepath.Join(a.relative(project.Root), ".env")
+			hint := "set " + name + " in the environment or in " + filepath.Join(cmd.relative(project.Root), ".env")
 			warn("the secret "+name+" has no value", hint)
 		}
 	}
 }
 
 // endRun returns the result of a run as an exitCode, or as an error when the events did not report it.
-func (a *runCommand) endRun(summary run.Summary, err, closeErr error) error {
+func (cmd *runCommand) endRun(summary run.Summary, err, closeErr error) error {
 	if err != nil && slices.Contains([]fault.Kind{fault.NothingMatched, fault.Misuse, fault.Bug}, fault.KindOf(err)) {
 		return err
 	}
 	code := summary.ExitCode
 	if closeErr != nil {
-		code = fault.Worst(code, a.fail(closeErr))
+		code = fault.Worst(code, cmd.fail(closeErr))
 	}
 	if code != fault.ExitPassed {
 		return exitCode(code)
@@ -283,11 +283,11 @@ func (f *runFlags) check() error {
 }
 
 // runOptions returns the options of a run, without its trails and its stream. used gets its sessions.
-func (a *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *resources) (run.Options, error) {
+func (cmd *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *resources) (run.Options, error) {
 	if err := f.check(); err != nil {
 		return run.Options{}, err
 	}
-	choice, err := f.choice(a.program, j.secrets)
+	choice, err := f.choice(cmd.program, j.secrets)
 	if err != nil {
 		return run.Options{}, err
 	}
@@ -295,7 +295,7 @@ func (a *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *re
 	if err != nil {
 		return run.Options{}, err
 	}
-	rows, err := a.argRows(f.argsFile)
+	rows, err := cmd.argRows(f.argsFile)
 	if err != nil {
 		return run.Options{}, err
 	}
@@ -317,7 +317,7 @@ func (a *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *re
 		LastFailed: f.lastFailed, Last: last, Tags: f.tags, Workers: f.workers, Memory: s.Memory, Secrets: s.Secrets,
 		Args: args, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", MaxFailures: f.maxFailures, DryRun: f.dryRun,
 		Retries: f.retries, Screenshots: picture.Update(f.screenshots), Evidence: f.evidence, Trace: f.trace, Record: f.record, Grep: f.grep, RepeatEach: f.repeatEach,
-		FailOnFlaky: f.failOnFlaky, Commit: a.commit(s.Project.Root),
+		FailOnFlaky: f.failOnFlaky, Commit: cmd.commit(s.Project.Root),
 		OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
 	}, nil
 }
@@ -331,17 +331,17 @@ func lastRun(project *config.Project, f runFlags) ([]run.LastCase, error) {
 }
 
 // trailPaths returns the trails that args select; with --last-failed only those of last.
-func (a *runCommand) trailPaths(project *config.Project, f runFlags, last []run.LastCase, args []string) ([]string, error) {
+func (cmd *runCommand) trailPaths(project *config.Project, f runFlags, last []run.LastCase, args []string) ([]string, error) {
 	var wanted []string
 	for _, c := range last {
-		if path := a.relative(string(c.Trail)); !slices.Contains(wanted, path) {
+		if path := cmd.relative(string(c.Trail)); !slices.Contains(wanted, path) {
 			wanted = append(wanted, path)
 		}
 	}
 	if f.lastFailed && (len(wanted) == 0 || len(args) == 0) {
 		return wanted, nil
 	}
-	found, err := trail.Find(a.Dir, project.TrailsDir, project.LogsDir, args)
+	found, err := trail.Find(cmd.Dir, project.TrailsDir, project.LogsDir, args)
 	if f.lastFailed {
 		found = slices.DeleteFunc(found, func(path string) bool { return !slices.Contains(wanted, path) })
 	}
@@ -365,11 +365,11 @@ func (p *program) reapLeftovers(stream *event.Stream) {
 
 // argRows returns the rows of --args-file, nil without it. A mapping is one row, a list has a row for each of its
 // mappings.
-func (a *runCommand) argRows(path string) ([]map[string]any, error) {
+func (cmd *runCommand) argRows(path string) ([]map[string]any, error) {
 	if path == "" {
 		return nil, nil
 	}
-	data, err := files.Read(a.abs(path), trail.MaxSize)
+	data, err := files.Read(cmd.abs(path), trail.MaxSize)
 	if err != nil {
 		return nil, fault.Wrap(fault.Misuse, err, "name a YAML or JSON file", "--args-file")
 	}
@@ -394,7 +394,7 @@ func (r *renderers) close() error {
 	return errors.Join(errs...)
 }
 
-func (a *runCommand) renderers(ctx context.Context, w *workspace.Workspace, f runFlags) *renderers {
+func (cmd *runCommand) renderers(ctx context.Context, w *workspace.Workspace, f runFlags) *renderers {
 	r := &renderers{}
 	var console *report.Console
 	writer := func(kind, path string, write func(io.Writer) error) func() error {
@@ -402,17 +402,17 @@ func (a *runCommand) renderers(ctx context.Context, w *workspace.Workspace, f ru
 			if restarting(ctx) {
 				return nil
 			}
-			return a.writeReport(console, kind, path, write)
+			return cmd.writeReport(console, kind, path, write)
 		}
 	}
-	if a.json {
-		r.handlers = append(r.handlers, report.NewJSONLines(a.Stdout))
+	if cmd.json {
+		r.handlers = append(r.handlers, report.NewJSONLines(cmd.Stdout))
 	} else {
-		console = report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-			Verbose: a.verbose > 0, Quiet: a.quiet, Now: a.Now, LogsDir: a.shortPath(w.Project.LogsDir),
-			Notices: a.Stderr, DryRun: f.dryRun, Relative: a.shortPath,
+		console = report.NewConsole(cmd.Stdout, cmd.style(cmd.OutTTY), report.ConsoleOptions{
+			Verbose: cmd.verbose > 0, Quiet: cmd.quiet, Now: cmd.Now, LogsDir: cmd.shortPath(w.Project.LogsDir),
+			Notices: cmd.Stderr, DryRun: f.dryRun, Relative: cmd.shortPath,
 			Repair: func(started event.TrailStarted, failed event.TrailFinished) []string {
-				return a.repairCommands(w, f, started, failed)
+				return cmd.repairCommands(w, f, started, failed)
 			},
 		})
 		r.handlers = append(r.handlers, withoutRestartedEnd(ctx, console))
@@ -427,7 +427,7 @@ func (a *runCommand) renderers(ctx context.Context, w *workspace.Workspace, f ru
 		r.handlers = append(r.handlers, html)
 		r.closers = append(r.closers, writer("HTML", htmlFile(f.html), html.Write))
 	}
-	annotations, write := a.annotations()
+	annotations, write := cmd.annotations()
 	r.handlers = append(r.handlers, annotations)
 	r.closers = append(r.closers, write)
 	if console != nil { // last, since its summary names the reports that were written
@@ -437,13 +437,13 @@ func (a *runCommand) renderers(ctx context.Context, w *workspace.Workspace, f ru
 }
 
 // annotations returns a handler that annotates a run, and the function that writes the annotations in GitHub Actions.
-func (a *runCommand) annotations() (h event.Handler, write func() error) {
-	annotations := report.NewAnnotations(a.inRepository)
+func (cmd *runCommand) annotations() (h event.Handler, write func() error) {
+	annotations := report.NewAnnotations(cmd.inRepository)
 	return annotations, func() error {
-		if a.env("GITHUB_ACTIONS") != "true" {
+		if cmd.env("GITHUB_ACTIONS") != "true" {
 			return nil
 		}
-		return annotations.Write(a.annotate)
+		return annotations.Write(cmd.annotate)
 	}
 }
 

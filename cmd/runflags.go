@@ -15,7 +15,7 @@ import (
 
 // withDefaults returns the flags with the project's values for those that are not on the command line. A list has no
 // reports.
-func (a *runCommand) withDefaults(f runFlags, d config.RunDefaults) runFlags {
+func (cmd *runCommand) withDefaults(f runFlags, d config.RunDefaults) runFlags {
 	if !f.given("workers") {
 		f.workers = d.Workers
 	}
@@ -32,10 +32,10 @@ func (a *runCommand) withDefaults(f runFlags, d config.RunDefaults) runFlags {
 		f.trace = d.Trace
 	}
 	if !f.given("junit") {
-		f.junit = a.relative(d.JUnit)
+		f.junit = cmd.relative(d.JUnit)
 	}
 	if !f.given("html") {
-		f.html = a.relative(d.HTML)
+		f.html = cmd.relative(d.HTML)
 	}
 	switch {
 	case f.failFast:
@@ -61,25 +61,25 @@ func (f runFlags) timeoutName() string {
 }
 
 // listTrails prints what a run with the options would replay.
-func (a *runCommand) listTrails(o run.Options) error {
+func (cmd *runCommand) listTrails(o run.Options) error {
 	cases, err := run.List(o)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(map[string]any{"trails": cases})
+	if cmd.json {
+		return cmd.writeJSON(map[string]any{"trails": cases})
 	}
 	for _, c := range cases {
 		line := c.File + "  " + c.Title
 		if c.Device != "" {
 			line += " [" + c.Device + "]"
 		}
-		if _, err := fmt.Fprintln(a.Stdout, report.Clean(a.redactor.Text(line))); err != nil {
+		if _, err := fmt.Fprintln(cmd.Stdout, report.Clean(cmd.redactor.Text(line))); err != nil {
 			return err
 		}
 		if c.Problem != "" {
 			problem, _, _ := strings.Cut(c.Problem, "\n")
-			a.notice("warning: " + report.Clean(a.redactor.Text(problem)))
+			cmd.notice("warning: " + report.Clean(cmd.redactor.Text(problem)))
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/typings"
 )
 
-func (a *typeCommands) newSchema() *cobra.Command {
+func (cmd *typeCommands) newSchema() *cobra.Command {
 	var withTools bool
 	names := append(config.SchemaNames(), "trail")
 	c := &cobra.Command{
@@ -30,7 +30,7 @@ func (a *typeCommands) newSchema() *cobra.Command {
 				return fault.New(fault.Misuse, "write `trailblaze schema trail --tools`", "--tools: only the schema of trails has tools")
 			}
 			if withTools {
-				return a.trailSchema(c.Context())
+				return cmd.trailSchema(c.Context())
 			}
 			if len(args) != 1 || !slices.Contains(names, args[0]) {
 				name := ""
@@ -44,7 +44,7 @@ func (a *typeCommands) newSchema() *cobra.Command {
 			if !ok {
 				schema = trail.Schema()
 			}
-			_, err := a.Stdout.Write(schema)
+			_, err := cmd.Stdout.Write(schema)
 			return err
 		},
 	}
@@ -53,8 +53,8 @@ func (a *typeCommands) newSchema() *cobra.Command {
 }
 
 // trailSchema prints the schema of trails with the tools of the project.
-func (a *typeCommands) trailSchema(ctx context.Context) error {
-	listed, err := a.listScopes(ctx)
+func (cmd *typeCommands) trailSchema(ctx context.Context) error {
+	listed, err := cmd.listScopes(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,6 +62,6 @@ func (a *typeCommands) trailSchema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.Stdout.Write(schema)
+	_, err = cmd.Stdout.Write(schema)
 	return err
 }

@@ -40,7 +40,7 @@ func (f toolFlags) stepRequest() (live.StepRequest, error) {
 }
 
 // callInSession makes a call in a session that runs in the background.
-func (a *toolCommands) callInSession(ctx context.Context, f toolFlags, args []string) error {
+func (cmd *toolCommands) callInSession(ctx context.Context, f toolFlags, args []string) error {
 	if err := f.session.checkSessionFlags("args", "step", "verify", "save-as"); err != nil {
 		return err
 	}
@@ -52,11 +52,11 @@ func (a *toolCommands) callInSession(ctx context.Context, f toolFlags, args []st
 		return fault.New(fault.Misuse, "use letters, digits, _, . and -, start with a letter or _",
 			"--save-as: %q is not a valid name", f.saveAs)
 	}
-	single, _, err := a.single(ctx, f, args)
+	single, _, err := cmd.single(ctx, f, args)
 	if err != nil {
 		return err
 	}
-	client, err := a.connect(a.session(f.session))
+	client, err := cmd.connect(cmd.session(f.session))
 	if err != nil {
 		return err
 	}
@@ -73,12 +73,12 @@ func (a *toolCommands) callInSession(ctx context.Context, f toolFlags, args []st
 		return err
 	}
 	request.Calls = []trail.Call{call}
-	start := a.Now()
+	start := cmd.Now()
 	done, err := client.Step(ctx, request)
 	if err != nil {
 		return asMisuse(err)
 	}
-	return a.printStep(client.Record().Name, request, done, a.Now().Sub(start).Milliseconds())
+	return cmd.printStep(client.Record().Name, request, done, cmd.Now().Sub(start).Milliseconds())
 }
 
 // stepView is the JSON output of tool in a session.
@@ -156,7 +156,7 @@ func (a answers) printCall(call live.CallReport, failure *fault.Error) {
 }
 
 // snapshotInSession prints what the device of a session shows.
-func (a *toolCommands) snapshotInSession(ctx context.Context, f snapshotFlags, args []string) error {
+func (cmd *toolCommands) snapshotInSession(ctx context.Context, f snapshotFlags, args []string) error {
 	if len(args) > 0 {
 		return fault.New(fault.Misuse, "open it with `trailblaze tool web_navigate url="+args[0]+" --step TEXT`, or add --session '' "+
 			"to open it outside of the session", "snapshot takes no URL in a session")
@@ -164,7 +164,7 @@ func (a *toolCommands) snapshotInSession(ctx context.Context, f snapshotFlags, a
 	if err := f.session.checkSessionFlags("find", "within", "max-bytes", "screenshot", "console", "requests"); err != nil {
 		return err
 	}
-	client, err := a.connect(a.session(f.session))
+	client, err := cmd.connect(cmd.session(f.session))
 	if err != nil {
 		return err
 	}
@@ -177,13 +177,13 @@ func (a *toolCommands) snapshotInSession(ctx context.Context, f snapshotFlags, a
 		return asMisuse(err)
 	}
 	if shot.Log != nil {
-		return a.printPageLog(o.Show, *shot.Log)
+		return cmd.printPageLog(o.Show, *shot.Log)
 	}
-	withheld, err := a.writeScreenshot(f.screenshot, shot)
+	withheld, err := cmd.writeScreenshot(f.screenshot, shot)
 	if err != nil {
 		return err
 	}
-	if err := a.printSessionSnapshot(shot, f.screenshot, withheld); err != nil || withheld == "" {
+	if err := cmd.printSessionSnapshot(shot, f.screenshot, withheld); err != nil || withheld == "" {
 		return err
 	}
 	return exitCode(fault.ExitFailed)
@@ -265,11 +265,11 @@ func (a answers) printSessionSnapshot(shot live.Snapshot, path, withheld string)
 }
 
 // listToolsInSession lists the tools of a session.
-func (a *toolCommands) listToolsInSession(ctx context.Context, f sessionFlag, o listOptions) error {
+func (cmd *toolCommands) listToolsInSession(ctx context.Context, f sessionFlag, o listOptions) error {
 	if err := f.checkSessionFlags("why", "group"); err != nil {
 		return err
 	}
-	client, err := a.connect(a.session(f))
+	client, err := cmd.connect(cmd.session(f))
 	if err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func (a *toolCommands) listToolsInSession(ctx context.Context, f sessionFlag, o 
 			return err
 		}
 	}
-	return a.showToolbox(&config.Project{}, newToolboxView(scopeOf(client.Record()), registry, nil), o)
+	return cmd.showToolbox(&config.Project{}, newToolboxView(scopeOf(client.Record()), registry, nil), o)
 }
 
 // scopeOf returns the scope of a session, for a listing.

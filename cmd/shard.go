@@ -16,7 +16,7 @@ import (
 
 // readShard sets the shard and the durations of o. It returns a warning when the durations file is invalid; trails are
 // then divided by their number.
-func (a *runCommand) readShard(project *config.Project, f runFlags, o *run.Options) (warning *event.Log, err error) {
+func (cmd *runCommand) readShard(project *config.Project, f runFlags, o *run.Options) (warning *event.Log, err error) {
 	if f.shard == "" {
 		if f.durations != "" {
 			return nil, fault.New(fault.Misuse, "add --shard, or leave --durations out",
@@ -29,7 +29,7 @@ func (a *runCommand) readShard(project *config.Project, f runFlags, o *run.Optio
 	}
 	file := filepath.Join(project.LogsDir, run.DurationsFile)
 	if f.durations != "" {
-		file = a.abs(f.durations)
+		file = cmd.abs(f.durations)
 	}
 	o.Durations, err = run.ReadDurations(file)
 	switch {
@@ -58,9 +58,9 @@ const resultsPattern = "results-*-of-*.ndjson"
 
 // removeResults removes the results that an earlier run of the shard wrote, also when this run then fails to start:
 // they would be taken for its results.
-func (a *runCommand) removeResults(shard string) {
+func (cmd *runCommand) removeResults(shard string) {
 	s, err := run.ParseShard(shard)
-	w, _ := a.loadProject() // both errors are reported later; an invalid project has a LogsDir too
+	w, _ := cmd.loadProject() // both errors are reported later; an invalid project has a LogsDir too
 	if err == nil && w != nil {
 		_ = os.Remove(resultsFile(w.Project.LogsDir, s)) // if this fails, so does writing the new file, which is reported
 	}

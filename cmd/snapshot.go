@@ -33,7 +33,7 @@ type snapshotFlags struct {
 	console, requests        bool
 }
 
-func (a *toolCommands) newSnapshot() *cobra.Command {
+func (cmd *toolCommands) newSnapshot() *cobra.Command {
 	var f snapshotFlags
 	c := &cobra.Command{
 		Use:   "snapshot [URL]",
@@ -53,7 +53,7 @@ runs, and its commands take it: trailblaze tool web_click ref=e4 --session s1.`,
   trailblaze snapshot --session s1 --find cart`,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.command = c
-			return a.snapshot(c.Context(), f, args)
+			return cmd.snapshot(c.Context(), f, args)
 		},
 	}
 	f.session.bind(c)
@@ -67,16 +67,16 @@ runs, and its commands take it: trailblaze tool web_click ref=e4 --session s1.`,
 	c.Flags().BoolVar(&f.console, "console", false, "show what the page wrote to the console instead; only in a session")
 	c.Flags().BoolVar(&f.requests, "requests", false, "show what the page requested instead; only in a session")
 	c.MarkFlagsMutuallyExclusive("console", "requests")
-	a.bindDevices(c)
+	cmd.bindDevices(c)
 	return c
 }
 
-func (a *toolCommands) snapshot(ctx context.Context, f snapshotFlags, args []string) error {
+func (cmd *toolCommands) snapshot(ctx context.Context, f snapshotFlags, args []string) error {
 	if f.maxBytes < 0 {
 		return fault.New(fault.Misuse, "leave --max-bytes out for 6000", "--max-bytes %d is less than 0", f.maxBytes)
 	}
-	if a.session(f.session) != "" {
-		return a.snapshotInSession(ctx, f, args)
+	if cmd.session(f.session) != "" {
+		return cmd.snapshotInSession(ctx, f, args)
 	}
 	if f.find+f.screenshot != "" || f.console || f.requests {
 		return fault.New(fault.Misuse, "add --session NAME; `trailblaze session start` starts one",
@@ -91,11 +91,11 @@ func (a *toolCommands) snapshot(ctx context.Context, f snapshotFlags, args []str
 		return fault.New(fault.Misuse, "write: trailblaze snapshot https://…, trailblaze snapshot --session NAME, or trailblaze snapshot --platform android",
 			"snapshot takes one URL, got %s", count(len(args), "argument"))
 	}
-	d, err := a.openSnapshotDevice(ctx, f.command, driver, address)
+	d, err := cmd.openSnapshotDevice(ctx, f.command, driver, address)
 	if err != nil {
 		return err
 	}
-	defer logStop(ctx, a.notice)()
+	defer logStop(ctx, cmd.notice)()
 	page, err := d.Snapshot(ctx, address, device.SnapshotOptions{Within: f.within, MaxBytes: f.maxBytes})
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
@@ -105,7 +105,7 @@ func (a *toolCommands) snapshot(ctx context.Context, f snapshotFlags, args []str
 	if err := errors.Join(asMisuse(err), d.Close(closing)); err != nil {
 		return err
 	}
-	return a.printSnapshot(page, driver)
+	return cmd.printSnapshot(page, driver)
 }
 
 // snapshotDevice is a device that can list what it shows.
@@ -136,28 +136,28 @@ func (f snapshotFlags) chosenDriver() (scope.Driver, error) {
 
 // openSnapshotDevice opens a device of a driver that can list what it shows, with the settings of the project if there
 // is one.
-func (a *toolCommands) openSnapshotDevice(ctx context.Context, c *cobra.Command, driver scope.Driver, address string) (snapshotDevice, error) {
-	w := a.opener.Empty()
+func (cmd *toolCommands) openSnapshotDevice(ctx context.Context, c *cobra.Command, driver scope.Driver, address string) (snapshotDevice, error) {
+	w := cmd.opener.Empty()
 	opened := device.Session{
-		ID: "snapshot", TrailDir: a.Dir, Driver: driver.Key,
-		Log:    func(_, message, _ string) { a.notice(report.Clean(message)) },
+		ID: "snapshot", TrailDir: cmd.Dir, Driver: driver.Key,
+		Log:    func(_, message, _ string) { cmd.notice(report.Clean(message)) },
 		Keep:   func(device.Artifact) (string, error) { return "", nil },
 		Broken: func(error) {},
 	}
-	if root, err := a.findRoot(); err == nil {
-		loaded, problems := a.opener.Load(root)
+	if root, err := cmd.findRoot(); err == nil {
+		loaded, problems := cmd.opener.Load(root)
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}
 		w, opened.Root = loaded, root
-	} else if a.project != "" {
+	} else if cmd.project != "" {
 		return nil, err
 	}
-	s, err := w.Sessions(ctx, workspace.Choice{Driver: driver.Key, Options: a.setOptions(c)})
+	s, err := w.Sessions(ctx, workspace.Choice{Driver: driver.Key, Options: cmd.setOptions(c)})
 	if err != nil {
 		return nil, err
 	}
-	opened.Root = folderFor(address, a.Dir, opened.Root)
+	opened.Root = folderFor(address, cmd.Dir, opened.Root)
 	if b, ok := s.Devices[0].BackendFor(driver.Key); ok {
 		if d, ok := b.Open(opened).(snapshotDevice); ok {
 			return d, nil
@@ -185,9 +185,9 @@ func folderFor(address, dir, root string) string {
 	return filepath.Dir(path)
 }
 
-func (a *toolCommands) printSnapshot(s device.Snapshot, driver scope.Driver) error {
-	if a.json {
-		return a.writeJSON(struct {
+func (cmd *toolCommands) printSnapshot(s device.Snapshot, driver scope.Driver) error {
+	if cmd.json {
+		return cmd.writeJSON(struct {
 			URL      string `json:"url"`
 			Title    string `json:"title"`
 			Snapshot string `json:"snapshot"`
@@ -202,6 +202,6 @@ func (a *toolCommands) printSnapshot(s device.Snapshot, driver scope.Driver) err
 		}
 		text += "; narrow with --within " + within + " or raise --max-bytes"
 	}
-	fmt.Fprintln(a.Stdout, text)
+	fmt.Fprintln(cmd.Stdout, text)
 	return nil
 }

@@ -34,7 +34,7 @@ type toolFlags struct {
 // toolCommands use tools and devices, in a session of their own or in one that runs in the background.
 type toolCommands struct{ *sessionCommands }
 
-func (a *toolCommands) newTool() *cobra.Command {
+func (cmd *toolCommands) newTool() *cobra.Command {
 	var f toolFlags
 	c := &cobra.Command{
 		Use:   "tool NAME [ARGUMENT=VALUE...]",
@@ -50,10 +50,10 @@ its result. --step or --verify record it there, as part of the step with that te
   trailblaze tool addToCart --args '{"sku": "mug", "count": 2}' --json
   trailblaze tool signIn email=a@example.com --save trails/login.trail.yaml --step "Sign in"
   trailblaze tool web_click ref=e4 --session s1 --step "Open the cart"`,
-		RunE: func(c *cobra.Command, args []string) error { return a.callTool(c.Context(), f, args) },
+		RunE: func(c *cobra.Command, args []string) error { return cmd.callTool(c.Context(), f, args) },
 	}
 	flags := c.Flags()
-	f.bind(a.program, c)
+	f.bind(cmd.program, c)
 	flags.StringVar(&f.args, "args", "", "arguments as a `JSON` object; ARGUMENT=VALUE adds to it")
 	flags.Lookup("secret").Usage = "secret `NAME` from the environment, NAME=@FILE or NAME=VALUE (repeatable); never printed or saved"
 	flags.Lookup("classifier").Usage = "classifiers of the device, broad first, such as `android,phone`, for --save (default: the platform)"
@@ -67,21 +67,21 @@ its result. --step or --verify record it there, as part of the step with that te
 	return c
 }
 
-func (a *toolCommands) callTool(ctx context.Context, f toolFlags, args []string) error {
+func (cmd *toolCommands) callTool(ctx context.Context, f toolFlags, args []string) error {
 	if len(args) == 0 {
 		return fault.New(fault.Misuse, "`trailblaze toolbox list` lists the tools", "tool needs the name of a tool")
 	}
-	if a.session(f.session) != "" {
-		return a.callInSession(ctx, f, args)
+	if cmd.session(f.session) != "" {
+		return cmd.callInSession(ctx, f, args)
 	}
-	single, choice, err := a.single(ctx, f, args)
+	single, choice, err := cmd.single(ctx, f, args)
 	if err == nil {
 		err = f.checkSave()
 	}
 	if err != nil {
 		return err
 	}
-	w, err := a.loadProject()
+	w, err := cmd.loadProject()
 	if err != nil {
 		return err
 	}
@@ -91,25 +91,25 @@ func (a *toolCommands) callTool(ctx context.Context, f toolFlags, args []string)
 	}
 	sc, err := s.Scope()
 	if err == nil && f.save != "" {
-		_, err = a.withStep(f, sc, s.Memory, nil) // before the call is made
+		_, err = cmd.withStep(f, sc, s.Memory, nil) // before the call is made
 	}
 	if err != nil {
 		return err
 	}
 	var durationMs int64
-	a.toolStream(s, &durationMs)
-	defer logStop(ctx, a.notice)()
+	cmd.toolStream(s, &durationMs)
+	defer logStop(ctx, cmd.notice)()
 	called, err := single.Call(ctx, s.Options(sc))
 	if err != nil {
-		return a.withLogs(asMisuse(err), called)
+		return cmd.withLogs(asMisuse(err), called)
 	}
-	if err := a.printResult(single.Tool, called, durationMs); err != nil || !called.Answer.OK || f.save == "" {
+	if err := cmd.printResult(single.Tool, called, durationMs); err != nil || !called.Answer.OK || f.save == "" {
 		return err
 	}
 	for _, omitted := range called.Omitted {
-		a.notice("warning: not saved: " + report.Clean(a.redactor.Text(omitted)))
+		cmd.notice("warning: not saved: " + report.Clean(cmd.redactor.Text(omitted)))
 	}
-	return a.saveStep(f, sc, s.Memory, called.Recorded)
+	return cmd.saveStep(f, sc, s.Memory, called.Recorded)
 }
 
 // checkSave returns an error, before anything starts, for a --save file that run would not find and for an empty
@@ -140,13 +140,13 @@ func (f toolFlags) checkSave() error {
 }
 
 // single returns the call that the command line describes, and the choice of its session.
-func (a *toolCommands) single(ctx context.Context, f toolFlags, words []string) (o session.Single, choice workspace.Choice, err error) {
+func (cmd *toolCommands) single(ctx context.Context, f toolFlags, words []string) (o session.Single, choice workspace.Choice, err error) {
 	o = session.Single{Tool: words[0], Save: f.save != ""}
-	secrets, err := a.readSecrets(ctx, f.secrets)
+	secrets, err := cmd.readSecrets(ctx, f.secrets)
 	if err != nil {
 		return o, choice, err
 	}
-	if choice, err = f.choice(a.program, secrets); err != nil {
+	if choice, err = f.choice(cmd.program, secrets); err != nil {
 		return o, choice, err
 	}
 	args := map[string]any{}
@@ -259,35 +259,35 @@ type toolResultView struct {
 }
 
 // printResult prints the result of a tool. For a failed one it prints an error and returns exit code 1.
-func (a *toolCommands) printResult(name string, called session.SingleResult, durationMs int64) error {
+func (cmd *toolCommands) printResult(name string, called session.SingleResult, durationMs int64) error {
 	failed, result := exitCode(fault.ExitFailed), called.Answer
-	text := a.redactor.Text(result.Text)
-	if a.json {
+	text := cmd.redactor.Text(result.Text)
+	if cmd.json {
 		v := toolResultView{
 			Tool: name, OK: result.OK, Kind: result.Kind, DurationMs: durationMs, Logs: logPaths(called),
 		}
 		if structured, err := trail.DecodeJSON(result.Structured); err == nil {
-			v.Structured = a.redactor.Redactor().Value(structured)
+			v.Structured = cmd.redactor.Redactor().Value(structured)
 		}
 		if result.OK {
 			v.Text = text
 		} else {
-			v.Error = withHint(text, a.redactor.Text(result.Hint))
+			v.Error = withHint(text, cmd.redactor.Text(result.Hint))
 		}
-		if err := a.writeJSON(v); err != nil || result.OK {
+		if err := cmd.writeJSON(v); err != nil || result.OK {
 			return err
 		}
 		return failed
 	}
 	if !result.OK {
-		a.fail(a.withLogs(&fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint}, called))
+		cmd.fail(cmd.withLogs(&fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint}, called))
 		return failed
 	}
 	switch {
 	case text != "":
-		fmt.Fprintln(a.Stdout, report.Clean(text))
+		fmt.Fprintln(cmd.Stdout, report.Clean(text))
 	case len(result.Structured) > 0:
-		fmt.Fprintln(a.Stdout, report.Clean(a.redactor.Text(string(result.Structured))))
+		fmt.Fprintln(cmd.Stdout, report.Clean(cmd.redactor.Text(string(result.Structured))))
 	}
 	return nil
 }
@@ -318,7 +318,7 @@ func lastLines(path string) []string {
 
 // withLogs adds the last lines of the called tool's server, and the paths of the logs, to an error that does not name
 // them.
-func (a *toolCommands) withLogs(err error, called session.SingleResult) error {
+func (cmd *toolCommands) withLogs(err error, called session.SingleResult) error {
 	e := fault.As(err)
 	if e == nil || len(fault.Split(err)) > 1 { // several servers failed to start; each error names its log
 		return err
@@ -331,35 +331,35 @@ func (a *toolCommands) withLogs(err error, called session.SingleResult) error {
 		if path == called.Log {
 			with.Message += "\n  the end of its server's stderr:\n    " + strings.Join(lastLines(path), "\n    ")
 		}
-		with.Message += "\n  log: " + a.relative(path)
+		with.Message += "\n  log: " + cmd.relative(path)
 	}
 	return &with
 }
 
 // saveStep appends the calls to the trail of --save, as a step for this device.
-func (a *toolCommands) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) error {
+func (cmd *toolCommands) saveStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) error {
 	if calls == nil {
 		return fault.New(fault.Misuse, "", "the call is not saved: neither the tool nor what it called can be recorded")
 	}
-	unlock, err := a.lockSaves()
+	unlock, err := cmd.lockSaves()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	data, err := a.withStep(f, sc, memory, calls)
+	data, err := cmd.withStep(f, sc, memory, calls)
 	if err != nil {
 		return err
 	}
-	if err := run.ReplaceFile(a.abs(f.save), data); err != nil {
+	if err := run.ReplaceFile(cmd.abs(f.save), data); err != nil {
 		return err
 	}
-	a.notice("saved as a step of " + f.save)
+	cmd.notice("saved as a step of " + f.save)
 	return nil
 }
 
 // lockSaves makes other commands wait that append to a trail, until unlock is called.
-func (a *toolCommands) lockSaves() (unlock func(), err error) {
-	dir := a.cacheDir()
+func (cmd *toolCommands) lockSaves() (unlock func(), err error) {
+	dir := cmd.cacheDir()
 	if dir == "" {
 		return nil, fault.New(fault.Misuse, "set TRAILBLAZE_CACHE_DIR to the absolute path of a folder",
 			"the cache folder, in which --save keeps its lock, is not known")
@@ -376,25 +376,25 @@ func (a *toolCommands) lockSaves() (unlock func(), err error) {
 }
 
 // withStep returns the trail of --save with one more step. A new trail gets the memory of the call.
-func (a *toolCommands) withStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) ([]byte, error) {
+func (cmd *toolCommands) withStep(f toolFlags, sc scope.Scope, memory map[string]string, calls []trail.Call) ([]byte, error) {
 	lineage := trail.Lineage(f.classifiers)
 	if len(lineage) == 0 {
 		lineage = []string{sc.Driver.Platform.Lower()}
 	}
 	step := trail.Step{
-		Kind: trail.KindStep, Text: a.redactor.Text(f.step), Recordable: true,
+		Kind: trail.KindStep, Text: cmd.redactor.Text(f.step), Recordable: true,
 		Recording: trail.Recording{{Classifier: lineage[0], Calls: calls}},
 	}
 	config := trail.Config{Target: sc.Target.ID, Memory: map[string]any{}}
 	for name, value := range memory {
-		config.Memory[name] = a.redactor.Text(value)
+		config.Memory[name] = cmd.redactor.Text(value)
 	}
-	data, err := files.Read(a.abs(f.save), trail.MaxSize)
+	data, err := files.Read(cmd.abs(f.save), trail.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if err == nil {
-		err = run.Replaceable(a.abs(f.save))
+		err = run.Replaceable(cmd.abs(f.save))
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Misuse, err, "choose a --save file that can be read and written", "save the step")

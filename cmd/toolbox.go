@@ -18,18 +18,18 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-func (a *toolCommands) newToolbox() *cobra.Command {
+func (cmd *toolCommands) newToolbox() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "toolbox",
 		Short: "Show the tools of a scope",
 		Args:  cobra.ArbitraryArgs,
-		RunE:  a.helpOrUnknown,
+		RunE:  cmd.helpOrUnknown,
 	}
-	c.AddCommand(a.newToolboxList())
+	c.AddCommand(cmd.newToolboxList())
 	return c
 }
 
-func (a *toolCommands) newToolboxList() *cobra.Command {
+func (cmd *toolCommands) newToolboxList() *cobra.Command {
 	var f scopeFlags
 	var named sessionFlag
 	var o listOptions
@@ -48,13 +48,13 @@ their tools and stopped; no tool is called. With --session, list the tools of a 
 			if c.Flags().Changed("group") && len(o.groups) == 0 {
 				return fault.New(fault.Misuse, "`trailblaze toolbox list` lists the toolsets", "--group is empty")
 			}
-			if a.session(named) != "" {
-				return a.listToolsInSession(c.Context(), named, o)
+			if cmd.session(named) != "" {
+				return cmd.listToolsInSession(c.Context(), named, o)
 			}
-			return a.listTools(c.Context(), f, o)
+			return cmd.listTools(c.Context(), f, o)
 		},
 	}
-	f.bind(a.program, c)
+	f.bind(cmd.program, c)
 	named.bind(c)
 	c.Flags().BoolVar(&o.why, "why", false, "also list the tools that the scope leaves out, with the reason")
 	c.Flags().StringSliceVar(&o.groups, "group", nil,
@@ -68,42 +68,42 @@ type listOptions struct {
 	groups []string // ids of toolsets; empty for the tools that the scope offers
 }
 
-func (a *toolCommands) listTools(ctx context.Context, f scopeFlags, o listOptions) error {
-	s, sc, err := a.sessions(ctx, f)
+func (cmd *toolCommands) listTools(ctx context.Context, f scopeFlags, o listOptions) error {
+	s, sc, err := cmd.sessions(ctx, f)
 	if err != nil {
 		return err
 	}
 	var warned []string
 	warn := func(text string) {
 		warned = append(warned, text)
-		a.notice("warning: " + report.Clean(text))
+		cmd.notice("warning: " + report.Clean(text))
 	}
 	for _, w := range s.Project.Warnings {
 		warn(w.Error())
 	}
-	s.NewStream(warnings(warn), a.debugLogs())
-	defer logStop(ctx, a.notice)()
+	s.NewStream(warnings(warn), cmd.debugLogs())
+	defer logStop(ctx, cmd.notice)()
 	registry, err := s.List(ctx, sc)
 	if err == nil && len(o.groups) > 0 {
 		registry, err = onlyGroups(registry, o.groups)
 	}
 	if err != nil {
-		return a.withWarnings(err, warned)
+		return cmd.withWarnings(err, warned)
 	}
 	view := newToolboxView(sc, registry, warned)
 	for i, t := range view.Tools {
-		view.Tools[i].Description, view.Tools[i].usage = a.redactor.Text(t.Description), a.redactor.Text(t.usage)
+		view.Tools[i].Description, view.Tools[i].usage = cmd.redactor.Text(t.Description), cmd.redactor.Text(t.usage)
 		view.Tools[i].InputSchema = s.Redactor.Bytes(t.InputSchema)
 	}
-	return a.showToolbox(s.Project, view, o)
+	return cmd.showToolbox(s.Project, view, o)
 }
 
 // showToolbox prints a listing.
-func (a *toolCommands) showToolbox(project *config.Project, view toolboxView, o listOptions) error {
-	if a.json {
-		return a.writeJSON(view)
+func (cmd *toolCommands) showToolbox(project *config.Project, view toolboxView, o listOptions) error {
+	if cmd.json {
+		return cmd.writeJSON(view)
 	}
-	return a.printToolbox(project, view, o)
+	return cmd.printToolbox(project, view, o)
 }
 
 // onlyGroups returns a registry with the tools of some toolsets only, whether the scope offers them or not.
@@ -222,44 +222,44 @@ func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) too
 	return v
 }
 
-func (a *toolCommands) printToolbox(project *config.Project, v toolboxView, o listOptions) error {
-	style := a.style(a.OutTTY)
+func (cmd *toolCommands) printToolbox(project *config.Project, v toolboxView, o listOptions) error {
+	style := cmd.style(cmd.OutTTY)
 	target := v.Target
 	if target == "" {
 		target = "(no target)"
 	}
-	fmt.Fprintf(a.Stdout, "%s · %s · %s agent\n", report.Clean(target), v.Driver, v.Agent)
+	fmt.Fprintf(cmd.Stdout, "%s · %s · %s agent\n", report.Clean(target), v.Driver, v.Agent)
 	for _, group := range grouped(v, o) {
-		fmt.Fprintf(a.Stdout, "\n%s\n", report.Clean(group.title))
+		fmt.Fprintf(cmd.Stdout, "\n%s\n", report.Clean(group.title))
 		rows := make([][]string, len(group.tools))
 		for i, t := range group.tools {
 			rows[i] = []string{"  " + t.Name, t.Source.Name, strings.TrimSpace(firstLine(t.Description) + t.marks())}
-			if a.verbose > 0 {
+			if cmd.verbose > 0 {
 				rows[i][0] += "(" + report.Clean(t.usage) + ")"
 			}
 		}
-		report.Table(a.Stdout, style, rows)
+		report.Table(cmd.Stdout, style, rows)
 	}
 	switch {
 	case len(v.Tools) > 0:
 	case len(o.groups) > 0:
-		fmt.Fprintf(a.Stdout, "\nno tools of %s in this scope\n", report.Clean(strings.Join(o.groups, ", ")))
+		fmt.Fprintf(cmd.Stdout, "\nno tools of %s in this scope\n", report.Clean(strings.Join(o.groups, ", ")))
 	default:
-		fmt.Fprintf(a.Stdout, "\nno tools: the project has %s for this target\n",
+		fmt.Fprintf(cmd.Stdout, "\nno tools: the project has %s for this target\n",
 			count(len(project.ServersFor(v.Target)), "server"))
 	}
 	switch {
 	case o.why && len(v.Skipped) == 0:
-		fmt.Fprintf(a.Stdout, "\n%s\n", nothingExcluded(project.ServersFor(v.Target)))
+		fmt.Fprintf(cmd.Stdout, "\n%s\n", nothingExcluded(project.ServersFor(v.Target)))
 	case o.why:
-		fmt.Fprintf(a.Stdout, "\nleft out\n")
+		fmt.Fprintf(cmd.Stdout, "\nleft out\n")
 		rows := make([][]string, len(v.Skipped))
 		for i, s := range v.Skipped {
 			rows[i] = []string{"  " + s.Name, s.Source.Name, string(s.Reason) + ": " + s.Detail}
 		}
-		report.Table(a.Stdout, style, rows)
+		report.Table(cmd.Stdout, style, rows)
 	}
-	a.printToolboxSummary(v, o.why)
+	cmd.printToolboxSummary(v, o.why)
 	return nil
 }
 
@@ -271,15 +271,15 @@ func nothingExcluded(servers []config.Server) string {
 	return "No tool is excluded."
 }
 
-func (a *toolCommands) printToolboxSummary(v toolboxView, why bool) {
-	fmt.Fprintf(a.Stdout, "\n%s", count(len(v.Tools), "tool"))
+func (cmd *toolCommands) printToolboxSummary(v toolboxView, why bool) {
+	fmt.Fprintf(cmd.Stdout, "\n%s", count(len(v.Tools), "tool"))
 	if n := len(v.Skipped); n > 0 {
-		fmt.Fprintf(a.Stdout, ", %d left out", n)
+		fmt.Fprintf(cmd.Stdout, ", %d left out", n)
 		if !why {
-			fmt.Fprint(a.Stdout, " (--why lists them)")
+			fmt.Fprint(cmd.Stdout, " (--why lists them)")
 		}
 	}
-	fmt.Fprintln(a.Stdout)
+	fmt.Fprintln(cmd.Stdout)
 }
 
 // marks returns how a tool differs from the usual one, in parentheses.

@@ -14,21 +14,21 @@ import (
 )
 
 // helpOfTool prints what a tool does and takes, for `tool NAME --help`. It returns false if no tool has the name.
-func (a *toolCommands) helpOfTool(c *cobra.Command, name string) bool {
-	t := a.ownTool(name)
+func (cmd *toolCommands) helpOfTool(c *cobra.Command, name string) bool {
+	t := cmd.ownTool(name)
 	if t == nil {
-		t = a.listedTool(c, name)
+		t = cmd.listedTool(c, name)
 	}
 	if t == nil {
 		return false
 	}
-	clean := func(text string) string { return report.Clean(a.redactor.Text(text)) }
-	fmt.Fprintf(a.Stdout, "%s\n\n%s\n\n", t.Name, clean(cmp.Or(t.Description, "The tool has no description.")))
+	clean := func(text string) string { return report.Clean(cmd.redactor.Text(text)) }
+	fmt.Fprintf(cmd.Stdout, "%s\n\n%s\n\n", t.Name, clean(cmp.Or(t.Description, "The tool has no description.")))
 	arguments := t.Arguments()
 	if len(arguments) == 0 {
-		fmt.Fprint(a.Stdout, "It takes no arguments.\n\n")
+		fmt.Fprint(cmd.Stdout, "It takes no arguments.\n\n")
 	} else {
-		fmt.Fprintln(a.Stdout, "Arguments:")
+		fmt.Fprintln(cmd.Stdout, "Arguments:")
 	}
 	for _, arg := range arguments {
 		what := []string{arg.Kind, "optional"}
@@ -36,24 +36,24 @@ func (a *toolCommands) helpOfTool(c *cobra.Command, name string) bool {
 			what[1] = "required"
 		}
 		what = slices.DeleteFunc(what, func(part string) bool { return part == "" })
-		fmt.Fprintf(a.Stdout, "  %s: %s\n", clean(arg.Name), clean(strings.Join(what, "; ")))
+		fmt.Fprintf(cmd.Stdout, "  %s: %s\n", clean(arg.Name), clean(strings.Join(what, "; ")))
 		if arg.Description != "" && !strings.Contains(arg.Kind, arg.Description) {
-			fmt.Fprintf(a.Stdout, "      %s\n", clean(arg.Description))
+			fmt.Fprintf(cmd.Stdout, "      %s\n", clean(arg.Description))
 		}
 	}
-	fmt.Fprintf(a.Stdout, "\nUsage:\n  trailblaze tool %s [ARGUMENT=VALUE...] [flags]\n\n`trailblaze tool --help` lists the flags.\n", t.Name)
+	fmt.Fprintf(cmd.Stdout, "\nUsage:\n  trailblaze tool %s [ARGUMENT=VALUE...] [flags]\n\n`trailblaze tool --help` lists the flags.\n", t.Name)
 	return true
 }
 
 // ownTool returns a built-in tool or a device command, for the platform of the project or its trails if that has one of
 // the name; nil if there is none.
-func (a *toolCommands) ownTool(name string) *discover.Tool {
-	registries, err := ownTools(a.Devices)
+func (cmd *toolCommands) ownTool(name string) *discover.Tool {
+	registries, err := ownTools(cmd.Devices)
 	if err != nil {
 		return nil
 	}
-	w, _ := a.loadProject() // without one, or with a broken one, every platform is possible
-	platforms := slices.Concat(a.projectPlatforms(w), []scope.Platform{scope.Web, scope.Android, scope.IOS})
+	w, _ := cmd.loadProject() // without one, or with a broken one, every platform is possible
+	platforms := slices.Concat(cmd.projectPlatforms(w), []scope.Platform{scope.Web, scope.Android, scope.IOS})
 	for _, p := range platforms {
 		if r := registries[p]; r != nil {
 			if t, ok := r.Lookup(name); ok {
@@ -65,12 +65,12 @@ func (a *toolCommands) ownTool(name string) *discover.Tool {
 }
 
 // listedTool returns a tool of the servers of the project, which it starts and stops; nil if there is none.
-func (a *toolCommands) listedTool(c *cobra.Command, name string) *discover.Tool {
-	s, sc, err := a.sessions(c.Context(), scopeFlags{command: c})
+func (cmd *toolCommands) listedTool(c *cobra.Command, name string) *discover.Tool {
+	s, sc, err := cmd.sessions(c.Context(), scopeFlags{command: c})
 	if err != nil {
 		return nil
 	}
-	s.NewStream(a.debugLogs())
+	s.NewStream(cmd.debugLogs())
 	registry, err := s.List(c.Context(), sc)
 	if err != nil {
 		return nil

@@ -29,7 +29,7 @@ const maxTypings = 64 << 20
 // typeCommands describe the tools of a project for compilers and editors.
 type typeCommands struct{ *program }
 
-func (a *typeCommands) newTypes() *cobra.Command {
+func (cmd *typeCommands) newTypes() *cobra.Command {
 	var f typesFlags
 	c := &cobra.Command{
 		Use:   "types",
@@ -57,12 +57,12 @@ A file whose content would stay the same is not written.`,
 				}
 			}
 			if f.watch {
-				if a.json {
+				if cmd.json {
 					return fault.New(fault.Misuse, "leave one of them out", "--watch and --json cannot be combined")
 				}
-				return a.watchTypes(c.Context(), f)
+				return cmd.watchTypes(c.Context(), f)
 			}
-			return a.types(c.Context(), f)
+			return cmd.types(c.Context(), f)
 		},
 	}
 	c.Flags().StringVar(&f.out, "out", "", "write the files into `DIR` (default: the project root)")
@@ -80,14 +80,14 @@ type typesFlags struct {
 }
 
 // types writes the files of the project once.
-func (a *typeCommands) types(ctx context.Context, f typesFlags) error {
-	listed, err := a.listScopes(ctx)
+func (cmd *typeCommands) types(ctx context.Context, f typesFlags) error {
+	listed, err := cmd.listScopes(ctx)
 	if err != nil {
 		return err
 	}
 	dir := listed.project.Root
 	if f.out != "" {
-		dir = a.abs(f.out)
+		dir = cmd.abs(f.out)
 	}
 	view := typesView{Scopes: list(listed.scopes), Tools: listed.names(), Warnings: list(listed.warnings)}
 	selected := languagesOf(listed.project, dir)
@@ -98,17 +98,17 @@ func (a *typeCommands) types(ctx context.Context, f typesFlags) error {
 		view.languages = append(view.languages, l.title)
 		path := filepath.Join(dir, l.file)
 		isOurs := func(start []byte) bool { return bytes.Contains(start, []byte(typings.Mark)) }
-		if err := a.checkOverwritten(a.relative(path), "a file of trailblaze types", isOurs); err != nil {
+		if err := cmd.checkOverwritten(cmd.relative(path), "a file of trailblaze types", isOurs); err != nil {
 			return err
 		}
 		written, err := writeChanged(path, l.write(listed.tools))
 		if err != nil {
 			return fault.Wrap(fault.Misuse, err, "--out names another folder", "write the types")
 		}
-		view.Files = append(view.Files, typesFile{a.relative(path), written})
+		view.Files = append(view.Files, typesFile{cmd.relative(path), written})
 	}
 	view.others = len(f.languages) == 0 && len(selected) < len(languages())
-	return a.printTypes(view)
+	return cmd.printTypes(view)
 }
 
 // writeChanged writes a file unless it has this content, and reports whether it did.
@@ -146,20 +146,20 @@ type typesFile struct {
 	Written bool   `json:"written"` // false when it was up to date
 }
 
-func (a *typeCommands) printTypes(v typesView) error {
-	if a.json {
-		return a.writeJSON(v)
+func (cmd *typeCommands) printTypes(v typesView) error {
+	if cmd.json {
+		return cmd.writeJSON(v)
 	}
 	for _, f := range v.Files {
 		if f.Written {
-			fmt.Fprintf(a.Stdout, "wrote %s\n", f.File)
+			fmt.Fprintf(cmd.Stdout, "wrote %s\n", f.File)
 		} else {
-			fmt.Fprintf(a.Stdout, "%s is up to date\n", f.File)
+			fmt.Fprintf(cmd.Stdout, "%s is up to date\n", f.File)
 		}
 	}
-	_, err := fmt.Fprintf(a.Stdout, "%s (%s)\n", count(v.Tools, "tool"), report.Clean(strings.Join(v.Scopes, "; ")))
+	_, err := fmt.Fprintf(cmd.Stdout, "%s (%s)\n", count(v.Tools, "tool"), report.Clean(strings.Join(v.Scopes, "; ")))
 	if v.others {
-		a.notice("this project uses " + strings.Join(v.languages, " and ") + "; --language selects others")
+		cmd.notice("this project uses " + strings.Join(v.languages, " and ") + "; --language selects others")
 	}
 	return err
 }
@@ -181,31 +181,31 @@ func (s scopeTools) names() int {
 }
 
 // listScopes starts the servers of each scope of the project, one scope after another, and returns their tools.
-func (a *typeCommands) listScopes(ctx context.Context) (scopeTools, error) {
-	w, err := a.loadProject()
+func (cmd *typeCommands) listScopes(ctx context.Context) (scopeTools, error) {
+	w, err := cmd.loadProject()
 	if err != nil {
 		return scopeTools{}, err
 	}
-	s, err := w.Sessions(ctx, workspace.Choice{LogStderr: a.verbose > 1})
+	s, err := w.Sessions(ctx, workspace.Choice{LogStderr: cmd.verbose > 1})
 	if err != nil {
 		return scopeTools{}, err
 	}
 	listed := scopeTools{project: w.Project}
 	warn := func(text string) {
-		if text = a.redactor.Text(text); !slices.Contains(listed.warnings, text) {
+		if text = cmd.redactor.Text(text); !slices.Contains(listed.warnings, text) {
 			listed.warnings = append(listed.warnings, text)
-			a.notice("warning: " + report.Clean(text))
+			cmd.notice("warning: " + report.Clean(text))
 		}
 	}
 	for _, problem := range w.Project.Warnings {
 		warn(problem.Error())
 	}
-	s.NewStream(warnings(warn), a.debugLogs())
-	defer logStop(ctx, a.notice)()
+	s.NewStream(warnings(warn), cmd.debugLogs())
+	defer logStop(ctx, cmd.notice)()
 	for _, sc := range projectScopes(w.Project, w.Request(workspace.Choice{})) {
 		registry, err := s.List(ctx, sc)
 		if err != nil {
-			return scopeTools{}, a.withWarnings(err, listed.warnings)
+			return scopeTools{}, cmd.withWarnings(err, listed.warnings)
 		}
 		name := sc.Driver.Key
 		if sc.Target.ID != "" {
@@ -214,7 +214,7 @@ func (a *typeCommands) listScopes(ctx context.Context) (scopeTools, error) {
 		listed.scopes = append(listed.scopes, name)
 		for _, t := range registry.Tools {
 			listed.tools = append(listed.tools, typings.Tool{
-				Name: t.Name, Description: a.redactor.Text(t.Description), Scope: name, Aliases: t.Aliases,
+				Name: t.Name, Description: cmd.redactor.Text(t.Description), Scope: name, Aliases: t.Aliases,
 				InputSchema: s.Redactor.Bytes(t.InputSchema), OutputSchema: s.Redactor.Bytes(t.OutputSchema),
 			})
 		}
@@ -279,8 +279,8 @@ func targetDrivers(project *config.Project, t scope.Target) []scope.Driver {
 }
 
 // watchTypes writes the types, and again after each change of the project, until it is interrupted.
-func (a *typeCommands) watchTypes(ctx context.Context, f typesFlags) (err error) {
-	root, err := a.findRoot()
+func (cmd *typeCommands) watchTypes(ctx context.Context, f typesFlags) (err error) {
+	root, err := cmd.findRoot()
 	if err != nil {
 		return err
 	}
@@ -294,11 +294,11 @@ func (a *typeCommands) watchTypes(ctx context.Context, f typesFlags) (err error)
 	}
 	for {
 		var code exitCode
-		if err := a.types(ctx, f); err != nil && ctx.Err() == nil {
-			code = exitCode(a.fail(err))
+		if err := cmd.types(ctx, f); err != nil && ctx.Err() == nil {
+			code = exitCode(cmd.fail(err))
 		}
 		if ctx.Err() == nil {
-			a.notice("waiting for changes (Ctrl-C ends)")
+			cmd.notice("waiting for changes (Ctrl-C ends)")
 		}
 		if err := awaitSources(ctx, changes); err != nil {
 			return err

@@ -32,10 +32,10 @@ type watchLoop struct {
 }
 
 // watchTrails runs trails, and again after each change of their sources.
-func (a *runCommand) watchTrails(ctx context.Context, j job) (err error) {
-	w, err := a.loadProject()
+func (cmd *runCommand) watchTrails(ctx context.Context, j job) (err error) {
+	w, err := cmd.loadProject()
 	if w == nil { // an invalid project is reported by the first run
-		return a.refused(j.flags, err)
+		return cmd.refused(j.flags, err)
 	}
 	files, err := watch.New()
 	if err != nil {
@@ -45,9 +45,9 @@ func (a *runCommand) watchTrails(ctx context.Context, j job) (err error) {
 	if err := files.Watch([]string{w.Project.Root}, []string{w.Project.LogsDir}); err != nil {
 		return err
 	}
-	j.kept = &resources{program: a.program}
+	j.kept = &resources{program: cmd.program}
 	defer j.kept.stop(ctx)
-	return (&watchLoop{runCommand: a, job: j, files: files}).loop(ctx)
+	return (&watchLoop{runCommand: cmd, job: j, files: files}).loop(ctx)
 }
 
 // loop makes runs until the command ends.

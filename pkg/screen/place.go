@@ -1,6 +1,10 @@
 package screen
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // place is where an element stands: what tells its row, list item or labelled group from others.
 type place struct {
@@ -11,13 +15,20 @@ type place struct {
 // location is a place, and which page it is on.
 type location struct {
 	*place
-	address string // of the document
+	page    Page
 	heading string // the last one before the element, in the same part of the page
+	text    string // in a document without such a heading, the last text before the element, else the first of all
 }
 
 func (l location) equals(other location) bool {
-	return l.path == other.path && l.address == other.address && l.heading == other.heading
+	if l.heading == "" && l.page.Title != other.page.Title {
+		return false
+	}
+	return l.path == other.path && l.page.Address == other.page.Address && l.above() == other.above()
 }
+
+// above returns what people read above the element.
+func (l location) above() string { return cmp.Or(l.heading, l.text) }
 
 const (
 	// asides are the landmarks beside the content of a page, to which headings of the content do not apply.
@@ -25,27 +36,14 @@ const (
 	dialogs = "alertdialog dialog"
 	// landmarks tell what is inside from what is elsewhere, even without a name.
 	landmarks = "form main region search tabpanel " + asides
+	// passing are the roles of what comes and goes while the page stays the same.
+	passing = "alert log marquee progressbar status timer tooltip"
 )
 
 // locations returns where each node stands, in the order of the tree.
 func (t *Tree) locations() []location {
-	out := make([]location, len(t.nodes))
-	type part struct {
-		end     int
-		heading string // before it
-	}
-	var around []part
-	heading := ""
+	out, read := make([]location, len(t.nodes)), t.textsAbove()
 	for i, n := range t.nodes {
-		for len(around) > 0 && around[len(around)-1].end <= i {
-			heading, around = around[len(around)-1].heading, around[:len(around)-1]
-		}
-		if n.IsRow() || hasWord(dialogs+" "+asides, n.RoleName()) {
-			around = append(around, part{t.ends[i], heading})
-		}
-		if hasWord(asides, n.RoleName()) {
-			heading = ""
-		}
 		above := &place{}
 		switch parent := t.parents[i]; {
 		case parent >= 0:
@@ -53,12 +51,66 @@ func (t *Tree) locations() []location {
 		case n.Key.document() == "": // a phone, which has no documents
 			above.path = t.title()
 		}
-		out[i] = location{t.placeOf(i, above), t.Addresses[n.Key.document()], heading}
-		if text := n.caption(); text != "" && (n.Heading || n.RoleName() == "heading") {
-			heading = text
+		out[i] = location{t.placeOf(i, above), t.Pages[n.Key.document()], read[i].heading, ""}
+		if n.Key.document() != "" && read[i].heading == "" {
+			out[i].text = read[i].text
 		}
 	}
 	return out
+}
+
+// texts are what people read above an element, in the same part of the page.
+type texts struct {
+	heading string // the last one
+	text    string // the last one since the heading
+}
+
+// textsAbove returns the texts above each node. Where the content has none above, the first one of the content counts.
+func (t *Tree) textsAbove() []texts {
+	type part struct {
+		end    int
+		before texts
+		aside  bool
+	}
+	var around []part
+	out, last, first := make([]texts, len(t.nodes)), texts{}, ""
+	var topmost []int // the nodes in the content with nothing above them
+	for i, n := range t.nodes {
+		for len(around) > 0 && around[len(around)-1].end <= i {
+			last, around = around[len(around)-1].before, around[:len(around)-1]
+		}
+		aside := hasWord(asides, n.RoleName())
+		if aside || n.IsRow() || hasWord(dialogs+" "+passing, n.RoleName()) {
+			around = append(around, part{t.ends[i], last, aside})
+		}
+		if aside {
+			last = texts{}
+		}
+		out[i] = last
+		if last == (texts{}) && !slices.ContainsFunc(around, func(p part) bool { return p.aside }) {
+			topmost = append(topmost, i)
+		}
+		last = last.with(n)
+		if len(around) == 0 {
+			first = cmp.Or(first, last.heading, last.text)
+		}
+	}
+	for _, i := range topmost {
+		out[i].text = first
+	}
+	return out
+}
+
+// with returns the texts above what comes after n.
+func (t texts) with(n *Node) texts {
+	text := n.caption()
+	switch {
+	case text == "" || IsControl(n.RoleName()):
+		return t
+	case n.Heading || n.RoleName() == "heading":
+		return texts{heading: text}
+	}
+	return texts{t.heading, text}
 }
 
 // placeOf returns the place of the node at a position, whose parent is in the place above.

@@ -46,7 +46,11 @@ type element struct {
 }
 
 // look is by what people know an element.
-type look struct{ name, row, address, heading string }
+type look struct {
+	name, row string
+	page      Page
+	above     string
+}
 
 // See assigns numbers to the elements of a tree that have none yet, in the order of the tree. It must be called for
 // every tree that is shown.
@@ -68,7 +72,7 @@ func (r *References) Number(t *Tree) {
 	r.see(t)
 }
 
-func (e *element) look(n *Node) look { return look{n.Name(), e.at.first, e.at.address, e.at.heading} }
+func (e *element) look(n *Node) look { return look{n.Name(), e.at.first, e.at.page, e.at.above()} }
 
 func (r *References) see(t *Tree) {
 	if r.keys == nil {
@@ -166,7 +170,7 @@ const (
 // Lookup returns the element of a reference in the current tree. If it is not there any more, it was the only one with
 // its role and its name, and exactly one element has them now, in the same document at the same address, below the same
 // heading and in the same row, dialog, landmark or labelled group, which was never on the screen together with it, that
-// one is returned with Again. Else the error has the kind StaleRef; its message describes what the element was and what
+// one is returned with Again. Where a document has no heading above it, its title and the text above it count instead. Else the error has the kind StaleRef; its message describes what the element was and what
 // is near. The tree counts as seen.
 func (r *References) Lookup(ref string, t *Tree, use Use) (LookupResult, error) {
 	r.mu.Lock()
@@ -222,11 +226,19 @@ func (r *References) changed(ref string, e *element, n *Node) error {
 		return fault.New(StaleRef, hint, "%s was %s and is now %s", ref, describe(e.role, was.name), describe(e.role, now.name))
 	case was.row != now.row:
 		return fault.New(StaleRef, hint, "%s, %s, was in the row of %s and is now in that of %s", ref, n, quote(was.row), quote(now.row))
-	case was.address != now.address && was.heading != now.heading:
-		return fault.New(StaleRef, hint, "%s, %s, was below the heading %s of %s and is now below %s of %s",
-			ref, n, quote(was.heading), was.address, quote(now.heading), now.address)
+	case was.page != now.page && was.above != now.above:
+		return fault.New(StaleRef, hint, "%s, %s, was below %s of %s and is now below %s of %s",
+			ref, n, quote(was.above), was.page.unlike(now.page), quote(now.above), now.page.unlike(was.page))
 	}
 	return nil
+}
+
+// unlike names a page by what another one has not.
+func (p Page) unlike(other Page) string {
+	if p.Address != other.Address {
+		return p.Address
+	}
+	return "the page " + quote(p.Title)
 }
 
 // named returns the elements of a role and a name; none for an empty name.

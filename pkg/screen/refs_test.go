@@ -434,6 +434,7 @@ func TestChangeThatWasNotShownIsStale(t *testing.T) {
 // TestElementOfAnotherPageIsNotTheSame renders an element again where only what is around it tells the pages apart.
 func TestElementOfAnotherPageIsNotTheSame(t *testing.T) {
 	t.Parallel()
+	// tree is a page at an address, which may have a title behind a space.
 	tree := func(key, address string, around ...*screen.Node) *screen.Tree {
 		button := &screen.Node{Key: screen.Key("d/" + key), Role: "button", Label: new("Continue")}
 		root := &screen.Node{Key: "d/0", Role: "generic", Children: append(around, button)}
@@ -442,7 +443,8 @@ func TestElementOfAnotherPageIsNotTheSame(t *testing.T) {
 			root.Children = around
 		}
 		built := screen.NewTree(root, 0, 0, screen.Web)
-		built.Addresses = map[string]string{"d": address}
+		address, title, _ := strings.Cut(address, " ")
+		built.Pages = map[string]screen.Page{"d": {Address: address, Title: title}}
 		return built
 	}
 	node := func(role, text string) *screen.Node { return &screen.Node{Role: role, Text: &text} }
@@ -457,7 +459,20 @@ func TestElementOfAnotherPageIsNotTheSame(t *testing.T) {
 		"another address":  {tree("1", "/a", node("heading", "Terms")), tree("2", "/b", node("heading", "Terms")), false},
 		"another heading":  {tree("1", "/a", node("heading", "Terms")), tree("2", "/a", node("heading", "Delete?")), false},
 		"no heading":       {tree("1", "/a", node("heading", "Terms")), tree("2", "/a"), false},
-		"another text":     {tree("1", "/a", node("text", "12:00")), tree("2", "/a", node("text", "12:01")), true},
+		"another title":    {tree("1", "/a A", node("heading", "Terms")), tree("2", "/a B", node("heading", "Terms")), true},
+		"without headings": {tree("1", "/a A", node("text", "Terms")), tree("2", "/a A", node("text", "Terms")), true},
+		"another text":     {tree("1", "/a A", node("text", "Terms")), tree("2", "/a A", node("text", "Delete?")), false},
+		"a text below": {
+			tree("1", "/a", in("article", node("text", "One")), node("text", "Terms")),
+			tree("2", "/a", in("article", node("text", "Two")), node("text", "Terms")), true,
+		},
+		"only the title": {tree("1", "/a A", node("text", "Terms")), tree("2", "/a B", node("text", "Terms")), false},
+		"a passing text": {
+			tree("1", "/a", node("text", "Terms"), node("status", "12:00")), tree("2", "/a", node("text", "Terms"), node("status", "12:01")), true,
+		},
+		"a text below a heading": {
+			tree("1", "/a", node("heading", "Terms"), node("text", "12:00")), tree("2", "/a", node("heading", "Terms"), node("text", "12:01")), true,
+		},
 		"the same dialog":  {tree("1", "/a", in("dialog", node("text", "Keep?"))), tree("2", "/a", in("dialog", node("text", "Keep?"))), true},
 		"another dialog":   {tree("1", "/a", in("dialog", node("text", "Keep?"))), tree("2", "/a", in("dialog", node("text", "Delete?"))), false},
 		"into a form":      {tree("1", "/a", node("text", "Terms")), tree("2", "/a", in("form")), false},
@@ -482,9 +497,17 @@ func TestElementOfAnotherPageIsNotTheSame(t *testing.T) {
 	refs := &screen.References{}
 	refs.See(tree("1", "/a", node("heading", "Terms")))
 	_, err := refs.Lookup("e1", tree("1", "/b", node("heading", "Delete?")), screen.ToAct)
-	const want = `e1, button "Continue", was below the heading "Terms" of /a and is now below "Delete?" of /b`
+	const want = `e1, button "Continue", was below "Terms" of /a and is now below "Delete?" of /b`
 	if err == nil || err.Error() != want {
 		t.Errorf("the node on another page: %v", err)
+	}
+	_, err = refs.Lookup("e1", tree("1", "/b Delete", node("text", "Delete all?")), screen.ToAct)
+	const want2 = `e1, button "Continue", was below "Delete?" of the page "" and is now below "Delete all?" of the page "Delete"`
+	if err == nil || err.Error() != want2 {
+		t.Errorf("the node on a page with another title: %v", err)
+	}
+	if _, err = refs.Lookup("e1", tree("1", "/b Delete", node("text", "Delete 3?")), screen.ToAct); err != nil {
+		t.Errorf("the node below another text of the same page: %v", err)
 	}
 }
 

@@ -84,6 +84,13 @@ type Details struct {
 	KeyboardKey      bool // a key of the on-screen keyboard, such as a letter; the text form leaves it out
 }
 
+// Page is what tells one page of an app from others in the same document. An element at another address is another one,
+// as is one that was rendered again below another title, unless a heading says that it is in its place.
+type Page struct {
+	Address string // such as the path of the URL
+	Title   string
+}
+
 // Tree is a screen at one moment.
 type Tree struct {
 	// Dialects are the driver blocks of selectors that this tree supports. A block of another driver matches nothing.
@@ -100,9 +107,8 @@ type Tree struct {
 	Found map[*Block][]Key
 	// Exhaustive says that all conditions of a web block count, not only those that decide (specification, section 15.1).
 	Exhaustive bool
-	// Addresses are the addresses of the documents that keys name, such as the paths of their URLs. What is found at
-	// another address is another element. The producer sets it; a document may have none.
-	Addresses map[string]string
+	// Pages are what the documents show that keys name. The producer sets it; a document may have none.
+	Pages map[string]Page
 	// Windows are the windows of apps in the tree, the topmost first. The producer sets it; nil if it does not tell
 	// them apart.
 	Windows []Window
@@ -199,7 +205,7 @@ func (t *Tree) Filtered() *Tree { return t.filtered() }
 func (t *Tree) filter() *Tree {
 	f := &Tree{
 		Dialects: t.Dialects, Width: t.Width, Height: t.Height, Unavailable: t.Unavailable, Found: t.Found,
-		Exhaustive: t.Exhaustive, Addresses: t.Addresses,
+		Exhaustive: t.Exhaustive, Pages: t.Pages,
 	}
 	f.index()
 	f.filtered = func() *Tree { return f }

@@ -230,22 +230,31 @@ func TestReferenceOfAnotherPageOfTheApp(t *testing.T) {
 	t.Parallel()
 	const html = `<title>terms</title><div id=v><h1>Read the terms</h1><button id=b onclick="document.title = 'accepted'">Continue</button></div>`
 	const script = `document.title = "delete"; const old = b; v.innerHTML = "<h1>Delete the account?</h1><button id=b onclick='document.title = \"deleted\"'>Continue</button>";`
-	url := serve(t, map[string]http.HandlerFunc{"/terms": htmlPage(html)})
+	plain := strings.NewReplacer("<h1>", "<p>", "</h1>", "</p>")
+	url := serve(t, map[string]http.HandlerFunc{"/terms": htmlPage(html), "/plain": htmlPage(plain.Replace(html))})
 	for name, change := range map[string]string{
-		"rendered":             script,
-		"rendered and pushed":  script + ` history.pushState({}, "", "/delete");`,
-		"by its fragment":      script + ` history.pushState({}, "", "#/delete");`,
-		"the address only":     `v.innerHTML = v.innerHTML; history.pushState({}, "", "/delete");`,
-		"with the same button": script + ` old.onclick = b.onclick; b.replaceWith(old); history.pushState({}, "", "/delete");`,
-		"the same page":        `v.innerHTML = v.innerHTML; history.pushState({}, "", "?page=2#part"); document.title = "same"`,
+		"rendered":                    script,
+		"rendered and pushed":         script + ` history.pushState({}, "", "/delete");`,
+		"by its fragment":             script + ` history.pushState({}, "", "#/delete");`,
+		"the address only":            `v.innerHTML = v.innerHTML; history.pushState({}, "", "/delete");`,
+		"with the same button":        script + ` old.onclick = b.onclick; b.replaceWith(old); history.pushState({}, "", "/delete");`,
+		"plain: rendered":             plain.Replace(script),
+		"plain: only the title":       `v.innerHTML = v.innerHTML; document.title = "delete"`,
+		"plain: with the same button": plain.Replace(script) + ` old.onclick = b.onclick; b.replaceWith(old);`,
+		"plain: the same page":        `v.innerHTML = v.innerHTML`,
+		"the same page":               `v.innerHTML = v.innerHTML; history.pushState({}, "", "?page=2#part"); document.title = "same"`,
 	} {
 		u := openLive(t, device.Session{})
-		u.mustCall("navigate", "url", url+"/terms")
+		page := "/terms"
+		if strings.HasPrefix(name, "plain") {
+			page = "/plain"
+		}
+		u.mustCall("navigate", "url", url+page)
 		ref := u.refOf(`button "Continue"`)
 		u.mustEval(change + "; 0")
 		result, err := u.call("web_click", "ref", ref)
 		title := u.view(device.ViewOptions{}).Title
-		if name == "the same page" {
+		if strings.HasSuffix(name, "the same page") {
 			if err != nil || !result.OK || title != "accepted" {
 				t.Errorf("%s: %+v, %v, %s", name, result, err, title)
 			}

@@ -167,7 +167,7 @@ func (p *page) newCapture(
 		title: documents[main].Title, elements: map[*screen.Node]element{}, parts: map[*frame]framePart{},
 		positions: map[*screen.Node]string{},
 	}
-	addresses := map[string]string{}
+	pages := map[string]screen.Page{}
 	snapshot := aria.SnapshotWithLabelled
 	if p.device.session.Live {
 		snapshot = aria.LiveSnapshot
@@ -188,13 +188,13 @@ func (p *page) newCapture(
 			}
 		}
 		c.frames = append(c.frames, f)
-		c.parts[f], addresses[part.document] = part, addressOf(d.URL)
+		c.parts[f], pages[part.document] = part, screen.Page{Address: addressOf(d.URL), Title: d.Title}
 	}
 	c.root = c.nodes(main, c.parts[main].tree)
 	dropLabels(c.root)
 	c.root.Key = screen.Key(c.parts[main].document)
 	c.tree = screen.NewTree(c.root, 0, 0, screen.Web)
-	c.tree.Addresses = addresses
+	c.tree.Pages = pages
 	return c, nil
 }
 

@@ -99,8 +99,30 @@
   const notRendered = "script, style, noscript, template, head";
   const buttonInputs = 'input[type="submit"], input[type="button"], input[type="reset"]';
 
+  let remembered = null;
+
+  // remembering runs f, which does not change the page, so that the texts of each element are read once.
+  const remembering = (f) => {
+    remembered = { text: new Map(), shown: new Map() };
+    try {
+      return f();
+    } finally {
+      remembered = null;
+    }
+  };
+
+  // recall returns what read returns for an element, from memory within remembering.
+  const recall = (kind, el, read) => {
+    const known = remembered?.[kind];
+    if (!known) return read(el);
+    if (!known.has(el)) known.set(el, read(el));
+    return known.get(el);
+  };
+
   // textOf is the text of an element as it is written, not as it is styled.
-  const textOf = (el) => {
+  const textOf = (el) => recall("text", el, readText);
+
+  const readText = (el) => {
     if (el.matches(notRendered)) return "";
     if (el.matches(buttonInputs)) return normalize(el.value);
     if (!el.querySelector("script, style, noscript, template")) return normalize(el.textContent);
@@ -135,7 +157,9 @@
 
   // shownTexts are the part of an element's text that is visible, if the element itself is: as it is written, and with a
   // space where a person sees one, at line breaks and between blocks and cells.
-  const shownTexts = (el) => {
+  const shownTexts = (el) => recall("shown", el, readShownTexts);
+
+  const readShownTexts = (el) => {
     if (el.matches(buttonInputs)) return Array(2).fill(normalize(el.value));
     const shown = new Map([[el, true]]);
     let [text, spaced, block, last] = ["", "", el, null];
@@ -203,7 +227,8 @@
   const visibleTexts = (query, inside) => {
     const rendered = (el) => normalize(el.innerText ?? "");
     if (query.pattern !== undefined) {
-      const matches = (text) => compares(text, query);
+      const pattern = patternOf(query);
+      const matches = (text) => pattern.test(text);
       const search = (isMatch) => {
         const all = elementsByText(() => true, isMatch, inside);
         return { all, visible: all.filter((el) => isVisible(el) && shownTexts(el).some(matches)) };
@@ -234,7 +259,7 @@
       const text = textOf(el);
       if (!mayMatch(text)) return false;
       let inner = false;
-      for (const child of el.children) inner = visit(child) || inner;
+      for (let child = el.firstElementChild; child; child = child.nextElementSibling) inner = visit(child) || inner;
       if (inner || !matches(text, el)) return inner;
       found.push(el);
       return true;
@@ -1428,10 +1453,13 @@
     const end = performance.now() + wait;
     for (let tries = 1; ; tries++) {
       const began = performance.now();
-      const { all, visible } = visibleTexts(query);
-      if (visible.length) return { ready: true, tries, ...seenText(visible, query) };
+      const { all, seen } = remembering(() => {
+        const { all, visible } = visibleTexts(query);
+        return { all, seen: visible.length && seenText(visible, query) };
+      });
+      if (seen) return { ready: true, tries, ...seen };
       const now = performance.now();
-      if (now >= end) return { ...textMissing(query, all), count: all.length, tries };
+      if (now >= end) return { ...remembering(() => textMissing(query, all)), count: all.length, tries };
       do await nextFrame();
       while (performance.now() < now + 4 * (now - began));
     }

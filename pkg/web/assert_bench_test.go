@@ -114,3 +114,30 @@ func BenchmarkRelations(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkTexts is the time to find a text in a table of 5,000 rows: in a cell, across cells and across rows.
+func BenchmarkTexts(b *testing.B) {
+	var rows strings.Builder
+	for i := range 5000 {
+		rows.WriteString("<tr>")
+		for j := range 8 {
+			fmt.Fprintf(&rows, "<td>r%dc%d text", i, j)
+		}
+	}
+	p := benchPage(b, "<table>"+rows.String()+"</table>")
+	for name, args := range map[string]m{
+		"cell":         {"text": "r4000c3 text"},
+		"cells":        {"text": "r4000c3 text r4000c4 text"},
+		"rows":         {"text": "r4000c7 text r4001c0 text"},
+		"pattern":      {"pattern": "r4000c3 t.xt"},
+		"rows-pattern": {"pattern": "r4000c7 t.xt r4001c0"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := webVerifyTextVisible(b.Context(), p, args); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

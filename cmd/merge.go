@@ -90,7 +90,7 @@ func (a *reportCommands) checkDurations(file string) error {
 
 // results is one of the files that are merged.
 type results struct {
-	*report.Results
+	*report.Run
 	path, shown string    // absolute, and relative to the working directory
 	logsDir     string    // the folder with the files of its sessions
 	shard       run.Shard // zero for a run without --shard
@@ -134,7 +134,7 @@ func (a *reportCommands) allResults(args []string) ([]results, error) {
 func (a *reportCommands) oneResult(path string) (results, error) {
 	r := results{path: path, shown: a.relative(path), logsDir: filepath.Dir(path)}
 	var err error
-	if r.Results, err = report.ReadResults(path); err != nil || r.Started.Shard == "" {
+	if r.Run, err = report.ReadResults(path); err != nil || r.Started.Shard == "" {
 		return r, err
 	}
 	r.shard, err = run.ParseShard(r.Started.Shard)

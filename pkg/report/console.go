@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
-	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 // ConsoleOptions are the options of a Console.
@@ -38,29 +37,17 @@ type Console struct {
 
 	mu           sync.Mutex // guards the fields below
 	screen       screen
+	run          *Run
 	live         []*progress
-	total        int  // number of trails of the run
-	numbered     int  // number of trails that have a number
-	parallel     bool // several trails run at once
+	numbered     int // number of trails that have a number
 	sessions     bool
-	failures     []failure // the first ones
-	failureCount int       // all of them
-	flaky        []event.TrailFinished
-	notes        []callNote         // of trails that passed, the first ones
+	failures     []*Case // the first ones
+	failureCount int     // all of them
+	flaky        []*Case
+	notes        []string           // lines for those of trails that passed, the first ones
 	noteCount    int                // all of them
 	finished     *event.RunFinished // nil until then
 	reports      []string           // lines about the files that were written
-}
-
-type failure struct {
-	event.TrailFinished
-	session string
-	started *event.TrailStarted // nil unless a call failed as tools fail, and not because something broke
-}
-
-// callNote says why a call that succeeded may not have done what was meant.
-type callNote struct {
-	trail, step, tool, text string
 }
 
 // refresh is the interval in which live lines are redrawn.
@@ -73,7 +60,7 @@ const verboseText = 200
 func NewConsole(w io.Writer, style Style, opts ConsoleOptions) *Console {
 	style.Live = style.Live && !opts.Quiet
 	c := &Console{
-		opts: opts, style: style, p: newPalette(w, style), screen: screen{w: w},
+		opts: opts, style: style, p: newPalette(w, style), screen: screen{w: w}, run: newStreamedRun(),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if !style.Live {
@@ -130,47 +117,47 @@ func (c *Console) Close() {
 func (c *Console) Handle(r event.Record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	trail := c.run.Fold(r)
+	p := c.progressOf(trail)
 	switch e := r.Event.(type) {
-	case event.RunStarted:
-		c.total += e.Trails
-		c.parallel = e.Workers > 1 && e.Trails > 1
 	case event.TrailStarted:
-		c.sessions = c.sessions || r.Session != ""
-		c.trailStarted(r.Session, e)
+		c.trailStarted(trail)
 	case event.ServerStarted:
-		c.setStep(r, "started "+oneLine(e.Server))
-		c.verbose(r, "  server %s: %d %s (%s)", oneLine(e.Server), e.Tools, plural(e.Tools, "tool"), formatMillis(e.DurationMs))
+		c.verbose(p, "  server %s: %d %s (%s)", oneLine(e.Server), e.Tools, plural(e.Tools, "tool"), formatMillis(e.DurationMs))
 	case event.StepStarted:
-		c.stepStarted(r, e)
+		c.verbose(p, "  %s", stepText(e))
 	case event.CallStarted:
-		c.callStarted(r, e)
+		if c.opts.Verbose {
+			c.verbose(p, "%s%s %s", indent(e.Call), oneLine(e.Tool), c.argsText(e.Args))
+		}
 	case event.CallProgress:
-		c.setMessage(r, oneLine(e.Tool), c.excerpt(e.Message))
+		if !c.style.Live {
+			c.verbose(p, "    %s %s: %s", c.p.more, oneLine(e.Tool), c.excerpt(e.Message))
+		}
 	case event.CallFinished:
-		c.callFinished(r, e)
+		c.callFinished(p, e)
 	case event.StepFinished:
 		if e.Outcome == event.Skipped {
-			c.verbose(r, "    %s skipped", c.p.dim(c.p.skipped))
+			c.verbose(p, "    %s skipped", c.p.dim(c.p.skipped))
 		}
 	case event.DeviceNoted:
-		c.verbose(r, "    %s", oneLine(e.Kind+": "+e.Text))
+		c.verbose(p, "    %s", oneLine(e.Kind+": "+e.Text))
 	case event.TrailFinished:
-		c.trailFinished(r, e)
+		c.trailFinished(trail)
 	case event.RunFinished:
 		c.finished = &e
 	case event.Log:
-		c.log(r, e)
+		c.log(r, p, e)
 	}
 }
 
-func (c *Console) trailStarted(session string, e event.TrailStarted) {
-	p := &progress{
-		session: session, file: e.File, title: displayName(e.Title, e.File, e.Device), started: e, step: "starting", since: c.opts.Now(),
-	}
-	old := c.removeProgress(func(old *progress) bool {
-		return old.file == p.file && old.title == p.title && old.started.Driver == e.Driver
-	})
-	if old != nil { // this is a retry
+// parallel reports whether several trails run at once.
+func (c *Console) parallel() bool { return c.run.Current.Workers > 1 && c.run.Current.Trails > 1 }
+
+func (c *Console) trailStarted(trail *Case) {
+	c.sessions = c.sessions || trail.Session != ""
+	p := &progress{Case: trail}
+	if old := c.removeProgress(func(old *progress) bool { return old.id() == trail.id() }); old != nil { // this is a retry
 		p.held, p.count = old.held, old.count
 	} else {
 		p.count = c.nextCount()
@@ -180,16 +167,17 @@ func (c *Console) trailStarted(session string, e event.TrailStarted) {
 		c.draw()
 		return
 	}
-	c.note("running %s%s (%s)", p.count, p.title, joinNonEmpty(", ", fmt.Sprint(e.Steps, " ", plural(e.Steps, "step")), oneLine(e.Target), oneLine(e.Driver)))
+	steps := fmt.Sprint(trail.TrailStarted.Steps, " ", plural(trail.TrailStarted.Steps, "step"))
+	c.note("running %s%s (%s)", p.count, p.id().displayName(), joinNonEmpty(", ", steps, oneLine(trail.Target), oneLine(trail.Driver)))
 }
 
 // nextCount returns the number of the next trail and the number of all, such as "[3/20] "; empty for a single trail.
 func (c *Console) nextCount() string {
 	c.numbered++
-	if c.total < 2 || c.opts.EndOnly {
+	if c.run.Planned < 2 || c.opts.EndOnly {
 		return ""
 	}
-	return fmt.Sprintf("[%d/%d] ", c.numbered, c.total)
+	return fmt.Sprintf("[%d/%d] ", c.numbered, c.run.Planned)
 }
 
 // removeProgress removes the first running trail that matches and returns it, nil when none does.
@@ -203,26 +191,25 @@ func (c *Console) removeProgress(matches func(*progress) bool) *progress {
 	return p
 }
 
-func (c *Console) stepStarted(r event.Record, e event.StepStarted) {
-	step := fmt.Sprintf("step %d/%d %s", e.Index, e.Of, oneLine(e.Text))
-	if e.Within != "" {
-		step = "step " + e.Number() + " " + oneLine(e.Text)
+// progressOf returns the progress of a trail, nil for a trail that does not run and for the whole run.
+func (c *Console) progressOf(trail *Case) *progress {
+	i := slices.IndexFunc(c.live, func(p *progress) bool { return p.Case == trail })
+	if i < 0 {
+		return nil
 	}
-	if e.Kind == "teardown" {
-		step = "teardown, " + step
-	}
-	c.setStep(r, step)
-	c.verbose(r, "  %s", step)
+	return c.live[i]
 }
 
-// callStarted shows the trail's own calls in its live line, and nested calls only with --verbose.
-func (c *Console) callStarted(r event.Record, e event.CallStarted) {
-	if depth(e.Call) == 0 {
-		c.setCall(r, oneLine(e.Tool))
+// stepText says in words which step it is.
+func stepText(e event.StepStarted) string {
+	text := fmt.Sprintf("step %d/%d %s", e.Index, e.Of, oneLine(e.Text))
+	if e.Within != "" {
+		text = "step " + e.Number() + " " + oneLine(e.Text)
 	}
-	if c.opts.Verbose {
-		c.verbose(r, "%s%s %s", indent(e.Call), oneLine(e.Tool), c.argsText(e.Args))
+	if e.Kind == "teardown" {
+		text = "teardown, " + text
 	}
+	return text
 }
 
 // depth returns the number of calls that a call is nested in: 1 for 3.1, which is nested in 3.
@@ -230,19 +217,7 @@ func depth(call string) int { return strings.Count(call, ".") }
 
 func indent(call string) string { return strings.Repeat("  ", 2+depth(call)) }
 
-func (c *Console) callFinished(r event.Record, e event.CallFinished) {
-	p := c.progressOf(r)
-	if p != nil {
-		for _, text := range e.Notes {
-			p.notes = append(p.notes, callNote{step: p.step, tool: e.Tool, text: text})
-		}
-	}
-	if p != nil && depth(e.Call) == 0 {
-		c.setCall(r, "")
-		if !e.OK && !e.Optional {
-			p.toolFailed = e.Kind == fault.ToolFailed
-		}
-	}
+func (c *Console) callFinished(p *progress, e event.CallFinished) {
 	if !c.opts.Verbose {
 		return // without formatting what is not shown
 	}
@@ -250,22 +225,18 @@ func (c *Console) callFinished(r event.Record, e event.CallFinished) {
 	if !e.OK {
 		symbol, text = c.p.bad(c.p.failed), e.Error
 	}
-	c.verbose(r, "%s%s %s (%s) %s", indent(e.Call), symbol, oneLine(e.Tool), formatMillis(e.DurationMs), c.excerpt(text))
+	c.verbose(p, "%s%s %s (%s) %s", indent(e.Call), symbol, oneLine(e.Tool), formatMillis(e.DurationMs), c.excerpt(text))
 }
 
-func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
-	title := displayName(e.Title, e.File, e.Device)
+func (c *Console) trailFinished(trail *Case) {
 	var lines []string
-	p := c.removeProgress(func(p *progress) bool {
-		return p.session == r.Session && p.file == e.File && (r.Session != "" || p.title == title)
-	})
-	count := ""
-	if p != nil {
+	var count string
+	if p := c.removeProgress(func(p *progress) bool { return p.Case == trail }); p != nil {
 		lines, count = c.block(p), p.count
 	} else {
 		count = c.nextCount()
 	}
-	e.Reason = truncate(e.Reason, maxReason)
+	e := trail.Finished
 	if e.Interrupted && !c.opts.EndOnly {
 		e.Reason = "" // printed when the signal arrived
 	}
@@ -276,12 +247,10 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 	symbol := c.p.good(c.p.passed)
 	switch e.Outcome {
 	case event.Passed:
-		if p != nil {
-			c.addNotes(title, p.notes)
-		}
+		c.addNotes(trail)
 		if e.Flaky {
 			facts = append(facts, "flaky")
-			c.flaky = append(c.flaky, e)
+			c.flaky = append(c.flaky, trail)
 		}
 		if e.Reason != "" { // why it did not run completely
 			facts = append(facts, c.p.warn(oneLine(e.Reason)))
@@ -292,14 +261,10 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 		symbol = c.p.bad(c.p.failed)
 		c.failureCount++
 		if len(c.failures) < maxDetail/minDetail { // as many as the summary shows
-			f := failure{TrailFinished: e, session: r.Session}
-			if p != nil && p.toolFailed && e.Outcome == event.Failed && e.Tool != "" {
-				f.started = &p.started
-			}
-			c.failures = append(c.failures, f)
+			c.failures = append(c.failures, trail)
 		}
 	}
-	lines = append(lines, fmt.Sprintf("%s %s%s (%s)", symbol, count, title, strings.Join(facts, ", ")))
+	lines = append(lines, fmt.Sprintf("%s %s%s (%s)", symbol, count, trail.id().displayName(), strings.Join(facts, ", ")))
 	if reason := firstLine(e.Reason); reason != "" && (e.Outcome == event.Failed || e.Outcome == event.Error) {
 		lines = append(lines, "  "+reason)
 	}
@@ -308,17 +273,8 @@ func (c *Console) trailFinished(r event.Record, e event.TrailFinished) {
 	}
 }
 
-// addNotes keeps the notes of a trail that passed for the summary.
-func (c *Console) addNotes(title string, notes []callNote) {
-	c.noteCount += len(notes)
-	for _, n := range notes[:min(len(notes), maxNotes-len(c.notes))] {
-		n.trail = title
-		c.notes = append(c.notes, n)
-	}
-}
-
 // log prints a message at once, with the name of its trail when several run.
-func (c *Console) log(r event.Record, e event.Log) {
+func (c *Console) log(r event.Record, p *progress, e event.Log) {
 	word := map[string]string{"warn": c.p.warn("warning:"), "error": c.p.bad("error:"), "info": "note:", "debug": c.p.dim("debug:")}[e.Level]
 	if e.Level == "debug" && !c.opts.Verbose || e.Level == "info" && c.opts.Quiet {
 		return
@@ -327,7 +283,7 @@ func (c *Console) log(r event.Record, e event.Log) {
 	if source == "run" || strings.Contains(message, source) {
 		source = "" // trailblaze itself, or named in the message
 	}
-	lines := []string{joinNonEmpty(" ", word, joinNonEmpty(": ", c.trailPrefix(r), source, message))}
+	lines := []string{joinNonEmpty(" ", word, joinNonEmpty(": ", c.trailPrefix(r, p), source, message))}
 	if e.Hint != "" {
 		lines = append(lines, "  hint: "+Clean(e.Hint))
 	}
@@ -348,24 +304,24 @@ func (c *Console) note(format string, args ...any) {
 }
 
 // trailPrefix returns the name of a record's trail when several run, otherwise "".
-func (c *Console) trailPrefix(r event.Record) string {
-	p := c.progressOf(r)
+func (c *Console) trailPrefix(r event.Record, p *progress) string {
 	switch {
-	case !c.parallel:
+	case !c.parallel():
 		return ""
 	case p == nil:
 		return oneLine(r.Trail)
 	}
-	return p.title
+	return p.id().displayName()
 }
 
-// verbose prints a line with --verbose: at once, or with the result of its trail when several run.
-func (c *Console) verbose(r event.Record, format string, args ...any) {
+// verbose prints a line of a trail, which may be nil, with --verbose: at once, or with the result of the trail when
+// several run.
+func (c *Console) verbose(p *progress, format string, args ...any) {
 	if !c.opts.Verbose || c.opts.Quiet {
 		return
 	}
 	line := fmt.Sprintf(format, args...)
-	if p := c.progressOf(r); p != nil && c.parallel {
+	if p != nil && c.parallel() {
 		p.held.add(line)
 		return
 	}
@@ -377,9 +333,9 @@ func (c *Console) block(p *progress) []string {
 	if len(p.held.lines) == 0 {
 		return nil
 	}
-	lines := append([]string{c.p.strong(p.title) + ":"}, p.held.lines...)
+	lines := append([]string{c.p.strong(p.id().displayName()) + ":"}, p.held.lines...)
 	if p.held.dropped > 0 {
-		lines = append(lines, joinNonEmpty(" in ", fmt.Sprintf("  %s %d more %s", c.p.more, p.held.dropped, plural(p.held.dropped, "line")), c.sessionLog(p.session)))
+		lines = append(lines, joinNonEmpty(" in ", fmt.Sprintf("  %s %d more %s", c.p.more, p.held.dropped, plural(p.held.dropped, "line")), c.sessionLog(p.Session)))
 	}
 	return lines
 }

@@ -52,7 +52,7 @@ func add(to *[]string, command string) {
 }
 
 func (a *Annotations) command(kind string, e event.TrailFinished, message string) string {
-	at, title := e.FailedAt(), withoutCommands(displayName(e.Title, e.File, e.Device))
+	at, title := e.FailedAt(), withoutCommands(finishedID(e).displayName())
 	message = withoutCommands(Clean(truncate(strings.TrimSpace(message), maxAnnotation)))
 	position := ""
 	if file := a.file(at.File); file != "" {

@@ -38,7 +38,7 @@ type page struct {
 	Outcomes []tally
 	Groups   []group
 	Devices  []string // empty when there is only one
-	trails   []*attempt
+	trails   []*pageCase
 }
 
 // tally is the number of trails with an outcome.
@@ -51,12 +51,12 @@ type tally struct {
 
 type group struct {
 	Name   string
-	Trails []*attempt
+	Trails []*pageCase
 }
 
 // Write writes the page. It reads the files of the sessions.
 func (h *HTML) Write(w io.Writer) error {
-	t, err := template.New("page").Parse(pageTemplate)
+	t, err := template.New("page").Funcs(pageFuncs()).Parse(pageTemplate)
 	if err != nil {
 		return fmt.Errorf("read the template of the page: %w", err)
 	}
@@ -73,16 +73,17 @@ func (h *HTML) page() *page {
 		HTML: h, Style: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Policy: fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", cspHash(pageStyle), cspHash(pageScript)),
 	}
-	for _, a := range h.attempts {
-		if !a.retried {
-			p.trails = append(p.trails, a)
+	for _, c := range h.Cases {
+		if !c.Retried {
+			p.trails = append(p.trails, &pageCase{Case: c, page: h})
 		}
 	}
-	slices.SortStableFunc(p.trails, func(a, b *attempt) int { return compareTrails(a.which(), b.which()) })
-	if p.Devices = devices(p.trails, (*attempt).On); len(p.Devices) == 1 {
+	slices.SortStableFunc(p.trails, func(a, b *pageCase) int { return compareCases(a.Case, b.Case) })
+	if p.Devices = devices(p.trails, (*pageCase).DeviceName); len(p.Devices) == 1 {
 		p.Devices = nil
 	}
-	for _, o := range []tally{
+	before := 0
+	for _, t := range []tally{
 		{Outcome: event.Failed, Word: "failed"},
 		{Outcome: event.Error, Word: "error"},
 		{Outcome: unfinished, Word: "did not end"},
@@ -90,39 +91,31 @@ func (h *HTML) page() *page {
 		{Outcome: event.Passed, Word: "passed"},
 		{Outcome: event.Skipped, Word: "skipped"},
 	} {
-		for _, a := range p.trails {
-			if a.Outcome() == o.Outcome {
-				o.Count++
-			}
+		if t.Count, t.Before = len(p.withOutcome(t.Outcome)), before; t.Count > 0 {
+			p.Outcomes = append(p.Outcomes, t)
 		}
-		if len(p.Outcomes) > 0 {
-			last := p.Outcomes[len(p.Outcomes)-1]
-			o.Before = last.Before + last.Count
-		}
-		if o.Count > 0 {
-			p.Outcomes = append(p.Outcomes, o)
+		before += t.Count
+	}
+	for _, g := range []group{
+		{"Did not pass", p.bad()},
+		{"Flaky", p.withOutcome(flaky)},
+		{"Passed", p.withOutcome(event.Passed)},
+		{"Skipped", p.withOutcome(event.Skipped)},
+	} {
+		if len(g.Trails) > 0 {
+			p.Groups = append(p.Groups, g)
 		}
 	}
-	p.group("Did not pass", event.Failed, event.Error, unfinished)
-	p.group("Flaky", flaky)
-	p.group("Passed", event.Passed)
-	p.group("Skipped", event.Skipped)
 	return p
 }
 
-func (p *page) group(name string, outcomes ...event.Outcome) {
-	g := group{Name: name}
-	for _, a := range p.trails {
-		for _, o := range outcomes {
-			if a.Outcome() == o {
-				g.Trails = append(g.Trails, a)
-			}
-		}
-	}
-	if len(g.Trails) > 0 {
-		p.Groups = append(p.Groups, g)
-	}
+// withOutcome returns the trails with one of the outcomes.
+func (p *page) withOutcome(outcomes ...event.Outcome) []*pageCase {
+	return slices.DeleteFunc(slices.Clone(p.trails), func(c *pageCase) bool { return !slices.Contains(outcomes, c.Outcome()) })
 }
+
+// bad returns the trails that did not pass.
+func (p *page) bad() []*pageCase { return p.withOutcome(event.Failed, event.Error, unfinished) }
 
 // cspHash returns the hash of a style or script for a content security policy.
 func cspHash(s string) string {
@@ -135,13 +128,8 @@ func (p *page) Total() int { return len(p.trails) }
 
 // Headline returns the result of all trails in words.
 func (p *page) Headline() string {
-	bad := 0
-	for _, o := range p.Outcomes {
-		if o.Outcome == event.Failed || o.Outcome == event.Error || o.Outcome == unfinished {
-			bad += o.Count
-		}
-	}
-	passed := p.Total() - bad - p.count(event.Skipped)
+	bad := len(p.bad())
+	passed := p.Total() - bad - len(p.withOutcome(event.Skipped))
 	switch {
 	case p.Total() == 0:
 		return "No trails"
@@ -157,43 +145,28 @@ func (p *page) Headline() string {
 	return fmt.Sprintf("All %d trails passed", passed)
 }
 
-func (p *page) count(outcome event.Outcome) int {
-	for _, o := range p.Outcomes {
-		if o.Outcome == outcome {
-			return o.Count
-		}
-	}
-	return 0
-}
-
 // Good reports whether no trail failed.
-func (p *page) Good() bool { return len(p.Groups) > 0 && p.Groups[0].Name != "Did not pass" }
+func (p *page) Good() bool { return p.Total() > 0 && len(p.bad()) == 0 }
 
 // Facts returns duration, exit code and the number of trails that were not run, in words.
 func (p *page) Facts() []string {
 	var facts []string
-	if p.run != nil {
-		facts = append(facts, formatMillis(p.run.DurationMs), fmt.Sprintf("exit code %d", p.run.ExitCode))
-	} else if p.planned > 0 {
+	if p.Ended {
+		facts = append(facts, formatMillis(p.Finished.DurationMs), fmt.Sprintf("exit code %d", p.Finished.ExitCode))
+	} else if p.Planned > 0 {
 		facts = append(facts, "the run did not end")
 	}
-	if left := p.planned - p.Total(); left > 0 {
+	if left := p.Planned - p.Total(); left > 0 {
 		facts = append(facts, fmt.Sprintf("%d not run", left))
 	}
-	if p.started.Version != "" {
-		facts = append(facts, "trailblaze "+lineText(p.started.Version))
+	if p.Current.Version != "" {
+		facts = append(facts, "trailblaze "+lineText(p.Current.Version))
 	}
-	if p.started.Commit != "" {
-		facts = append(facts, "commit "+lineText(p.started.Commit[:min(len(p.started.Commit), 12)]))
+	if p.Current.Commit != "" {
+		facts = append(facts, "commit "+lineText(p.Current.Commit[:min(len(p.Current.Commit), 12)]))
 	}
 	return facts
 }
-
-// Began returns the time of the first event.
-func (p *page) Began() time.Time { return p.from }
-
-// Log returns the messages outside of sessions.
-func (p *page) Log() []logLine { return p.log }
 
 // When formats a time.
 func (p *page) When(t time.Time) string {

@@ -254,7 +254,7 @@ func TestAttemptsAreAssignedToTheirTrail(t *testing.T) {
 	begin("third").Emit(event.TrailFinished{File: "a.trail.yaml", Title: "A", Outcome: event.Passed, Flaky: true, Attempts: 3})
 	var got []string
 	for _, a := range h.page().trails {
-		for _, e := range a.Earlier {
+		for _, e := range a.Case.Earlier {
 			got = append(got, a.Session+" after "+e.Session)
 		}
 		got = append(got, a.Session+" "+a.Word())
@@ -331,7 +331,7 @@ func TestHeadlines(t *testing.T) {
 func TestSnippetOnPage(t *testing.T) {
 	t.Parallel()
 	const snippet = "    9 |       - tap:\n> 10 |           text: a | b\n   11 |\n      |         ^"
-	a := &attempt{Finished: &event.TrailFinished{Line: 10, Snippet: snippet}}
+	a := &pageCase{Case: &Case{Finished: &event.TrailFinished{Line: 10, Snippet: snippet}}}
 	want := []snippetLine{{"9", "- tap:", false}, {"10", "    text: a | b", true}, {"11", "", false}}
 	if diff := cmp.Diff(want, a.Snippet()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -362,7 +362,7 @@ func TestPreview(t *testing.T) {
 func TestBars(t *testing.T) {
 	t.Parallel()
 	at := func(ms int) time.Time { return newClock().t.Add(time.Duration(ms) * time.Millisecond) }
-	a := &attempt{from: at(0), to: at(1000)}
+	a := &pageCase{Case: &Case{From: at(0), To: at(1000)}}
 	for _, tt := range []struct {
 		from, to time.Time
 		want     bar

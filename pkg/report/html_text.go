@@ -9,28 +9,6 @@ import (
 	"strings"
 )
 
-// excerpt is a text for the page, with a note when it was truncated.
-type excerpt struct {
-	Text string
-	Note string // empty when the text is complete
-}
-
-// excerpt returns at most limit bytes of s, fewer when the page is full.
-func (h *HTML) excerpt(s string, limit int) excerpt {
-	if h.text > maxAllText && limit < maxReason {
-		limit = lessText
-	}
-	if len(s) <= limit {
-		h.text += len(s)
-		return excerpt{Text: Clean(s)}
-	}
-	h.text += limit
-	return excerpt{
-		Text: Clean(truncate(s, limit)),
-		Note: fmt.Sprintf("The first %s of the %s in the session's events.ndjson.", bytesText(int64(limit)), bytesText(int64(len(s)))),
-	}
-}
-
 // lineText returns s as one line of limited length.
 func lineText(s string) string { return oneLine(truncate(s, maxLine)) }
 

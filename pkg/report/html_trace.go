@@ -24,22 +24,22 @@ type trace struct {
 	err   string // why it cannot be shown; empty if it can
 }
 
-// Trace returns the trace of the attempt. It is empty if none was kept.
-func (a *attempt) Trace() *trace {
-	if a.trace != nil {
-		return a.trace
+// Trace returns the trace of the case. It is empty if none was kept.
+func (c *pageCase) Trace() *trace {
+	if c.trace != nil {
+		return c.trace
 	}
-	a.trace = &trace{calls: map[string]event.TracedCall{}}
-	if !a.traced || a.dir == "" {
-		return a.trace
+	c.trace = &trace{calls: map[string]event.TracedCall{}}
+	if !c.HasTrace || c.Dir == "" {
+		return c.trace
 	}
-	if err := a.trace.read(a.dir); err != nil {
-		a.trace.err = "The trace could not be read: " + lineText(err.Error())
+	if err := c.trace.read(c.Dir); err != nil {
+		c.trace.err = "The trace could not be read: " + lineText(err.Error())
 	}
-	for _, c := range a.trace.Calls {
-		a.trace.calls[c.Call] = c
+	for _, call := range c.trace.Calls {
+		c.trace.calls[call.Call] = call
 	}
-	return a.trace
+	return c.trace
 }
 
 // read reads the index, from the session's folder only.
@@ -76,55 +76,48 @@ func (t *trace) Note() string {
 
 // filmFrame is a picture of the film strip of a step.
 type filmFrame struct {
-	keptFile
+	shownFile
 	When   string // before or after a call, in words
 	Failed bool   // after a call that failed
 	Note   string // in place of a picture
 }
 
 // Film returns the screen before the first traced call of a step and after each of them.
-func (s *pageStep) Film() []filmFrame {
+func (s pageStep) Film() []filmFrame {
 	var frames []filmFrame
-	t := s.attempt.Trace()
-	each(s.Calls, func(c *pageCall) {
+	t := s.of.Trace()
+	each(s.Step.Calls, func(c *Call) {
 		traced, ok := t.calls[c.Call]
 		if !ok {
 			return
 		}
+		name := lineText(c.Tool)
 		if len(frames) == 0 && traced.Before != "" {
-			frames = append(frames, s.attempt.frame("before "+c.Name(), traced.Before))
+			frames = append(frames, s.of.frame("before "+name, traced.Before))
 		}
-		f := filmFrame{When: c.Name(), Failed: c.State() == event.Failed}
+		f := filmFrame{When: name}
 		switch traced.After {
 		case "":
 			f.Note = lineText(traced.NoPicture)
 		case traced.Before:
 			f.Note = "no change"
 		default:
-			f = s.attempt.frame(c.Name(), traced.After)
-			f.Failed = c.State() == event.Failed
+			f = s.of.frame(name, traced.After)
 		}
+		f.Failed = c.Done != nil && !c.Done.OK
 		frames = append(frames, f)
 	})
 	return frames
 }
 
 // frame loads a picture of the trace.
-func (a *attempt) frame(when, name string) filmFrame {
-	kept := a.page.load(a.dir, event.Evidence{File: path.Join(event.TraceFolder, name), Title: when})
-	return filmFrame{keptFile: kept, When: when, Note: kept.Missing}
-}
-
-// each calls f for calls and the calls within them, in the order in which they began.
-func each(calls []*pageCall, f func(*pageCall)) {
-	for _, c := range calls {
-		f(c)
-		each(c.Calls, f)
-	}
+func (c *pageCase) frame(when, name string) filmFrame {
+	shown := c.page.load(c.Dir, event.Evidence{File: path.Join(event.TraceFolder, name), Title: when})
+	return filmFrame{shownFile: shown, When: when, Note: shown.Missing}
 }
 
 // traceLines returns lines of the trace.
-func (h *HTML) traceLines(lines []string) excerpt {
+func (h *HTML) traceLines(lines []string) Excerpt {
 	e := h.excerpt(strings.Join(lines, "\n"), maxText)
 	if e.Note != "" {
 		e.Note = "The rest is in " + traceIndex + " in the session's folder."
@@ -135,19 +128,19 @@ func (h *HTML) traceLines(lines []string) excerpt {
 // traceDetails is what the trace has of a call besides pictures.
 type traceDetails struct {
 	URL      string
-	Requests excerpt
-	Console  excerpt
+	Requests Excerpt
+	Console  Excerpt
 	Omitted  int
-	Tree     []keptFile // the elements of the screen after the call; at most one
+	Tree     []shownFile // the elements of the screen after the call; at most one
 }
 
-// Traced returns what the trace has of the call, nil for nothing.
-func (c *pageCall) Traced() *traceDetails {
-	traced, ok := c.attempt.Trace().calls[c.Call]
+// Details returns what the trace has of the call, nil for nothing.
+func (c pageCall) Details() *traceDetails {
+	traced, ok := c.of.Trace().calls[c.Call.Call]
 	if !ok {
 		return nil
 	}
-	h := c.attempt.page
+	h := c.of.page
 	d := &traceDetails{
 		URL:      pathText(truncate(traced.URL, maxLine)),
 		Requests: h.traceLines(traced.Requests),
@@ -155,7 +148,7 @@ func (c *pageCall) Traced() *traceDetails {
 		Omitted:  traced.Omitted,
 	}
 	if traced.Tree != "" {
-		d.Tree = c.attempt.load([]event.Evidence{{File: path.Join(event.TraceFolder, traced.Tree), Title: "elements of the screen"}})
+		d.Tree = c.of.load([]event.Evidence{{File: path.Join(event.TraceFolder, traced.Tree), Title: "elements of the screen"}})
 	}
 	return d
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"html/template"
 	"strconv"
 	"strings"
 	"time"
@@ -8,17 +9,69 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-// Methods that the template of the page calls.
+// pageCase is a case, pageStep a step and pageCall a call, with what the template of the page calls.
+type (
+	pageCase struct {
+		*Case
+		page  *HTML
+		trace *trace // nil before it was read
+	}
+	pageStep struct {
+		*Step
+		of *pageCase
+	}
+	pageCall struct {
+		*Call
+		of *pageCase
+	}
+)
+
+// pageFuncs are the functions of the template: line shortens a text to one line, and the others format a time.
+func pageFuncs() template.FuncMap {
+	return template.FuncMap{
+		"line": lineText, "millis": formatMillis,
+		"after": func(d time.Duration) string { return formatMillis(d.Milliseconds()) },
+	}
+}
+
+// Steps returns the steps.
+func (c *pageCase) Steps() []pageStep {
+	return mapped(c.Case.Steps, func(s *Step) pageStep { return pageStep{s, c} })
+}
+
+// Calls returns the calls of the step.
+func (s pageStep) Calls() []pageCall { return s.of.calls(s.Step.Calls) }
+
+// Calls returns the calls that are nested directly in the call.
+func (c pageCall) Calls() []pageCall { return c.of.calls(c.Call.Calls) }
+
+func (c *pageCase) calls(all []*Call) []pageCall {
+	return mapped(all, func(call *Call) pageCall { return pageCall{call, c} })
+}
+
+// Earlier returns the attempts before the last one.
+func (c *pageCase) Earlier() []*pageCase {
+	return mapped(c.Case.Earlier, func(e *Case) *pageCase { return &pageCase{Case: e, page: c.page} })
+}
+
+// mapped returns what f returns for each element.
+func mapped[T, U any](all []T, f func(T) U) []U {
+	results := make([]U, len(all))
+	for i, one := range all {
+		results[i] = f(one)
+	}
+	return results
+}
 
 // Outcome returns the outcome on the page.
-func (a *attempt) Outcome() event.Outcome {
+func (c *pageCase) Outcome() event.Outcome {
 	switch {
-	case a.Finished == nil:
+	case c.Finished == nil:
 		return unfinished
-	case a.Finished.Flaky:
+	case c.Finished.Flaky:
 		return flaky
 	}
-	switch o := a.Finished.Outcome; o {
+	switch o := c.Finished.Outcome; o {
 	case event.Passed, event.Failed, event.Error, event.Skipped:
 		return o
 	}
@@ -26,63 +79,55 @@ func (a *attempt) Outcome() event.Outcome {
 }
 
 // Word returns the outcome in words.
-func (a *attempt) Word() string {
-	if a.Outcome() == unfinished {
+func (c *pageCase) Word() string {
+	if c.Outcome() == unfinished {
 		return "did not end"
 	}
-	return string(a.Outcome())
+	return string(c.Outcome())
 }
 
 // Bad reports whether the trail failed or ended with an error.
-func (a *attempt) Bad() bool {
-	return a.Finished != nil && (a.Finished.Outcome == event.Failed || a.Finished.Outcome == event.Error)
+func (c *pageCase) Bad() bool {
+	return c.Finished != nil && (c.Finished.Outcome == event.Failed || c.Finished.Outcome == event.Error)
 }
 
 // Name returns the title of the trail, or its file.
-func (a *attempt) Name() string {
-	return lineText(titleOrFile(truncate(a.Title, maxLine), truncate(a.File, maxLine)))
+func (c *pageCase) Name() string {
+	return lineText(titleOrFile(truncate(c.Title, maxLine), truncate(c.File, maxLine)))
 }
 
-// On returns the name of the device, empty when there is only one.
-func (a *attempt) On() string { return lineText(a.Device) }
-
-func (a *attempt) which() trailID { return startedID(a.TrailStarted) }
+// DeviceName returns the name of the device, empty when there is only one.
+func (c *pageCase) DeviceName() string { return lineText(c.Device) }
 
 // Path returns the trail's file.
-func (a *attempt) Path() string { return pathText(truncate(a.File, maxLine)) }
+func (c *pageCase) Path() string { return pathText(truncate(c.File, maxLine)) }
 
-// Took returns the duration, empty for a skipped trail.
-func (a *attempt) Took() string {
-	if a.Outcome() == event.Skipped {
+// Duration returns the duration, empty for a skipped trail.
+func (c *pageCase) Duration() string {
+	if c.Outcome() == event.Skipped {
 		return ""
 	}
-	return formatMillis(a.duration().Milliseconds())
+	return formatMillis(c.duration().Milliseconds())
 }
 
-func (a *attempt) duration() time.Duration {
-	if a.Finished != nil {
-		return time.Duration(a.Finished.DurationMs) * time.Millisecond
+func (c *pageCase) duration() time.Duration {
+	if c.Finished != nil {
+		return time.Duration(c.Finished.DurationMs) * time.Millisecond
 	}
-	return a.to.Sub(a.from)
+	return c.To.Sub(c.From)
 }
 
 // Reason returns the first line of the reason, and the others.
-func (a *attempt) Reason() [2]string {
-	first, rest, _ := strings.Cut(strings.Join(textLines(a.Finished.Reason), "\n"), "\n")
+func (c *pageCase) Reason() [2]string {
+	first, rest, _ := strings.Cut(strings.Join(textLines(c.Finished.Reason), "\n"), "\n")
 	return [2]string{first, rest}
 }
 
 // Hint returns the hint of the failure.
-func (a *attempt) Hint() string { return strings.Join(textLines(a.Finished.Hint), "\n") }
+func (c *pageCase) Hint() string { return strings.Join(textLines(c.Finished.Hint), "\n") }
 
 // Place returns the position of the failed call in the trail.
-func (a *attempt) Place() string { return truncate(location(*a.Finished)[0], maxLine) }
-
-// Step returns the text of the step that decided the outcome.
-func (a *attempt) Step() string { return lineText(a.Finished.StepText) }
-
-// Tool returns the tool that failed.
-func (a *attempt) Tool() string { return lineText(a.Finished.Tool) }
+func (c *pageCase) Place() string { return truncate(location(*c.Finished)[0], maxLine) }
 
 // snippetLine is a line of a trail.
 type snippetLine struct {
@@ -91,10 +136,10 @@ type snippetLine struct {
 }
 
 // Snippet returns the lines of the trail around the failed call, without their common indentation.
-func (a *attempt) Snippet() []snippetLine {
+func (c *pageCase) Snippet() []snippetLine {
 	var lines []snippetLine
 	common := -1
-	for line := range strings.SplitSeq(Clean(a.Finished.Snippet), "\n") {
+	for line := range strings.SplitSeq(Clean(c.Finished.Snippet), "\n") {
 		number, text, _ := strings.Cut(line, "|")
 		number, text = strings.TrimLeft(strings.TrimSpace(number), "> "), strings.TrimRight(text, " ")
 		n, err := strconv.Atoi(number)
@@ -104,7 +149,7 @@ func (a *attempt) Snippet() []snippetLine {
 		if indent := len(text) - len(strings.TrimLeft(text, " ")); text != "" && (common < 0 || indent < common) {
 			common = indent
 		}
-		lines = append(lines, snippetLine{Number: number, Text: text, Hit: n == a.Finished.FailedAt().Line})
+		lines = append(lines, snippetLine{Number: number, Text: text, Hit: n == c.Finished.FailedAt().Line})
 	}
 	for i, l := range lines {
 		lines[i].Text = l.Text[min(max(common, 0), len(l.Text)):]
@@ -113,66 +158,68 @@ func (a *attempt) Snippet() []snippetLine {
 }
 
 // Unreached returns the number of steps that did not start.
-func (a *attempt) Unreached() int {
-	all := a.TrailStarted.Steps
-	for _, s := range a.Steps {
+func (c *pageCase) Unreached() int {
+	all := c.TrailStarted.Steps
+	for _, s := range c.Case.Steps {
 		if s.Within == "" && s.Of > 0 {
 			all = s.Of
 		}
 	}
-	return all - a.startedSteps
+	return all - c.Reached
 }
 
 // Facts returns names and values about the session.
-func (a *attempt) Facts() [][2]string {
+func (c *pageCase) Facts() [][2]string {
 	var facts [][2]string
 	add := func(what, value string) {
 		if value = lineText(value); value != "" {
 			facts = append(facts, [2]string{what, value})
 		}
 	}
-	add("target", a.Target)
-	add("driver", a.Driver)
-	add("device", a.Device)
-	if a.Finished != nil {
-		add("product", a.Finished.Product)
+	add("target", c.Target)
+	add("driver", c.Driver)
+	add("device", c.Device)
+	if c.Finished != nil {
+		add("product", c.Finished.Product)
 	}
-	add("agent", a.Agent)
-	add("session", a.Session)
+	add("agent", c.Agent)
+	add("session", c.Session)
 	return facts
 }
 
 // Artifacts returns the paths of the session's files.
-func (a *attempt) Artifacts() []string {
-	if a.Finished == nil {
+func (c *pageCase) Artifacts() []string {
+	if c.Finished == nil {
 		return nil
 	}
-	var paths []string
-	for _, p := range a.Finished.Artifacts[:min(len(a.Finished.Artifacts), maxFiles)] {
-		paths = append(paths, pathText(truncate(p, maxLine)))
-	}
-	return paths
+	all := c.Finished.Artifacts
+	return mapped(all[:min(len(all), maxFiles)], func(path string) string { return pathText(truncate(path, maxLine)) })
 }
 
+// Number returns the number of the nth earlier attempt. Attempts before those may be missing.
+func (c *pageCase) Number(n int) int { return c.Finished.Attempts - len(c.Case.Earlier) + n }
+
 // State returns the outcome of the step, for a CSS class and a label.
-func (s *pageStep) State() event.Outcome {
+func (s pageStep) State() event.Outcome {
 	if s.Outcome == "" {
 		return unfinished
 	}
 	return s.Outcome
 }
 
-// Text returns the text of the step.
-func (s *pageStep) Text() string { return lineText(s.StepStarted.Text) }
-
-// Took returns the duration.
-func (s *pageStep) Took() string { return formatInterval(s.from, s.to) }
+// Duration returns the duration, empty for a step that did not end.
+func (s pageStep) Duration() string {
+	if s.To.IsZero() {
+		return ""
+	}
+	return formatMillis(s.To.Sub(s.From).Milliseconds())
+}
 
 // Bar returns the part of the trail's time that the step took.
-func (s *pageStep) Bar() bar { return s.attempt.bar(s.from, s.to) }
+func (s pageStep) Bar() bar { return s.of.bar(s.From, s.To) }
 
 // State returns the outcome of the call, for a CSS class and a label.
-func (c *pageCall) State() event.Outcome {
+func (c pageCall) State() event.Outcome {
 	switch {
 	case c.Done == nil:
 		return unfinished
@@ -182,20 +229,8 @@ func (c *pageCall) State() event.Outcome {
 	return event.Failed
 }
 
-// Optional reports whether a failure of the call does not fail its step.
-func (c *pageCall) Optional() bool { return c.Done != nil && c.Done.Optional }
-
-// Soft reports whether a failure of the call fails the trail only at its end.
-func (c *pageCall) Soft() bool { return c.Done != nil && c.Done.Soft }
-
-// Name returns the tool's name.
-func (c *pageCall) Name() string { return lineText(c.Tool) }
-
-// From returns the name of the tool's source.
-func (c *pageCall) From() string { return lineText(c.Source) }
-
-// Took returns the duration.
-func (c *pageCall) Took() string {
+// Duration returns the duration, empty for a call that did not end.
+func (c pageCall) Duration() string {
 	if c.Done == nil {
 		return ""
 	}
@@ -203,59 +238,39 @@ func (c *pageCall) Took() string {
 }
 
 // Bar returns the part of the trail's time that the call took.
-func (c *pageCall) Bar() bar { return c.attempt.bar(c.from, c.to) }
+func (c pageCall) Bar() bar { return c.of.bar(c.From, c.To) }
 
 // Inner returns the number of calls that are nested directly in the call.
-func (c *pageCall) Inner() int { return len(c.Calls) + c.MoreCalls }
+func (c pageCall) Inner() int { return len(c.Call.Calls) + c.MoreCalls }
 
-// Many reports whether the nested calls are collapsed because of their number.
-func (c *pageCall) Many() bool { return len(c.Calls) > 12 }
+// ShownFailure returns the files that show the state when the trail failed.
+func (c *pageCase) ShownFailure() []shownFile { return c.load(c.FailureFiles) }
 
-// Failure returns the files that show the state when the trail failed.
-func (a *attempt) Failure() []keptFile { return a.load(a.failure) }
-
-// Kept returns the other files of the session that belong to no step or call.
-func (a *attempt) Kept() []keptFile { return a.load(a.kept) }
+// ShownFiles returns the other files of the session that belong to no step or call.
+func (c *pageCase) ShownFiles() []shownFile { return c.load(c.Files) }
 
 // ServerLogs returns the logs of the session's servers.
-func (a *attempt) ServerLogs() []keptFile { return a.load(a.serverLogs()) }
+func (c *pageCase) ServerLogs() []shownFile { return c.load(serverLogs(c.Dir)) }
 
-// Kept returns the files of the step.
-func (s *pageStep) Kept() []keptFile { return s.attempt.load(s.kept) }
+// ShownFiles returns the files of the step.
+func (s pageStep) ShownFiles() []shownFile { return s.of.load(s.Files) }
 
-// Kept returns the files of the call.
-func (c *pageCall) Kept() []keptFile { return c.attempt.load(c.kept) }
+// ShownFiles returns the files of the call.
+func (c pageCall) ShownFiles() []shownFile { return c.of.load(c.Files) }
 
-func (a *attempt) load(files []event.Evidence) []keptFile {
-	var loaded []keptFile
-	for _, e := range files {
-		loaded = append(loaded, a.page.load(a.dir, e))
-	}
-	return loaded
+func (c *pageCase) load(files []event.Evidence) []shownFile {
+	return mapped(files, func(e event.Evidence) shownFile { return c.page.load(c.Dir, e) })
 }
 
 // bar is a part of a trail's time, in thousandths of it.
 type bar struct{ At, Length int64 }
 
-func (a *attempt) bar(from, to time.Time) bar {
-	whole := max(a.duration(), a.to.Sub(a.from), 1)
+func (c *pageCase) bar(from, to time.Time) bar {
+	whole := max(c.duration(), c.To.Sub(c.From), 1)
 	if to.IsZero() {
-		to = a.to
+		to = c.To
 	}
-	at := int64(1000 * from.Sub(a.from) / whole)
+	at := int64(1000 * from.Sub(c.From) / whole)
 	length := int64(1000 * to.Sub(from) / whole)
 	return bar{At: min(max(at, 0), 992), Length: min(max(length, 8), 1000)}
 }
-
-func formatInterval(from, to time.Time) string {
-	if to.IsZero() {
-		return ""
-	}
-	return formatMillis(to.Sub(from).Milliseconds())
-}
-
-// Millis formats milliseconds.
-func (a *attempt) Millis(ms int64) string { return formatMillis(ms) }
-
-// Number returns the number of the nth earlier attempt. Attempts before those may be missing.
-func (a *attempt) Number(n int) int { return a.Finished.Attempts - len(a.Earlier) + n }

@@ -18,18 +18,7 @@ import (
 // JUnit collects a run for a JUnit file, with a suite for each trail file and a case for each trail.finished.
 type JUnit struct {
 	suites map[string]*suite // by file
-	open   []openTrail       // trails that have not finished
-	last   time.Time
-	run    event.RunStarted // the current run
-}
-
-type openTrail struct {
-	event.TrailStarted
-	at      time.Time
-	session string
-	step    string // that runs, in words
-	notes   []callNote
-	more    int // number of notes that are left out
+	run    *Run
 }
 
 type suite struct {
@@ -73,7 +62,7 @@ type testCase struct {
 	Earlier   []earlierAttempt
 	Output    string `xml:"system-out,omitempty"`
 
-	which   trailID
+	id      trailID
 	product string
 }
 
@@ -128,29 +117,17 @@ func IsJUnit(text []byte) bool {
 }
 
 // NewJUnit returns an empty JUnit.
-func NewJUnit() *JUnit { return &JUnit{suites: map[string]*suite{}} }
+func NewJUnit() *JUnit { return &JUnit{suites: map[string]*suite{}, run: newStreamedRun()} }
 
 // Handle implements event.Handler.
 func (j *JUnit) Handle(r event.Record) {
-	if e, ok := r.Event.(event.RunStarted); ok {
-		j.closeOpen() // trails of an earlier run that did not end
-		j.run = e
+	if _, ok := r.Event.(event.RunStarted); ok {
+		j.addInterrupted() // of an earlier run
 	}
-	j.last = r.Time
+	c := j.run.Fold(r)
 	switch e := r.Event.(type) {
-	case event.TrailStarted:
-		j.open = withoutTrail(j.open, startedID(e)) // of an earlier attempt
-		j.open = append(j.open, openTrail{TrailStarted: e, at: r.Time, session: r.Session})
-	case event.StepStarted:
-		if t := j.openTrail(r.Session); t != nil {
-			t.step = "step " + e.Number() + ": " + e.Text
-		}
-	case event.CallFinished:
-		j.addNotes(r.Session, e)
 	case event.TrailFinished:
-		notes := j.notesOf(e)
-		j.open = withoutTrail(j.open, trailIDOf(e))
-		j.add(e, r.Time, notes...)
+		j.add(*c.Finished, r.Time, noteLines(c)...)
 	case event.RunFinished:
 		for _, n := range e.NotRun {
 			j.add(event.TrailFinished{
@@ -160,46 +137,28 @@ func (j *JUnit) Handle(r event.Record) {
 	}
 }
 
-// withoutTrail removes a trail from open.
-func withoutTrail(open []openTrail, w trailID) []openTrail {
-	return slices.DeleteFunc(open, func(s openTrail) bool { return startedID(s.TrailStarted) == w })
-}
-
-// openTrail returns the trail of a session that has not finished, nil for none.
-func (j *JUnit) openTrail(session string) *openTrail {
-	i := slices.IndexFunc(j.open, func(t openTrail) bool { return t.session == session && session != "" })
-	if i < 0 {
-		return nil
-	}
-	return &j.open[i]
-}
-
-func (j *JUnit) addNotes(session string, e event.CallFinished) {
-	t := j.openTrail(session)
-	if t == nil {
-		return
-	}
-	for _, text := range e.Notes {
-		if len(t.notes) == maxNotes {
-			t.more++
-			continue
-		}
-		t.notes = append(t.notes, callNote{step: t.step, tool: e.Tool, text: text})
+// addInterrupted adds the trails that are running, as errors.
+func (j *JUnit) addInterrupted() {
+	for _, r := range j.run.endings() {
+		j.Handle(r)
 	}
 }
 
-// notesOf returns the notes of the calls of a trail that passed, as lines.
-func (j *JUnit) notesOf(e event.TrailFinished) []string {
-	i := slices.IndexFunc(j.open, func(t openTrail) bool { return startedID(t.TrailStarted) == trailIDOf(e) })
-	if i < 0 || e.Outcome != event.Passed {
+// noteLines returns the notes of the calls of a trail that passed, as lines.
+func noteLines(c *Case) []string {
+	if c.Finished.Outcome != event.Passed {
 		return nil
 	}
 	var lines []string
-	for _, n := range j.open[i].notes {
-		lines = append(lines, fitWidth("note: "+joinNonEmpty(", ", oneLine(n.step), oneLine(n.tool))+": "+oneLine(n.text), maxColumns, "..."))
+	for _, n := range c.Notes {
+		step := ""
+		if n.Step != nil {
+			step = oneLine("step " + n.Step.Number() + ": " + n.Step.Text)
+		}
+		lines = append(lines, fitWidth("note: "+joinNonEmpty(", ", step, oneLine(n.Tool))+": "+oneLine(n.Text), maxColumns, "..."))
 	}
-	if more := j.open[i].more; more > 0 {
-		lines = append(lines, fmt.Sprintf("%d more notes of calls", more))
+	if c.MoreNotes > 0 {
+		lines = append(lines, fmt.Sprintf("%d more notes of calls", c.MoreNotes))
 	}
 	return lines
 }
@@ -215,7 +174,7 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time, output ...string) {
 	s.Tests++
 	c := testCase{
 		Classname: classname(e.File), Time: formatSeconds(took), File: pathText(e.File), Line: e.Line,
-		Earlier: earlierAttempts(e), which: trailIDOf(e), product: e.Product,
+		Earlier: earlierAttempts(e), id: finishedID(e), product: e.Product,
 	}
 	switch e.Outcome {
 	case event.Passed:
@@ -225,7 +184,7 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time, output ...string) {
 		}
 	case event.Skipped:
 		s.Skipped++
-		c.Skipped = &detail{Message: oneLine(truncate(e.Reason, maxReason))}
+		c.Skipped = &detail{Message: oneLine(e.Reason)}
 	case event.Failed:
 		s.Failures++
 		c.Failure = failureDetail(e)
@@ -242,17 +201,17 @@ func (j *JUnit) suite(file string) *suite {
 	if s := j.suites[file]; s != nil {
 		return s
 	}
-	s := &suite{Name: file, File: file, run: j.run}
+	s := &suite{Name: file, File: file, run: j.run.Current}
 	j.suites[file] = s
 	return s
 }
 
 // finish sorts the cases and makes their names unique in the suite, as programs that read the report expect.
 func (s *suite) finish() {
-	slices.SortStableFunc(s.Cases, func(a, b testCase) int { return compareTrails(a.which, b.which) })
+	slices.SortStableFunc(s.Cases, func(a, b testCase) int { return a.id.compare(b.id) })
 	used := map[string]bool{}
 	for i := range s.Cases {
-		title := displayName(s.Cases[i].which.title, s.Cases[i].which.file, s.Cases[i].which.device)
+		title := s.Cases[i].id.displayName()
 		unused := title
 		for n := 2; used[unused]; n++ {
 			unused = fmt.Sprintf("%s #%d", title, n)
@@ -270,7 +229,7 @@ func (s *suite) properties() *properties {
 	if s.flaky > 0 {
 		list = append(list, property{"flaky", fmt.Sprint(s.flaky)})
 	}
-	for _, d := range devices(s.Cases, func(c testCase) string { return c.which.device }) {
+	for _, d := range devices(s.Cases, func(c testCase) string { return c.id.device }) {
 		list = append(list, property{"device", oneLine(d)})
 	}
 	for _, product := range devices(s.Cases, func(c testCase) string { return c.product }) {
@@ -291,7 +250,6 @@ func (s *suite) properties() *properties {
 func classname(file string) string { return path.Dir(filepath.ToSlash(pathText(file))) }
 
 func failureDetail(e event.TrailFinished) *detail {
-	e.Reason = truncate(e.Reason, maxReason)
 	body := slices.Concat(location(e), textLines(e.Reason), snippetLines(e.Snippet), hintLines(e), artifactLines(e.Artifacts))
 	return &detail{Message: firstLine(e.Reason), Type: string(e.Outcome), Body: xmlText(strings.Join(body, "\n"))}
 }
@@ -308,7 +266,7 @@ func artifactLines(files []string) []string {
 	return lines
 }
 
-// xmlText escapes s for XML, but for line ends and quotation marks, which encoding/xml escapes without need.
+// xmlText escapes s for XML, but for line ends and quotation marks, id encoding/xml escapes without need.
 func xmlText(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // writing to a Builder cannot fail
@@ -318,25 +276,9 @@ func xmlText(s string) string {
 // formatSeconds formats a duration as the schema requires.
 func formatSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// closeOpen adds the trails that have not finished, as errors.
-func (j *JUnit) closeOpen() {
-	for _, t := range j.open {
-		j.add(interrupted(t.TrailStarted, j.last.Sub(t.at)), j.last)
-	}
-	j.open = nil
-}
-
-// interrupted returns the result of a trail that did not finish.
-func interrupted(e event.TrailStarted, took time.Duration) event.TrailFinished {
-	return event.TrailFinished{
-		Case: e.Case, File: e.File, Title: e.Title, Device: e.Device, Outcome: event.Error, Reason: "the run ended before this trail did",
-		DurationMs: took.Milliseconds(), Attempts: 1, Artifacts: []string{},
-	}
-}
-
 // Write writes the file. A trail that has started and not finished is an error in it.
 func (j *JUnit) Write(w io.Writer) error {
-	j.closeOpen()
+	j.addInterrupted()
 	all := struct {
 		XMLName  xml.Name `xml:"testsuites"`
 		Name     string   `xml:"name,attr"`

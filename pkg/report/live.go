@@ -8,64 +8,41 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
 // maxLive is the number of live lines when the height of the terminal is unknown. Lines that have scrolled off cannot
 // be redrawn.
 const maxLive = 8
 
-// progress is the state of a running trail.
+// progress is a running trail.
 type progress struct {
-	session, file, title string
-	started              event.TrailStarted
-	count                string // see Console.nextCount
-	held                 heldLines
-	toolFailed           bool // the last call that failed did so as tools fail
-	notes                []callNote
-
-	step    string // or what happens before the steps
-	call    string // the tool that is called; may be empty
-	message string // the call's last progress message; may be empty
-	since   time.Time
+	*Case
+	count string // see Console.nextCount
+	held  heldLines
 }
 
-// line returns the live line of p, truncated to the width of the terminal before its duration.
+// line returns the live line of a running trail, truncated to the width of the terminal before its duration.
 func (c *Console) line(p *progress, symbol string, now time.Time) string {
-	doing := joinNonEmpty(c.p.dot, p.step, joinNonEmpty(": ", p.call, p.message))
-	took := " " + formatDuration(now.Sub(p.since))
+	took := " " + formatDuration(now.Sub(p.Since))
 	room := c.style.Width - 1
-	return fitWidth(fitWidth(symbol+" "+p.count+p.title+c.p.dash+doing, room-ansi.StringWidth(took), c.p.more)+took, room, "")
+	return fitWidth(fitWidth(symbol+" "+p.count+p.id().displayName()+c.p.dash+c.current(p.Case), room-ansi.StringWidth(took), c.p.more)+took, room, "")
 }
 
-func (c *Console) progressOf(r event.Record) *progress {
-	i := slices.IndexFunc(c.live, func(p *progress) bool { return p.session == r.Session && p.file == r.Trail })
-	if i < 0 {
-		return nil
+// current returns what a trail is doing: its step and its call, or what happens before the steps.
+func (c *Console) current(r *Case) string {
+	step, call := "starting", ""
+	if s := r.Step(); s != nil {
+		step = stepText(s.StepStarted)
+	} else if len(r.Servers) > 0 {
+		step = "started " + oneLine(r.Servers[len(r.Servers)-1].Server)
 	}
-	return c.live[i]
-}
-
-func (c *Console) setStep(r event.Record, step string) {
-	if p := c.progressOf(r); p != nil {
-		p.step, p.call, p.message, p.since = step, "", "", c.opts.Now()
+	if r.Call != nil {
+		call = oneLine(r.Call.Tool)
+		for _, message := range r.Call.Progress {
+			call = joinNonEmpty(": ", call, c.excerpt(message.Text))
+		}
 	}
-}
-
-func (c *Console) setCall(r event.Record, tool string) {
-	if p := c.progressOf(r); p != nil {
-		p.call, p.message, p.since = tool, "", c.opts.Now()
-	}
-}
-
-func (c *Console) setMessage(r event.Record, tool, message string) {
-	if p := c.progressOf(r); p != nil {
-		p.message = message
-	}
-	if !c.style.Live {
-		c.verbose(r, "    %s %s: %s", c.p.more, tool, message)
-	}
+	return joinNonEmpty(c.p.dot, step, call)
 }
 
 // draw redraws the live lines.

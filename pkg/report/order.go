@@ -13,7 +13,7 @@ type trailID struct {
 	row, repeat         int
 }
 
-func trailIDOf(e event.TrailFinished) trailID {
+func finishedID(e event.TrailFinished) trailID {
 	return trailID{e.File, e.Device, e.Title, e.Row, e.Repeat}
 }
 
@@ -21,19 +21,20 @@ func startedID(e event.TrailStarted) trailID {
 	return trailID{e.File, e.Device, e.Title, e.Row, e.Repeat}
 }
 
-// compareTrails orders trails by file, device, row and repetition, since the order in which they end differs between
-// runs.
-func compareTrails(a, b trailID) int {
-	return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.device, b.device), cmp.Compare(a.row, b.row),
-		cmp.Compare(a.repeat, b.repeat), cmp.Compare(a.title, b.title))
+func compareCases(a, b *Case) int { return a.id().compare(b.id()) }
+
+// compare orders trails by file, device, row and repetition, since the order in which they end differs between runs.
+func (id trailID) compare(other trailID) int {
+	return cmp.Or(cmp.Compare(id.file, other.file), cmp.Compare(id.device, other.device), cmp.Compare(id.row, other.row),
+		cmp.Compare(id.repeat, other.repeat), cmp.Compare(id.title, other.title))
 }
 
-// displayName returns the title of a trail, or its file, with its device when it has one.
-func displayName(title, file, device string) string {
-	if device = oneLine(device); device != "" {
-		return titleOrFile(title, file) + " [" + device + "]"
+// displayName returns the title of the trail, or its file, with its device when it has one.
+func (id trailID) displayName() string {
+	if device := oneLine(id.device); device != "" {
+		return titleOrFile(id.title, id.file) + " [" + device + "]"
 	}
-	return titleOrFile(title, file)
+	return titleOrFile(id.title, id.file)
 }
 
 // devices returns the names of the devices of all elements, sorted, each once and without empty ones.

@@ -297,7 +297,7 @@ func TestReportsOfOneTrailOnTwoDevices(t *testing.T) {
 	}
 	var got []string
 	for _, a := range page.page().trails {
-		got = append(got, fmt.Sprint(a.Device, " ", a.Outcome(), " ", len(a.Earlier)))
+		got = append(got, fmt.Sprint(a.Device, " ", a.Outcome(), " ", len(a.Case.Earlier)))
 	}
 	if diff := cmp.Diff([]string{"w unfinished 0", "x flaky 1", "y unfinished 0", "z skipped 0"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -62,29 +62,23 @@ func (c *Console) repeatLines(all []event.Repeated) []string {
 		if bad {
 			symbol = c.p.bad(c.p.failed)
 		}
-		lines = append(lines, fitWidth(fmt.Sprintf("%s %s: %s", symbol, displayName(r.Title, r.File, r.Device), repeatResult(r)), maxColumns, c.p.more))
+		lines = append(lines, fitWidth(fmt.Sprintf("%s %s: %s", symbol, trailID{title: r.Title, file: r.File, device: r.Device}.displayName(), repeatResult(r)), maxColumns, c.p.more))
 	}
 	return lines
 }
 
 // repeatRow is a row of the table of repeated trails on a page.
 type repeatRow struct {
-	Name, On, Result string
-	Bad              bool
+	Name, DeviceName, Result string
+	Bad                      bool
 }
 
 // Repeats returns the table of the trails that were repeated.
 func (p *page) Repeats() []repeatRow {
-	var sum event.RunFinished
-	for _, a := range p.trails {
-		if a.Finished != nil {
-			sum.CountRepeat(*a.Finished)
-		}
-	}
 	var rows []repeatRow
-	for _, r := range byFailures(sum.Repeated) {
+	for _, r := range byFailures(p.Finished.Repeated) {
 		rows = append(rows, repeatRow{
-			Name: lineText(titleOrFile(r.Title, r.File)), On: lineText(r.Device), Result: repeatResult(r), Bad: r.Failed+r.Errors > 0,
+			Name: lineText(titleOrFile(r.Title, r.File)), DeviceName: lineText(r.Device), Result: repeatResult(r), Bad: r.Failed+r.Errors > 0,
 		})
 	}
 	return rows[:min(len(rows), maxFiles)]

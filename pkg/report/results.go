@@ -6,44 +6,57 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
-// Results are read from a file with the events of a run: of a shard, or of a run with --json.
-type Results struct {
-	Started     event.RunStarted // the first one
-	Runs        int              // number of runs; more than 1 for concatenated files, 0 for a run that ended before it started
-	Ended       bool             // the last run has finished
-	Finished    event.RunFinished
-	Interrupted []event.TrailFinished // trails that started and did not finish, which count as errors
-	Began       time.Time
-	Lost        int // number of lines that could not be decoded
+// EventsFile is the name of a session's log in the session's folder.
+const EventsFile = "events.ndjson"
 
-	last time.Time
-	open []openTrail
+// AddSession adds the events of the log in a session's folder. It counts lines that cannot be decoded, such as the last
+// one of a run that was killed. A folder without a log, or with a log without events, is an error.
+func (r *Run) AddSession(dir string) error {
+	file, err := files.Open(filepath.Join(dir, EventsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.Misuse, "give a folder below the project's logsDir, or `latest`", "%s is not a session's folder: it has no %s", dir, EventsFile)
+	}
+	if err != nil {
+		return fault.Wrap(fault.Misuse, err, "", "read a session")
+	}
+	defer file.Close()
+	before := len(r.Cases)
+	lost, err := readRecords(file, MaxLine, func(record event.Record) { r.fold(record, func() string { return dir }) })
+	if err != nil {
+		return fault.Wrap(fault.Misuse, err, "", "read a session")
+	}
+	if len(r.Cases) == before {
+		return fault.New(fault.Misuse, "run the trail again", "%s has no events of a trail", file.Name())
+	}
+	r.Cases[len(r.Cases)-1].Lost = lost
+	return nil
 }
 
-// ReadResults reads a file and passes its records to handlers. The counts are those of the trails in it. The exit code
-// of a run that did not finish is ExitInfra at least. A file without events is an error of kind Misuse.
-func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
+// ReadResults reads a file with the events of a run, of a shard or of one with --json, and passes them to handlers. The
+// Run has counts and no cases. The exit code of a run that did not finish is ExitInfra at least. A file without events
+// is an error of kind Misuse.
+func ReadResults(path string, handlers ...event.Handler) (*Run, error) {
 	file, err := files.Open(path)
 	if err != nil {
 		return nil, fault.Wrap(fault.Misuse, err, "", "read results")
 	}
 	defer file.Close()
-	res, read := &Results{}, 0
+	run, read := newStreamedRun(), 0
 	dir := filepath.Dir(path)
-	res.Lost, err = readRecords(file, MaxLine, func(r event.Record) {
+	run.Lost, err = readRecords(file, MaxLine, func(r event.Record) {
 		read++
 		r.Event = withMovedArtifacts(r, dir)
-		res.add(r)
+		run.Fold(r)
 		for _, h := range handlers {
 			h.Handle(r)
 		}
@@ -51,11 +64,11 @@ func ReadResults(path string, handlers ...event.Handler) (*Results, error) {
 	switch {
 	case err != nil:
 		return nil, fault.Wrap(fault.Misuse, err, "", "read results")
-	case read == 0 && res.Lost > 1:
+	case read == 0 && run.Lost > 1:
 		return nil, fault.New(fault.Misuse, "give a file that `run --shard` leaves in logsDir, or the output of `run --json`", "%s has no events", path)
 	}
-	res.finish()
-	return res, nil
+	run.finish()
+	return run, nil
 }
 
 // withMovedArtifacts returns the event of a record with the paths of artifacts that were moved together with the
@@ -83,42 +96,14 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (res *Results) add(r event.Record) {
-	if res.Began.IsZero() {
-		res.Began = r.Time
+// finish ends trails and runs that did not finish.
+func (r *Run) finish() {
+	for _, e := range r.endings() {
+		r.Interrupted = append(r.Interrupted, *r.Fold(e).Finished)
 	}
-	res.last = r.Time
-	switch e := r.Event.(type) {
-	case event.RunStarted:
-		if res.Runs++; res.Runs == 1 {
-			res.Started = e
-		}
-		res.Ended = false
-	case event.TrailStarted:
-		res.open = withoutTrail(res.open, startedID(e))
-		res.open = append(res.open, openTrail{TrailStarted: e, at: r.Time})
-	case event.TrailFinished:
-		res.open = withoutTrail(res.open, trailIDOf(e))
-		res.Finished.Count(e.Outcome, e.Flaky)
-		res.Finished.CountRepeat(e)
-	case event.RunFinished:
-		res.Ended = true
-		res.Finished.NotRun = append(res.Finished.NotRun, e.NotRun...)
-		res.Finished.ExitCode, res.Finished.DurationMs = fault.Worst(res.Finished.ExitCode, e.ExitCode), e.DurationMs
-	}
-}
-
-// finish adds trails and runs that did not finish.
-func (res *Results) finish() {
-	for _, t := range res.open {
-		e := interrupted(t.TrailStarted, res.last.Sub(t.at))
-		res.Interrupted = append(res.Interrupted, e)
-		res.Finished.Count(e.Outcome, e.Flaky)
-		res.Finished.CountRepeat(e)
-	}
-	if !res.Ended {
-		res.Finished.ExitCode = fault.Worst(res.Finished.ExitCode, fault.ExitInfra)
-		res.Finished.DurationMs = cmp.Or(res.Finished.DurationMs, res.last.Sub(res.Began).Milliseconds())
+	if !r.Ended {
+		r.Finished.ExitCode = fault.Worst(r.Finished.ExitCode, fault.ExitInfra)
+		r.Finished.DurationMs = cmp.Or(r.Finished.DurationMs, r.Last.Sub(r.Began).Milliseconds())
 	}
 }
 

@@ -39,20 +39,26 @@ func TestReadResults(t *testing.T) {
 	counts := event.RunFinished{Passed: 2, Failed: 1, Errors: 1, Skipped: 1, Flaky: 1, ExitCode: 2, DurationMs: 65400}
 	killed := counts
 	killed.DurationMs = 64890
+	type facts struct {
+		Runs     int
+		Ended    bool
+		Finished event.RunFinished
+		Lost     int
+	}
 	for name, tt := range map[string]struct {
 		text string
-		want Results
+		want facts
 		cut  int
 	}{
-		"whole":                  {text: whole, want: Results{Runs: 1, Ended: true, Finished: counts}},
-		"types of later":         {text: `{"v":1,"type":"moon.rose","time":"2026-11-20T12:00:00Z","seq":3}` + "\n" + whole, want: Results{Runs: 1, Ended: true, Finished: counts}},
-		"without its end":        {text: beforeEnd, want: Results{Runs: 1, Finished: killed}},
-		"ended in a line":        {text: beforeEnd + `{"v":1,"ty`, want: Results{Runs: 1, Finished: killed, Lost: 1}},
-		"ended in a trail":       {text: inTrail, want: Results{Runs: 1, Finished: event.RunFinished{Errors: 1, ExitCode: 2, DurationMs: 1290}}, cut: 1},
-		"nothing":                {want: Results{Finished: event.RunFinished{ExitCode: 2}}},
-		"half a line":            {text: `{"v":1`, want: Results{Lost: 1, Finished: event.RunFinished{ExitCode: 2}}},
-		"a hole in the middle":   {text: strings.Replace(whole, "\n", "\n\x00\x00garbage\n\n", 1), want: Results{Runs: 1, Ended: true, Finished: counts, Lost: 1}},
-		"a line that is no JSON": {text: "warning: something\n" + whole, want: Results{Runs: 1, Ended: true, Finished: counts, Lost: 1}},
+		"whole":                  {text: whole, want: facts{Runs: 1, Ended: true, Finished: counts}},
+		"types of later":         {text: `{"v":1,"type":"moon.rose","time":"2026-11-20T12:00:00Z","seq":3}` + "\n" + whole, want: facts{Runs: 1, Ended: true, Finished: counts}},
+		"without its end":        {text: beforeEnd, want: facts{Runs: 1, Finished: killed}},
+		"ended in a line":        {text: beforeEnd + `{"v":1,"ty`, want: facts{Runs: 1, Finished: killed, Lost: 1}},
+		"ended in a trail":       {text: inTrail, want: facts{Runs: 1, Finished: event.RunFinished{Errors: 1, ExitCode: 2, DurationMs: 1290}}, cut: 1},
+		"nothing":                {want: facts{Finished: event.RunFinished{ExitCode: 2}}},
+		"half a line":            {text: `{"v":1`, want: facts{Lost: 1, Finished: event.RunFinished{ExitCode: 2}}},
+		"a hole in the middle":   {text: strings.Replace(whole, "\n", "\n\x00\x00garbage\n\n", 1), want: facts{Runs: 1, Ended: true, Finished: counts, Lost: 1}},
+		"a line that is no JSON": {text: "warning: something\n" + whole, want: facts{Runs: 1, Ended: true, Finished: counts, Lost: 1}},
 	} {
 		records := 0
 		got, err := ReadResults(resultsFile(t, tt.text), event.HandlerFunc(func(event.Record) { records++ }))
@@ -60,7 +66,7 @@ func TestReadResults(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		has := Results{Runs: got.Runs, Ended: got.Ended, Finished: got.Finished, Lost: got.Lost}
+		has := facts{Runs: got.Runs, Ended: got.Ended, Finished: got.Finished, Lost: got.Lost}
 		if diff := cmp.Diff(fmt.Sprintf("%+v", tt.want), fmt.Sprintf("%+v", has)); diff != "" || len(got.Interrupted) != tt.cut || (records == 0) != (tt.want.Runs == 0) {
 			t.Errorf("%s: %d records, cut short %v (-want +got):\n%s", name, records, got.Interrupted, diff)
 		}

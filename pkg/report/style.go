@@ -2,6 +2,9 @@
 // tables. It does not depend on where events come from, and reads neither the terminal nor the environment: cmd decides
 // the Style.
 //
+// A [Run] is what events say, folded from them one by one. The console, JUnit and HTML each read one. That of the console
+// and of JUnit, which write a case when it ends, forgets it then.
+//
 // Rules of the console:
 //   - The result line of a trail starts with a symbol, other lines with words. Colour only repeats the meaning of a
 //     symbol or word.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 const (
@@ -21,18 +22,15 @@ const (
 	// maxColumns is the length of a line; a reason can be one line of megabytes.
 	maxColumns = 400
 	maxFlaky   = 10
-	maxNotes   = 10
 	// maxArtifacts is the number of files that are listed; of more, only the folder is.
 	maxArtifacts = 8
-	// maxReason is the number of bytes of a reason that are kept until the end of the run.
-	maxReason = 64 << 10
 )
 
 // summary returns the last lines of a run.
 func (c *Console) summary(e event.RunFinished) []string {
-	if c.parallel || c.opts.EndOnly {
-		slices.SortStableFunc(c.failures, func(a, b failure) int { return compareTrails(trailIDOf(a.TrailFinished), trailIDOf(b.TrailFinished)) })
-		slices.SortStableFunc(c.flaky, func(a, b event.TrailFinished) int { return compareTrails(trailIDOf(a), trailIDOf(b)) })
+	if c.parallel() || c.opts.EndOnly {
+		slices.SortStableFunc(c.failures, compareCases)
+		slices.SortStableFunc(c.flaky, compareCases)
 	}
 	lines := c.failureLines()
 	for i, f := range c.flaky {
@@ -40,7 +38,7 @@ func (c *Console) summary(e event.RunFinished) []string {
 			lines = append(lines, fmt.Sprintf("%s %d more flaky", c.p.more, len(c.flaky)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("%s %s passed on attempt %d", c.p.warn("flaky:"), displayName(f.Title, f.File, f.Device), f.Attempts))
+		lines = append(lines, fmt.Sprintf("%s %s passed on attempt %d", c.p.warn("flaky:"), f.id().displayName(), f.Finished.Attempts))
 	}
 	lines = append(lines, c.repeatLines(e.Repeated)...)
 	if c.opts.Quiet {
@@ -59,24 +57,34 @@ func (c *Console) summary(e event.RunFinished) []string {
 
 // noteLines returns a line for each note of a call in a trail that passed: a person may think that it checked more.
 func (c *Console) noteLines() []string {
-	var lines []string
-	for _, n := range c.notes {
-		where := joinNonEmpty(", ", n.trail, oneLine(n.step), oneLine(n.tool))
-		lines = append(lines, fitWidth(fmt.Sprintf("%s %s: %s", c.p.warn("note:"), where, oneLine(n.text)), maxColumns, c.p.more))
-	}
+	lines := c.notes
 	if rest := c.noteCount - len(c.notes); rest > 0 {
 		lines = append(lines, fmt.Sprintf("%s %d more notes of calls", c.p.more, rest))
 	}
 	return lines
 }
 
-// repairLines returns the commands for the first failure that has some, nil when there is none.
+// addNotes keeps the notes of a trail that passed for the summary.
+func (c *Console) addNotes(r *Case) {
+	c.noteCount += len(r.Notes) + r.MoreNotes
+	for _, n := range r.Notes[:min(len(r.Notes), maxNotes-len(c.notes))] {
+		step := ""
+		if n.Step != nil {
+			step = oneLine(stepText(n.Step.StepStarted))
+		}
+		where := joinNonEmpty(", ", r.id().displayName(), step, oneLine(n.Tool))
+		c.notes = append(c.notes, fitWidth(fmt.Sprintf("%s %s: %s", c.p.warn("note:"), where, oneLine(n.Text)), maxColumns, c.p.more))
+	}
+}
+
+// repairLines returns the commands for the first trail that failed at a call as tools fail, and not because something
+// broke. It returns nil when there is none.
 func (c *Console) repairLines() []string {
 	for _, f := range c.failures {
-		if c.opts.Repair == nil || f.started == nil {
+		if c.opts.Repair == nil || f.Failed == nil || f.Failed.Kind != fault.ToolFailed || f.Finished.Outcome != event.Failed || f.Finished.Tool == "" {
 			continue
 		}
-		if commands := c.opts.Repair(*f.started, f.TrailFinished); len(commands) > 0 {
+		if commands := c.opts.Repair(f.TrailStarted, *f.Finished); len(commands) > 0 {
 			lines := []string{"next, to look at the call that failed or to repair the trail:"}
 			for _, command := range commands {
 				lines = append(lines, "  "+pathText(command))
@@ -114,10 +122,10 @@ func (c *Console) failureLines() []string {
 // failureBlock describes a failure in at most limit lines: title, position, reason, snippet, hints and the folder of
 // artifacts. When there are more lines, it leaves out the lines around the call, that line, the middle of the reason and
 // the hints, in this order.
-func (c *Console) failureBlock(f failure, limit int) []string {
-	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(displayName(f.Title, f.File, f.Device)), f.Outcome)}, location(f.TrailFinished)...)
-	reason, hints, folder := textLines(f.Reason), hintLines(f.TrailFinished), c.folderLines(f.Artifacts)
-	around, line := c.snippetOf(f, false), c.snippetOf(f, true)
+func (c *Console) failureBlock(f *Case, limit int) []string {
+	head := append([]string{fmt.Sprintf("%s %s (%s)", c.p.bad(c.p.failed), c.p.strong(f.id().displayName()), f.Finished.Outcome)}, location(*f.Finished)...)
+	reason, hints, folder := textLines(f.Finished.Reason), hintLines(*f.Finished), c.folderLines(f.Finished.Artifacts)
+	around, line := c.snippetLines(*f.Finished, false), c.snippetLines(*f.Finished, true)
 	tails := [][]string{
 		slices.Concat(around, hints, folder), slices.Concat(line, hints, folder), slices.Concat(hints, folder),
 		hints[:max(0, min(len(hints), limit-len(head)-min(len(reason), 2)))], // besides the first and the last line of the reason
@@ -127,7 +135,7 @@ func (c *Console) failureBlock(f failure, limit int) []string {
 		fitting = len(tails) - 1
 	}
 	tail := tails[fitting]
-	reason = c.shorten(reason, max(1, limit-len(head)-len(tail)), c.sessionLog(f.session))
+	reason = c.shorten(reason, max(1, limit-len(head)-len(tail)), c.sessionLog(f.Session))
 	lines := slices.Concat(head, reason, tail)
 	return lines[:min(len(lines), limit)]
 }
@@ -154,12 +162,12 @@ func (c *Console) shorten(lines []string, room int, log string) []string {
 	return slices.Concat(lines[:begin], []string{left}, lines[end:])
 }
 
-// snippetOf returns the lines around the failed call, or only its line.
-func (c *Console) snippetOf(f failure, only bool) []string {
+// snippetLines returns the lines around the failed call, or only its line.
+func (c *Console) snippetLines(e event.TrailFinished, only bool) []string {
 	var lines []string
-	for _, line := range snippetLines(f.Snippet) {
+	for _, line := range snippetLines(e.Snippet) {
 		number, _, _ := strings.Cut(line, "|")
-		if !only || strings.Trim(number, "> ") == strconv.Itoa(f.FailedAt().Line) {
+		if !only || strings.Trim(number, "> ") == strconv.Itoa(e.FailedAt().Line) {
 			lines = append(lines, c.p.dim(line))
 		}
 	}
@@ -284,7 +292,7 @@ func (c *Console) counts(e event.RunFinished) string {
 	}
 	add(e.Passed, passed, c.p.good)
 	add(e.Skipped, "skipped", c.p.dim)
-	add(c.total-e.Failed-e.Errors-e.Passed-e.Skipped, "not run", c.p.warn)
+	add(c.run.Planned-e.Failed-e.Errors-e.Passed-e.Skipped, "not run", c.p.warn)
 	if len(parts) == 0 {
 		parts = []string{"no trails"}
 	}

@@ -40,36 +40,36 @@ func Decode(line []byte) (Record, error) {
 func decodeEvent(name string, line []byte) (Event, error) {
 	switch name {
 	case RunStarted{}.Type():
-		return as[RunStarted](line)
+		return decodeAs[RunStarted](line)
 	case TrailStarted{}.Type():
-		return as[TrailStarted](line)
+		return decodeAs[TrailStarted](line)
 	case ServerStarted{}.Type():
-		return as[ServerStarted](line)
+		return decodeAs[ServerStarted](line)
 	case StepStarted{}.Type():
-		return as[StepStarted](line)
+		return decodeAs[StepStarted](line)
 	case CallStarted{}.Type():
-		return as[CallStarted](line)
+		return decodeAs[CallStarted](line)
 	case CallFinished{}.Type():
-		return as[CallFinished](line)
+		return decodeAs[CallFinished](line)
 	case StepFinished{}.Type():
-		return as[StepFinished](line)
+		return decodeAs[StepFinished](line)
 	case Evidence{}.Type():
-		return as[Evidence](line)
+		return decodeAs[Evidence](line)
 	case DeviceNoted{}.Type():
-		return as[DeviceNoted](line)
+		return decodeAs[DeviceNoted](line)
 	case Lost{}.Type():
-		return as[Lost](line)
+		return decodeAs[Lost](line)
 	case TrailFinished{}.Type():
-		e, err := as[TrailFinished](line)
+		e, err := decodeAs[TrailFinished](line)
 		e.Reason = strings.TrimSuffix(e.Reason, withHint("", e.Hint))
 		if e.Line != 0 {
 			e.Reason = strings.TrimPrefix(e.Reason, fmt.Sprintf("%s:%d: ", e.File, e.Line))
 		}
 		return e, err
 	case RunFinished{}.Type():
-		return as[RunFinished](line)
+		return decodeAs[RunFinished](line)
 	case Log{}.Type():
-		l, err := as[logFields](line)
+		l, err := decodeAs[logFields](line)
 		if l.Call != "" {
 			return CallProgress{Call: l.Call, Tool: l.Source, Message: l.Message}, err
 		}
@@ -78,8 +78,8 @@ func decodeEvent(name string, line []byte) (Event, error) {
 	return nil, ErrUnknown
 }
 
-// as decodes the fields of an event. Numbers in arguments become json.Number.
-func as[T any](line []byte) (T, error) {
+// decodeAs decodes the fields of an event. Numbers in arguments become json.Number.
+func decodeAs[T any](line []byte) (T, error) {
 	var e T
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()

@@ -15,8 +15,8 @@ import (
 type Event interface {
 	// Type returns the value of "type" in JSON (specification, section 10.3).
 	Type() string
-	// redacted returns a copy with secrets replaced by r, and with texts of calls cut to MaxText.
-	redacted(r Redactor) Event
+	// withoutSecrets returns a copy with secrets replaced by r, and with texts of calls cut to MaxText.
+	withoutSecrets(r Redactor) Event
 }
 
 // Outcome is how a trail or a step ended.

@@ -28,15 +28,15 @@ func Limit(s string, limit int) string {
 	return fmt.Sprintf("%s… [%d %s left out]", s[:end], rest, unit)
 }
 
-// limited returns s cut to MaxText bytes.
-func limited(s string) string { return Limit(s, MaxText) }
+// limitText returns s cut to MaxText bytes.
+func limitText(s string) string { return Limit(s, MaxText) }
 
-// limitedArgs returns args with each text in it cut to MaxText bytes. It returns args itself when none is longer.
-func limitedArgs(args map[string]any) map[string]any {
+// limitArgs returns args with each text in it cut to MaxText bytes. It returns args itself when none is longer.
+func limitArgs(args map[string]any) map[string]any {
 	if !hasLongText(args) {
 		return args
 	}
-	out, _ := limitedValue(args).(map[string]any) // a mapping stays one
+	out, _ := limitValue(args).(map[string]any) // a mapping stays one
 	return out
 }
 
@@ -56,20 +56,20 @@ func hasLongText(v any) bool {
 	return false
 }
 
-func limitedValue(v any) any {
+func limitValue(v any) any {
 	switch v := v.(type) {
 	case string:
-		return limited(v)
+		return limitText(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = limitedValue(e)
+			out[i] = limitValue(e)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, e := range v {
-			out[name] = limitedValue(e)
+			out[name] = limitValue(e)
 		}
 		return out
 	}

@@ -9,4 +9,4 @@ type Lost struct {
 // Type implements Event.
 func (Lost) Type() string { return "lost" }
 
-func (e Lost) redacted(Redactor) Event { return e }
+func (e Lost) withoutSecrets(Redactor) Event { return e }

@@ -113,7 +113,7 @@ func (s *Stream) emit(r Record, log Handler) {
 	s.seq++
 	r.Seq, r.Time = s.seq, s.now()
 	r.Session, r.Trail = s.redactor.Text(r.Session), s.redactor.Text(r.Trail)
-	r.Event = r.Event.redacted(s.redactor)
+	r.Event = r.Event.withoutSecrets(s.redactor)
 	for i, h := range s.handlers {
 		if h != nil && !s.handle(h, r) {
 			s.handlers[i] = nil

@@ -30,7 +30,7 @@ func Compare(a, b *image.RGBA, threshold float64) Comparison {
 	first, second := pixels{a.Pix, a.Stride, size}, pixels{b.Pix, b.Stride, size}
 	for y := range size.Y {
 		for x := range size.X {
-			p, q := first.at(x, y), second.at(x, y)
+			p, q := first.pixelAt(x, y), second.pixelAt(x, y)
 			switch {
 			case p == q || colorDelta(p, q) <= limit:
 				grey := uint8(255 + (p.brightness()-255)/10)
@@ -68,7 +68,7 @@ type pixels struct {
 	size   image.Point
 }
 
-func (p pixels) at(x, y int) pixel {
+func (p pixels) pixelAt(x, y int) pixel {
 	i := y*p.stride + 4*x
 	return pixel(p.data[i : i+3])
 }
@@ -76,12 +76,12 @@ func (p pixels) at(x, y int) pixel {
 // isSmoothed reports whether a pixel is likely a part of an edge that was smoothed: it has darker and brighter
 // neighbours, at most two like itself, and its darkest or brightest neighbour is part of an area in both pictures.
 func (p pixels) isSmoothed(x, y int, other pixels) bool {
-	centre := p.at(x, y).brightness()
+	centre := p.pixelAt(x, y).brightness()
 	var darkest, brightest image.Point
 	low, high := 0.0, 0.0
-	equal := p.outside(x, y)
+	equal := p.missingNeighbours(x, y)
 	for n := range p.neighbours(x, y) {
-		switch delta := centre - p.at(n.X, n.Y).brightness(); {
+		switch delta := centre - p.pixelAt(n.X, n.Y).brightness(); {
 		case math.Abs(delta) < 1e-9:
 			equal++
 		case delta < low:
@@ -98,17 +98,17 @@ func (p pixels) isSmoothed(x, y int, other pixels) bool {
 
 // isInArea reports whether a pixel has at least three neighbours of its colour.
 func (p pixels) isInArea(at image.Point) bool {
-	equal := p.outside(at.X, at.Y)
+	equal := p.missingNeighbours(at.X, at.Y)
 	for n := range p.neighbours(at.X, at.Y) {
-		if p.at(n.X, n.Y) == p.at(at.X, at.Y) {
+		if p.pixelAt(n.X, n.Y) == p.pixelAt(at.X, at.Y) {
 			equal++
 		}
 	}
 	return equal > 2
 }
 
-// outside returns 1 for a pixel at the border, whose missing neighbours count as one that is equal.
-func (p pixels) outside(x, y int) int {
+// missingNeighbours returns 1 for a pixel at the border, whose missing neighbours count as one that is equal.
+func (p pixels) missingNeighbours(x, y int) int {
 	if x == 0 || y == 0 || x == p.size.X-1 || y == p.size.Y-1 {
 		return 1
 	}

@@ -84,39 +84,40 @@ func (b Baselines) Verify(ctx context.Context, c Check) (tool.Result, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
-	taken, diff, err := c.stable(ctx, baseline)
+	taken, diff, err := c.stablePicture(ctx, baseline)
 	switch {
 	case taken == nil && errors.Is(err, context.DeadlineExceeded) && fault.As(err) == nil:
-		return failed(nil, "no picture of the screen was taken within %s", c.Limit), nil
+		return failedResult(nil, "no picture of the screen was taken within %s", c.Limit), nil
 	case taken == nil:
 		return tool.Result{}, err
 	case err != nil:
-		return failed(attached("screen", taken), "the screen did not stay the same for two pictures within %s%s", c.Limit, because(err)), nil
+		return failedResult(attachment("screen", taken), "the screen did not stay the same for two pictures within %s%s", c.Limit, causeText(err)), nil
 	case diff == "":
-		return tool.Result{OK: true, Text: fmt.Sprintf("the screen is as in %s", b.shown(path))}, nil
+		return tool.Result{OK: true, Text: fmt.Sprintf("the screen is as in %s", b.shownPath(path))}, nil
 	case b.Update == UpdateChanged, b.Update == UpdateMissing && baseline == nil:
 		return b.write(path, taken)
 	case baseline == nil:
-		r := failed(attached("actual", taken), "the picture %s does not exist", b.shown(path))
+		r := failedResult(attachment("actual", taken), "the picture %s does not exist", b.shownPath(path))
 		r.Hint = "run with --update-screenshots missing to write it, and look at it"
 		return r, nil
 	}
-	return c.different(b.shown(path), baseline, taken, diff), nil
+	return c.differenceResult(b.shownPath(path), baseline, taken, diff), nil
 }
 
 var errUnstable = errors.New("no two pictures were equal")
 
-// because says why there was no second picture; empty when there was.
-func because(err error) string {
+// causeText says why there was no second picture; empty when there was.
+func causeText(err error) string {
 	if errors.Is(err, errUnstable) {
 		return ""
 	}
 	return "; " + err.Error()
 }
 
-// stable returns the last picture of two equal ones, and how it differs from the baseline: "" when it does not. It
-// returns once it does not, or at the end of ctx. The error says that no two pictures were equal, or why there is none.
-func (c Check) stable(ctx context.Context, baseline *image.RGBA) (taken *image.RGBA, diff string, err error) {
+// stablePicture takes pictures until two in a row are equal and match the baseline, or until ctx ends. It returns the
+// last picture, and how it differs from the baseline: "" for a match. The error says that no two pictures were equal, or
+// why no picture was taken.
+func (c Check) stablePicture(ctx context.Context, baseline *image.RGBA) (taken *image.RGBA, diff string, err error) {
 	err = errUnstable
 	for {
 		now, takeErr := c.Take(ctx)
@@ -129,7 +130,7 @@ func (c Check) stable(ctx context.Context, baseline *image.RGBA) (taken *image.R
 			return taken, diff, err
 		}
 		if taken != nil && now.Rect == taken.Rect && bytes.Equal(now.Pix, taken.Pix) {
-			if diff, err = c.difference(baseline, now), nil; diff == "" || baseline == nil {
+			if diff, err = c.describeDifference(baseline, now), nil; diff == "" || baseline == nil {
 				return now, diff, nil
 			}
 		}
@@ -142,8 +143,8 @@ func (c Check) stable(ctx context.Context, baseline *image.RGBA) (taken *image.R
 	}
 }
 
-// difference says how a picture differs from the baseline, "" when it does not.
-func (c Check) difference(baseline, taken *image.RGBA) string {
+// describeDifference says how a picture differs from the baseline, "" when it does not.
+func (c Check) describeDifference(baseline, taken *image.RGBA) string {
 	if baseline == nil {
 		return "there is none"
 	}
@@ -158,22 +159,22 @@ func (c Check) difference(baseline, taken *image.RGBA) string {
 		100*compared.Ratio(), 100*c.MaxDiffRatio)
 }
 
-// different returns the result of a picture that differs.
-func (c Check) different(shown string, baseline, taken *image.RGBA, diff string) tool.Result {
-	pictures := append(attached("expected", baseline), attached("actual", taken)...)
+// differenceResult returns the result of a picture that differs.
+func (c Check) differenceResult(shown string, baseline, taken *image.RGBA, diff string) tool.Result {
+	pictures := append(attachment("expected", baseline), attachment("actual", taken)...)
 	if baseline.Rect == taken.Rect {
-		pictures = append(pictures, attached("difference", Compare(baseline, taken, c.Threshold).Diff)...)
+		pictures = append(pictures, attachment("difference", Compare(baseline, taken, c.Threshold).Diff)...)
 	}
-	r := failed(pictures, "the screen is not as in %s: %s", shown, diff)
+	r := failedResult(pictures, "the screen is not as in %s: %s", shown, diff)
 	r.Hint = "if the screen is right, run with --update-screenshots changed"
 	return r
 }
 
-func failed(pictures []tool.Attachment, format string, args ...any) tool.Result {
+func failedResult(pictures []tool.Attachment, format string, args ...any) tool.Result {
 	return tool.Result{Kind: fault.ToolFailed, Text: fmt.Sprintf(format, args...), Attachments: pictures}
 }
 
-func attached(name string, p *image.RGBA) []tool.Attachment {
+func attachment(name string, p *image.RGBA) []tool.Attachment {
 	return []tool.Attachment{{Type: "image", MIME: "image/png", Name: name, Data: Write(p)}}
 }
 
@@ -189,7 +190,7 @@ func (b Baselines) read(path string) (*image.RGBA, error) {
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.ToolFailed, err, "run with --update-screenshots missing after you have removed it",
-			"read the picture "+b.shown(path))
+			"read the picture "+b.shownPath(path))
 	}
 	return picture, nil
 }
@@ -207,13 +208,13 @@ func (b Baselines) write(path string, p *image.RGBA) (tool.Result, error) {
 		})
 	}
 	if err != nil {
-		return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "write the picture "+b.shown(path))
+		return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "write the picture "+b.shownPath(path))
 	}
-	note := fmt.Sprintf("the picture %s was written, and the screen was not compared", b.shown(path))
+	note := fmt.Sprintf("the picture %s was written, and the screen was not compared", b.shownPath(path))
 	return tool.Result{OK: true, Text: note, Notes: []string{note}}, nil
 }
 
-// shown returns the path of a baseline as messages show it: with the folder of the trail's pictures.
-func (b Baselines) shown(path string) string {
+// shownPath returns the path of a baseline as messages show it: with the folder of the trail's pictures.
+func (b Baselines) shownPath(path string) string {
 	return filepath.Base(b.Dir) + "/" + filepath.Base(path)
 }

@@ -48,8 +48,8 @@ func decodeControl(dst, b []byte, whole bool) (decoded []byte, n int) {
 	return append(dst, ' '), n
 }
 
-// visible returns what readers see of a text, on one line.
-func visible(text string) string {
+// visibleText returns what readers see of a text, on one line.
+func visibleText(text string) string {
 	var out []byte
 	for rest := []byte(text); len(rest) > 0; {
 		var n int

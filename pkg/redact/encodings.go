@@ -31,29 +31,29 @@ const (
 // its long lines, and its shell-quoted, hexadecimal and base64 forms.
 func encodings(value string) []string {
 	lf := strings.ReplaceAll(value, "\r\n", "\n")
-	texts := distinct(value, lf, strings.ReplaceAll(lf, "\n", "\r\n"))
+	texts := distinctTexts(value, lf, strings.ReplaceAll(lf, "\n", "\r\n"))
 	var out []string
 	for _, text := range texts {
 		digits := hex.EncodeToString([]byte(text))
 		out = append(out, digits, strings.ToUpper(digits))
-		for _, inner := range distinct(text, quoteJSON(text, false), quoteJSON(text, true)) {
+		for _, inner := range distinctTexts(text, quoteJSON(text, false), quoteJSON(text, true)) {
 			out = append(out, base64s(inner)...)
 		}
 	}
 	if len(value) >= minCase {
-		texts = distinct(append(texts, strings.ToUpper(value), strings.ToLower(value))...)
+		texts = distinctTexts(append(texts, strings.ToUpper(value), strings.ToLower(value))...)
 	}
 	for _, text := range texts {
 		out = append(out, text, strings.ReplaceAll(text, " ", "+"), replaceInvalid(text),
 			strings.ReplaceAll(text, `'`, `'\''`), strings.ReplaceAll(text, `'`, `'"'"'`))
 	}
-	if seen := visible(value); utf8.RuneCountInString(seen) >= MinLength {
+	if seen := visibleText(value); utf8.RuneCountInString(seen) >= MinLength {
 		out = append(out, seen)
 	}
 	return append(out, longLines(lf)...)
 }
 
-func distinct(texts ...string) []string {
+func distinctTexts(texts ...string) []string {
 	var out []string
 	for _, text := range texts {
 		if !slices.Contains(out, text) {
@@ -94,7 +94,7 @@ func base64s(text string) []string {
 	var out []string
 	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		if len(text) < minEmbedded {
-			out = append(out, padded(e.EncodeToString([]byte(text)), len(text))...)
+			out = append(out, paddings(e.EncodeToString([]byte(text)), len(text))...)
 			continue
 		}
 		for before := range 3 {
@@ -110,7 +110,7 @@ func base64s(text string) []string {
 func base64At(e *base64.Encoding, before int, text string) []string {
 	all := append(make([]byte, before), text...)
 	digits := e.EncodeToString(all)[(8*before+5)/6:] // those that the text begins
-	ends := padded(digits, len(all))
+	ends := paddings(digits, len(all))
 	if shared := len(all) % 3; shared > 0 {
 		for _, next := range sharedBytes() {
 			last := e.EncodeToString(append(all[len(all)-shared:len(all):len(all)], next))
@@ -140,8 +140,8 @@ func sharedBytes() []byte {
 	return out
 }
 
-// padded returns base64 digits of so many bytes without and with padding.
-func padded(digits string, size int) []string {
+// paddings returns base64 digits of so many bytes without and with padding.
+func paddings(digits string, size int) []string {
 	out := []string{digits}
 	for range (3 - size%3) % 3 {
 		digits += "="

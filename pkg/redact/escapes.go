@@ -33,8 +33,8 @@ func allEscapes() [escapeKinds]escape {
 // is JSON has two, and a query in it three.
 const maxEscapes = 3
 
-// incomplete is the result for the beginning of a sequence.
-func incomplete(dst, b []byte, whole bool) (decoded []byte, n int) {
+// incompleteEscape is the result for the beginning of a sequence.
+func incompleteEscape(dst, b []byte, whole bool) (decoded []byte, n int) {
 	if whole {
 		return append(dst, b[0]), 1
 	}
@@ -44,7 +44,7 @@ func incomplete(dst, b []byte, whole bool) (decoded []byte, n int) {
 // decodeBackslash decodes the escapes of JSON, of shells (a backslash before a punctuation mark or space) and \xHH.
 func decodeBackslash(dst, b []byte, whole bool) (decoded []byte, n int) {
 	if len(b) < 2 {
-		return incomplete(dst, b, whole)
+		return incompleteEscape(dst, b, whole)
 	}
 	switch c := b[1]; {
 	case c == 'u':
@@ -69,7 +69,7 @@ func decodeUnicode(dst, b []byte, whole bool) (decoded []byte, n int) {
 	unit, ok, more := hexDigits(b, 2, size)
 	switch {
 	case more:
-		return incomplete(dst, b, whole)
+		return incompleteEscape(dst, b, whole)
 	case !ok:
 		return append(dst, b[0]), 1
 	case !utf16.IsSurrogate(unit):
@@ -109,7 +109,7 @@ func decodeHex(dst, b []byte, from int, whole bool) (decoded []byte, n int) {
 	number, ok, more := hexDigits(b, from, from+2)
 	switch {
 	case more:
-		return incomplete(dst, b, whole)
+		return incompleteEscape(dst, b, whole)
 	case !ok:
 		return append(dst, b[0]), 1
 	}
@@ -135,5 +135,5 @@ func decodeEntity(dst, b []byte, whole bool) (decoded []byte, n int) {
 			return append(dst, b[0]), 1
 		}
 	}
-	return incomplete(dst, b, whole)
+	return incompleteEscape(dst, b, whole)
 }

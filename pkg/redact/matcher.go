@@ -13,11 +13,11 @@ type matcher struct {
 type node struct {
 	char           byte
 	child, sibling int32 // 0 for none
-	fail           int32 // the longest proper suffix that is in the trie
-	depth          int32 // length of the string that leads here
-	open           int32 // length of its longest suffix that is a proper prefix of an added string
-	length         int32 // of the longest added string that is a suffix of it; 0 for none
-	id             int32 // of that string
+	fail           int32 // the node of the longest proper suffix of the node's string that is in the trie
+	depth          int32 // length of the node's string, which leads from the root to the node
+	open           int32 // length of the longest suffix of the node's string that is a proper prefix of an added string
+	length         int32 // of the longest added string that is a suffix of the node's string; 0 for none
+	id             int32 // of the added string with that length
 }
 
 func newMatcher() *matcher { return &matcher{nodes: make([]node, 1)} }

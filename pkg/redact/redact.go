@@ -15,12 +15,12 @@
 //     line end.
 //
 // A secret is also found when escape sequences, control characters or characters without width separate its characters,
-// and when its spaces are other white space, such as a line break. It is not found when an escape
-// begins before it and includes its first bytes: who decodes the text does not get the secret either.
+// and when its spaces are other white space, such as a line break. It is not found when its first bytes belong to an
+// escape that begins before them: decoding the text does not yield the secret either.
 //
 // Values of fewer than MinLength characters are not redacted, because they are part of too many other words; Warnings
-// says so. White space around a value is not part of the secret (a file ends with a newline, what a tool prints of it
-// does not).
+// says so. White space around a value is not part of the secret, because a file with the value ends with a newline, and
+// output of a tool may not.
 //
 // The time is linear in the length of the text for any secrets. A Redactor never changes and may be used by any
 // goroutine. A Writer must be used by one goroutine at a time.
@@ -143,10 +143,10 @@ func (r *Redactor) Value(v any) any {
 	if r.isZero() || len(r.names) == 0 && !hasCapability(v) {
 		return v
 	}
-	return r.value(v)
+	return r.redactValue(v)
 }
 
-func (r *Redactor) value(v any) any {
+func (r *Redactor) redactValue(v any) any {
 	switch v := v.(type) {
 	case nil, bool:
 		return v
@@ -158,21 +158,21 @@ func (r *Redactor) value(v any) any {
 		}
 		list := make([]any, len(v))
 		for i, e := range v {
-			list[i] = r.value(e)
+			list[i] = r.redactValue(e)
 		}
 		return list
 	case map[string]any:
 		if v == nil {
 			return v
 		}
-		return r.object(v)
+		return r.redactObject(v)
 	default:
-		return r.encoded(v)
+		return r.redactEncoded(v)
 	}
 }
 
-// object redacts the keys and values of a mapping. Keys that become equal get a number from the second on.
-func (r *Redactor) object(v map[string]any) map[string]any {
+// redactObject redacts the keys and values of a mapping. Keys that become equal get a number from the second on.
+func (r *Redactor) redactObject(v map[string]any) map[string]any {
 	object := make(map[string]any, len(v))
 	var redacted []string
 	for _, k := range slices.Sorted(maps.Keys(v)) {
@@ -180,7 +180,7 @@ func (r *Redactor) object(v map[string]any) map[string]any {
 			redacted = append(redacted, k)
 			continue
 		}
-		object[k] = r.value(v[k])
+		object[k] = r.redactValue(v[k])
 	}
 	for _, k := range redacted {
 		text := r.Text(k)
@@ -191,13 +191,13 @@ func (r *Redactor) object(v map[string]any) map[string]any {
 			}
 			name = fmt.Sprintf("%s %d", text, n)
 		}
-		object[name] = r.value(v[k])
+		object[name] = r.redactValue(v[k])
 	}
 	return object
 }
 
-// encoded redacts a value after encoding it as JSON: numbers, and types that value does not handle.
-func (r *Redactor) encoded(v any) any {
+// redactEncoded redacts a value after encoding it as JSON: numbers, and types that redactValue does not handle.
+func (r *Redactor) redactEncoded(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return r.Text(fmt.Sprint(v))
@@ -210,7 +210,7 @@ func (r *Redactor) encoded(v any) any {
 	}
 	number, ok := plain.(json.Number)
 	if !ok {
-		return r.value(plain)
+		return r.redactValue(plain)
 	}
 	if s := r.Text(number.String()); s != number.String() {
 		return s

@@ -34,7 +34,7 @@ const capability = -1
 type layer struct {
 	escape     *escape // decoded in its parent's text; nil for the base layer
 	depth      int     // number of escapes
-	on         bool    // false: it has the same state as its parent
+	enabled    bool    // false: it has the same state as its parent
 	state      int32   // of the matcher
 	capability int     // bytes of a capability that were read
 	starts     []int   // where in the source the last bytes begin; not used by the base layer
@@ -42,7 +42,7 @@ type layer struct {
 	sequence   []byte  // the bytes of pending
 	decoded    []byte  // the decoded bytes of sequence; kept to reuse its memory
 	children   [escapeKinds]*layer
-	active     int // number of children that are on
+	active     int // number of children that are enabled
 }
 
 // char is a byte of a layer, and the part of the source that it was decoded from.
@@ -55,7 +55,7 @@ type char struct {
 func (s *scanner) scan(b []byte) {
 	offset := s.read
 	for i := 0; i < len(b); i++ {
-		if s.base.atRest() {
+		if s.base.isIdle() {
 			if i += s.r.skip(b[i:]); i == len(b) {
 				break
 			}
@@ -66,7 +66,7 @@ func (s *scanner) scan(b []byte) {
 	s.read = offset + len(b)
 }
 
-// skip returns how many bytes at the beginning of b do not change the state of a layer at rest.
+// skip returns how many bytes at the beginning of b do not change the state of an idle layer.
 func (r *Redactor) skip(b []byte) int {
 	if len(r.names) == 0 {
 		return indexCapability(b)
@@ -99,7 +99,7 @@ func (s *scanner) push(l *layer, c char) {
 	l.state = s.r.matcher.step(l.state, c.b)
 	l.capability = stepCapability(l.capability, c.b)
 	if l.depth > 0 {
-		l.remember(c.start, s.r.needed(l))
+		l.remember(c.start, s.r.neededBytes(l))
 	}
 	if n := &s.r.matcher.nodes[l.state]; n.length > 0 {
 		s.add(match{l.startOf(int(n.length), c.end), c.end, int(n.id)})
@@ -109,7 +109,7 @@ func (s *scanner) push(l *layer, c char) {
 		l.capability = 0
 	}
 	if l.active > 0 && l.state == 0 && l.capability == 0 {
-		l.rest()
+		l.disableIdleChildren()
 	}
 }
 
@@ -121,8 +121,8 @@ func (s *scanner) decode(l *layer, c char) {
 	}
 	for kind := range escapeKinds {
 		child := l.children[kind]
-		if child == nil || !child.on {
-			if leads&(1<<kind) == 0 || l.depth == maxEscapes || !s.r.matters(l, kind, c.b) {
+		if child == nil || !child.enabled {
+			if leads&(1<<kind) == 0 || l.depth == maxEscapes || !s.r.needsChild(l, kind, c.b) {
 				continue
 			}
 			child = s.activate(l, kind)
@@ -136,9 +136,9 @@ func (s *scanner) decode(l *layer, c char) {
 	}
 }
 
-// matters reports whether a layer needs a child for a lead byte. Control characters matter only within what may be a
+// needsChild reports whether a layer needs a child for a lead byte. Control characters matter only within what may be a
 // secret or a capability, and white space only where a secret has a space.
-func (r *Redactor) matters(l *layer, kind int, lead byte) bool {
+func (r *Redactor) needsChild(l *layer, kind int, lead byte) bool {
 	switch {
 	case !r.escapes[kind].last:
 		return true
@@ -154,10 +154,10 @@ func (s *scanner) activate(l *layer, kind int) *layer {
 		l.children[kind] = &layer{escape: &s.r.escapes[kind], depth: l.depth + 1}
 	}
 	child := l.children[kind]
-	child.on, child.state, child.capability = true, l.state, l.capability
+	child.enabled, child.state, child.capability = true, l.state, l.capability
 	l.active++
 	child.starts = child.starts[:0]
-	for n := s.r.needed(l); n > 0; n-- {
+	for n := s.r.neededBytes(l); n > 0; n-- {
 		child.starts = append(child.starts, l.startOf(n, s.read))
 	}
 	return child
@@ -188,19 +188,19 @@ func (s *scanner) close() { s.closeLayer(&s.base) }
 func (s *scanner) closeLayer(l *layer) {
 	s.drain(l, true)
 	for _, child := range l.children {
-		if child != nil && child.on {
+		if child != nil && child.enabled {
 			s.closeLayer(child)
 		}
 	}
 }
 
-// needed returns how many of a layer's last bytes are part of a match, or may be part of one that is not complete.
-func (r *Redactor) needed(l *layer) int {
+// neededBytes returns how many of a layer's last bytes are part of a match, or may be part of one that is not complete.
+func (r *Redactor) neededBytes(l *layer) int {
 	return max(int(r.matcher.nodes[l.state].depth), l.capability)
 }
 
-// open returns how many of a layer's last bytes may be part of a match that is not complete.
-func (r *Redactor) open(l *layer) int {
+// openBytes returns how many of a layer's last bytes may be part of a match that is not complete.
+func (r *Redactor) openBytes(l *layer) int {
 	return max(int(r.matcher.nodes[l.state].open), l.capability)
 }
 
@@ -220,36 +220,37 @@ func (l *layer) startOf(n, end int) int {
 	return l.starts[len(l.starts)-n]
 }
 
-// atRest reports whether nothing is pending in a layer or in those that decode escapes in it.
-func (l *layer) atRest() bool {
+// isIdle reports whether nothing is pending in a layer or in those that decode escapes in it.
+func (l *layer) isIdle() bool {
 	return l.state == 0 && l.capability == 0 && l.active == 0 && len(l.pending) == 0
 }
 
-// rest turns off the children of l that are at rest. l must be in the initial state, which they then share.
-func (l *layer) rest() {
+// disableIdleChildren turns off the children of l in which nothing is pending. l must be in the initial state, which is
+// then also theirs.
+func (l *layer) disableIdleChildren() {
 	for _, child := range l.children {
-		if child != nil && child.on && child.atRest() {
-			child.on = false
+		if child != nil && child.enabled && child.isIdle() {
+			child.enabled = false
 			l.active--
 		}
 	}
 }
 
-// settled returns how many bytes from the beginning of the source cannot be part of a later match.
-func (s *scanner) settled() int { return min(s.read, s.r.unsettled(&s.base, s.read)) }
+// settledLength returns how many bytes from the beginning of the source cannot be part of a later match.
+func (s *scanner) settledLength() int { return min(s.read, s.r.firstUnsettled(&s.base, s.read)) }
 
-// unsettled returns where the first incomplete match of a layer begins.
-func (r *Redactor) unsettled(l *layer, read int) int {
+// firstUnsettled returns where the first incomplete match of a layer begins.
+func (r *Redactor) firstUnsettled(l *layer, read int) int {
 	first := math.MaxInt
-	if n := r.open(l); n > 0 {
+	if n := r.openBytes(l); n > 0 {
 		first = l.startOf(n, read)
 	}
 	if len(l.pending) > 0 {
 		first = min(first, l.pending[0].start)
 	}
 	for _, child := range l.children {
-		if child != nil && child.on {
-			first = min(first, r.unsettled(child, read))
+		if child != nil && child.enabled {
+			first = min(first, r.firstUnsettled(child, read))
 		}
 	}
 	return first

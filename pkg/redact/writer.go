@@ -29,7 +29,7 @@ func (w *writer) Write(b []byte) (int, error) {
 		return len(b), w.err
 	}
 	w.scanner.scan(b)
-	to := w.scanner.settled()
+	to := w.scanner.settledLength()
 	if len(w.held) == 0 && len(w.scanner.matches) == 0 && to == w.scanner.read {
 		w.settled = to
 		_, w.err = w.w.Write(b) // without copying it

@@ -241,7 +241,7 @@ func (a *reportCommands) replayResults(f mergeFlags, all []results, total event.
 	}
 	var measured run.Measured
 	for _, r := range all {
-		logs := html.In(r.logsDir)
+		logs := html.HandlerFor(r.logsDir)
 		_, err := report.ReadResults(r.path, event.HandlerFunc(func(record event.Record) {
 			switch e := record.Event.(type) {
 			case event.RunFinished: // the console and the HTML report get one for all results at the end

@@ -41,8 +41,8 @@ func (c *ciWriter) Write(p []byte) (int, error) {
 	defer c.mu.Unlock()
 	out := make([]byte, 0, len(p)+8)
 	for i, b := range p {
-		if c.completes(p[i:]) {
-			out = append(out, c.separated(b)...)
+		if c.completesCommand(p[i:]) {
+			out = append(out, c.separate(b)...)
 		} else {
 			out = append(out, b)
 		}
@@ -53,15 +53,15 @@ func (c *ciWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (c *ciWriter) separated(b byte) []byte {
+func (c *ciWriter) separate(b byte) []byte {
 	if c.isJSON && b == '[' {
 		return []byte(`\u005b`)
 	}
 	return []byte{' ', b}
 }
 
-// completes reports whether the first byte of rest is the last one of a command's beginning, and notes it.
-func (c *ciWriter) completes(rest []byte) bool {
+// completesCommand reports whether the first byte of rest is the last one of a command's beginning, and notes it.
+func (c *ciWriter) completesCommand(rest []byte) bool {
 	b := rest[0]
 	colons := c.colon && b == ':'
 	c.colon = c.lineStart && b == ':'

@@ -103,7 +103,7 @@ func (c *Console) Close() {
 	defer c.mu.Unlock()
 	var lines []string
 	for _, p := range c.live {
-		lines = append(lines, c.block(p)...)
+		lines = append(lines, c.heldBlock(p)...)
 	}
 	c.live = nil
 	if c.finished != nil {
@@ -123,31 +123,31 @@ func (c *Console) Handle(r event.Record) {
 	case event.TrailStarted:
 		c.trailStarted(trail)
 	case event.ServerStarted:
-		c.verbose(p, "  server %s: %d %s (%s)", oneLine(e.Server), e.Tools, plural(e.Tools, "tool"), formatMillis(e.DurationMs))
+		c.printVerbose(p, "  server %s: %d %s (%s)", oneLine(e.Server), e.Tools, plural(e.Tools, "tool"), formatMillis(e.DurationMs))
 	case event.StepStarted:
-		c.verbose(p, "  %s", stepText(e))
+		c.printVerbose(p, "  %s", stepText(e))
 	case event.CallStarted:
 		if c.opts.Verbose {
-			c.verbose(p, "%s%s %s", indent(e.Call), oneLine(e.Tool), c.argsText(e.Args))
+			c.printVerbose(p, "%s%s %s", indent(e.Call), oneLine(e.Tool), c.argsText(e.Args))
 		}
 	case event.CallProgress:
 		if !c.style.Live {
-			c.verbose(p, "    %s %s: %s", c.p.more, oneLine(e.Tool), c.excerpt(e.Message))
+			c.printVerbose(p, "    %s %s: %s", c.p.more, oneLine(e.Tool), c.excerpt(e.Message))
 		}
 	case event.CallFinished:
 		c.callFinished(p, e)
 	case event.StepFinished:
 		if e.Outcome == event.Skipped {
-			c.verbose(p, "    %s skipped", c.p.dim(c.p.skipped))
+			c.printVerbose(p, "    %s skipped", c.p.dim(c.p.skipped))
 		}
 	case event.DeviceNoted:
-		c.verbose(p, "    %s", oneLine(e.Kind+": "+e.Text))
+		c.printVerbose(p, "    %s", oneLine(e.Kind+": "+e.Text))
 	case event.TrailFinished:
 		c.trailFinished(trail)
 	case event.RunFinished:
 		c.finished = &e
 	case event.Log:
-		c.log(r, p, e)
+		c.printLog(r, p, e)
 	}
 }
 
@@ -168,7 +168,7 @@ func (c *Console) trailStarted(trail *Case) {
 		return
 	}
 	steps := fmt.Sprint(trail.TrailStarted.Steps, " ", plural(trail.TrailStarted.Steps, "step"))
-	c.note("running %s%s (%s)", p.count, p.id().displayName(), joinNonEmpty(", ", steps, oneLine(trail.Target), oneLine(trail.Driver)))
+	c.printUnlessQuiet("running %s%s (%s)", p.count, p.id().displayName(), joinNonEmpty(", ", steps, oneLine(trail.Target), oneLine(trail.Driver)))
 }
 
 // nextCount returns the number of the next trail and the number of all, such as "[3/20] "; empty for a single trail.
@@ -225,14 +225,14 @@ func (c *Console) callFinished(p *progress, e event.CallFinished) {
 	if !e.OK {
 		symbol, text = c.p.bad(c.p.failed), e.Error
 	}
-	c.verbose(p, "%s%s %s (%s) %s", indent(e.Call), symbol, oneLine(e.Tool), formatMillis(e.DurationMs), c.excerpt(text))
+	c.printVerbose(p, "%s%s %s (%s) %s", indent(e.Call), symbol, oneLine(e.Tool), formatMillis(e.DurationMs), c.excerpt(text))
 }
 
 func (c *Console) trailFinished(trail *Case) {
 	var lines []string
 	var count string
 	if p := c.removeProgress(func(p *progress) bool { return p.Case == trail }); p != nil {
-		lines, count = c.block(p), p.count
+		lines, count = c.heldBlock(p), p.count
 	} else {
 		count = c.nextCount()
 	}
@@ -273,8 +273,8 @@ func (c *Console) trailFinished(trail *Case) {
 	}
 }
 
-// log prints a message at once, with the name of its trail when several run.
-func (c *Console) log(r event.Record, p *progress, e event.Log) {
+// printLog prints a message at once, with the name of its trail when several run.
+func (c *Console) printLog(r event.Record, p *progress, e event.Log) {
 	word := map[string]string{"warn": c.p.warn("warning:"), "error": c.p.bad("error:"), "info": "note:", "debug": c.p.dim("debug:")}[e.Level]
 	if e.Level == "debug" && !c.opts.Verbose || e.Level == "info" && c.opts.Quiet {
 		return
@@ -296,8 +296,8 @@ func (c *Console) log(r event.Record, p *progress, e event.Log) {
 	c.draw()
 }
 
-// note prints a line unless --quiet is set.
-func (c *Console) note(format string, args ...any) {
+// printUnlessQuiet prints a line unless --quiet is set.
+func (c *Console) printUnlessQuiet(format string, args ...any) {
 	if !c.opts.Quiet {
 		c.print(fmt.Sprintf(format, args...))
 	}
@@ -314,9 +314,9 @@ func (c *Console) trailPrefix(r event.Record, p *progress) string {
 	return p.id().displayName()
 }
 
-// verbose prints a line of a trail, which may be nil, with --verbose: at once, or with the result of the trail when
+// printVerbose prints a line of a trail, which may be nil, with --verbose: at once, or with the result of the trail when
 // several run.
-func (c *Console) verbose(p *progress, format string, args ...any) {
+func (c *Console) printVerbose(p *progress, format string, args ...any) {
 	if !c.opts.Verbose || c.opts.Quiet {
 		return
 	}
@@ -328,8 +328,8 @@ func (c *Console) verbose(p *progress, format string, args ...any) {
 	c.print(line)
 }
 
-// block returns the held lines of a trail, below its name.
-func (c *Console) block(p *progress) []string {
+// heldBlock returns the held lines of a trail, below its name.
+func (c *Console) heldBlock(p *progress) []string {
 	if len(p.held.lines) == 0 {
 		return nil
 	}

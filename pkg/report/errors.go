@@ -15,8 +15,8 @@ func Error(w io.Writer, style Style, err error) {
 	p := newPalette(w, style)
 	var b strings.Builder
 	for _, e := range fault.Split(err) {
-		fmt.Fprintf(&b, "%s %s\n", p.bad("trailblaze: error:"), Clean(message(e)))
-		for _, problem := range ifMany(problems(e)) {
+		fmt.Fprintf(&b, "%s %s\n", p.bad("trailblaze: error:"), Clean(headline(e)))
+		for _, problem := range unlessSingle(problems(e)) {
 			fmt.Fprintf(&b, "\n%s\n", Clean(problem.Error()))
 			writeSnippet(&b, p, problem)
 			if problem.Hint != "" {
@@ -52,9 +52,9 @@ type errorJSON struct {
 // ErrorJSON writes err as one line of JSON, with problems in details.problems. Joined errors are in details.errors, and
 // the kind is that of the error that decides the exit code.
 func ErrorJSON(w io.Writer, err error) {
-	body := describe(err)
+	body := newErrorJSON(err)
 	if parts := fault.Split(err); len(parts) > 1 {
-		body = joined(err, parts)
+		body = joinedErrorJSON(err, parts)
 	}
 	line, encodeErr := jsonLine(map[string]errorJSON{"error": body})
 	if encodeErr != nil {
@@ -64,7 +64,7 @@ func ErrorJSON(w io.Writer, err error) {
 	_, _ = w.Write(line)
 }
 
-func describe(err error) errorJSON {
+func newErrorJSON(err error) errorJSON {
 	e := errorJSON{Kind: fault.KindOf(err), Message: err.Error(), Hint: strings.Join(fault.Hints(err), "\n"), Details: map[string]any{}}
 	if f := fault.As(err); f != nil && f.Details != nil {
 		e.Details = f.Details
@@ -75,7 +75,7 @@ func describe(err error) errorJSON {
 	return e
 }
 
-func joined(err error, parts []error) errorJSON {
+func joinedErrorJSON(err error, parts []error) errorJSON {
 	worst := parts[0]
 	var all []errorJSON
 	var messages []string
@@ -83,7 +83,7 @@ func joined(err error, parts []error) errorJSON {
 		if fault.Worst(fault.ExitCode(e), fault.ExitCode(worst)) != fault.ExitCode(worst) {
 			worst = e
 		}
-		d := describe(e)
+		d := newErrorJSON(e)
 		all, messages = append(all, d), append(messages, d.Message)
 	}
 	return errorJSON{fault.KindOf(worst), strings.Join(messages, "\n"), strings.Join(fault.Hints(err), "\n"), map[string]any{"errors": all}}
@@ -98,16 +98,16 @@ func problems(err error) fault.Problems {
 	return nil
 }
 
-// ifMany returns ps when there are several; a single one is in the headline.
-func ifMany(ps fault.Problems) fault.Problems {
+// unlessSingle returns ps when there are several; a single one is in the headline.
+func unlessSingle(ps fault.Problems) fault.Problems {
 	if len(ps) == 1 {
 		return nil
 	}
 	return ps
 }
 
-// message returns the headline of err.
-func message(err error) string {
+// headline returns the first line for err.
+func headline(err error) string {
 	ps := problems(err)
 	if len(ps) < 2 {
 		return err.Error()

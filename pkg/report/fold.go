@@ -18,8 +18,8 @@ func (r *Run) Fold(record event.Record) *Case {
 	return r.fold(record, func() string { return filepath.Join(r.logsDir, record.Session) })
 }
 
-// In returns a handler that adds events of sessions whose folders are in another logsDir.
-func (r *Run) In(logsDir string) event.Handler {
+// HandlerFor returns a handler that adds events of sessions whose folders are in another logsDir.
+func (r *Run) HandlerFor(logsDir string) event.Handler {
 	return event.HandlerFunc(func(record event.Record) {
 		r.fold(record, func() string { return filepath.Join(logsDir, record.Session) })
 	})
@@ -90,7 +90,7 @@ func (r *Run) caseOf(record event.Record, dir func() string) *Case {
 		}
 	}
 	if starts {
-		r.remove(startedID(started)) // an earlier attempt
+		r.removeRunning(startedID(started)) // an earlier attempt
 		r.Running = append(r.Running, c)
 	}
 	return c
@@ -106,8 +106,8 @@ func (r *Run) caseWithoutSession(file string) *Case {
 	return nil
 }
 
-// remove removes the attempt at a replay from the running ones.
-func (r *Run) remove(id trailID) {
+// removeRunning removes the attempt at a replay from the running ones.
+func (r *Run) removeRunning(id trailID) {
 	r.Running = slices.DeleteFunc(r.Running, func(c *Case) bool {
 		if c.id() != id {
 			return false
@@ -249,7 +249,7 @@ func (r *Run) callFinished(c *Case, e event.CallFinished, at time.Time) {
 		return
 	}
 	call.Brief, call.Result, call.To, call.Done = shortLine(text), r.excerpt(indentJSON(text), limit), at, &e
-	if call.step != nil && r.calls > r.maxCalls && call.unimportant() {
+	if call.step != nil && r.calls > r.maxCalls && call.isUnimportant() {
 		r.leaveOut(c, call)
 	}
 }
@@ -264,10 +264,10 @@ func (c *Case) addNotes(e event.CallFinished) {
 	}
 }
 
-// unimportant reports whether neither the call nor one within it made its step fail.
-func (c *Call) unimportant() bool {
+// isUnimportant reports whether neither the call nor one within it made its step fail.
+func (c *Call) isUnimportant() bool {
 	return c.Done != nil && (c.Done.OK || c.Done.Optional) &&
-		!slices.ContainsFunc(c.Calls, func(inner *Call) bool { return !inner.unimportant() })
+		!slices.ContainsFunc(c.Calls, func(inner *Call) bool { return !inner.isUnimportant() })
 }
 
 // leaveOut removes a call of a step, the calls within it and their files.
@@ -280,7 +280,7 @@ func (r *Run) leaveOut(c *Case, call *Call) {
 	}
 	call.step.MoreCalls++
 	r.calls--
-	each([]*Call{call}, func(removed *Call) {
+	eachCall([]*Call{call}, func(removed *Call) {
 		c.MoreFiles += len(removed.Files)
 		delete(c.callsByID, removed.Call)
 	})
@@ -329,7 +329,7 @@ func (r *Run) logLine(e event.Log, after time.Duration) LogLine {
 
 // trailFinished adds the result of a trail, and assigns it the earlier attempts.
 func (r *Run) trailFinished(c *Case, e event.TrailFinished) {
-	r.remove(finishedID(e))
+	r.removeRunning(finishedID(e))
 	r.Finished.Count(e.Outcome, e.Flaky)
 	r.Finished.CountRepeat(e)
 	e.Reason = truncate(e.Reason, maxReason)

@@ -39,13 +39,13 @@ func (a *Annotations) Handle(r event.Record) {
 		if e.Step > 0 {
 			step = fmt.Sprintf("step %d: %s\n", e.Step, e.StepText)
 		}
-		add(&a.errors, a.command("error", e, step+e.Reason+"\n"+e.Hint))
+		appendLimited(&a.errors, a.command("error", e, step+e.Reason+"\n"+e.Hint))
 	case e.Flaky:
-		add(&a.warnings, a.command("warning", e, fmt.Sprintf("flaky: passed on attempt %d", e.Attempts)))
+		appendLimited(&a.warnings, a.command("warning", e, fmt.Sprintf("flaky: passed on attempt %d", e.Attempts)))
 	}
 }
 
-func add(to *[]string, command string) {
+func appendLimited(to *[]string, command string) {
 	if len(*to) < maxAnnotations {
 		*to = append(*to, command)
 	}

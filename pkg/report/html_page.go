@@ -79,7 +79,7 @@ func (h *HTML) page() *page {
 		}
 	}
 	slices.SortStableFunc(p.trails, func(a, b *pageCase) int { return compareCases(a.Case, b.Case) })
-	if p.Devices = devices(p.trails, (*pageCase).DeviceName); len(p.Devices) == 1 {
+	if p.Devices = distinctNames(p.trails, (*pageCase).DeviceName); len(p.Devices) == 1 {
 		p.Devices = nil
 	}
 	before := 0
@@ -97,7 +97,7 @@ func (h *HTML) page() *page {
 		before += t.Count
 	}
 	for _, g := range []group{
-		{"Did not pass", p.bad()},
+		{"Did not pass", p.notPassed()},
 		{"Flaky", p.withOutcome(flaky)},
 		{"Passed", p.withOutcome(event.Passed)},
 		{"Skipped", p.withOutcome(event.Skipped)},
@@ -114,8 +114,8 @@ func (p *page) withOutcome(outcomes ...event.Outcome) []*pageCase {
 	return slices.DeleteFunc(slices.Clone(p.trails), func(c *pageCase) bool { return !slices.Contains(outcomes, c.Outcome()) })
 }
 
-// bad returns the trails that did not pass.
-func (p *page) bad() []*pageCase { return p.withOutcome(event.Failed, event.Error, unfinished) }
+// notPassed returns the trails that did not pass.
+func (p *page) notPassed() []*pageCase { return p.withOutcome(event.Failed, event.Error, unfinished) }
 
 // cspHash returns the hash of a style or script for a content security policy.
 func cspHash(s string) string {
@@ -128,7 +128,7 @@ func (p *page) Total() int { return len(p.trails) }
 
 // Headline returns the result of all trails in words.
 func (p *page) Headline() string {
-	bad := len(p.bad())
+	bad := len(p.notPassed())
 	passed := p.Total() - bad - len(p.withOutcome(event.Skipped))
 	switch {
 	case p.Total() == 0:
@@ -145,8 +145,8 @@ func (p *page) Headline() string {
 	return fmt.Sprintf("All %d trails passed", passed)
 }
 
-// Good reports whether no trail failed.
-func (p *page) Good() bool { return p.Total() > 0 && len(p.bad()) == 0 }
+// NoneFailed reports whether no trail failed.
+func (p *page) NoneFailed() bool { return p.Total() > 0 && len(p.notPassed()) == 0 }
 
 // Facts returns duration, exit code and the number of trails that were not run, in words.
 func (p *page) Facts() []string {
@@ -168,8 +168,8 @@ func (p *page) Facts() []string {
 	return facts
 }
 
-// When formats a time.
-func (p *page) When(t time.Time) string {
+// FormatTime formats a time.
+func (p *page) FormatTime(t time.Time) string {
 	if _, offset := t.Zone(); offset == 0 {
 		return t.UTC().Format("2 January 2006, 15:04:05 UTC")
 	}

@@ -85,15 +85,15 @@ type filmFrame struct {
 // Film returns the screen before the first traced call of a step and after each of them.
 func (s pageStep) Film() []filmFrame {
 	var frames []filmFrame
-	t := s.of.Trace()
-	each(s.Step.Calls, func(c *Call) {
+	t := s.parent.Trace()
+	eachCall(s.Step.Calls, func(c *Call) {
 		traced, ok := t.calls[c.Call]
 		if !ok {
 			return
 		}
 		name := lineText(c.Tool)
 		if len(frames) == 0 && traced.Before != "" {
-			frames = append(frames, s.of.frame("before "+name, traced.Before))
+			frames = append(frames, s.parent.frame("before "+name, traced.Before))
 		}
 		f := filmFrame{When: name}
 		switch traced.After {
@@ -102,7 +102,7 @@ func (s pageStep) Film() []filmFrame {
 		case traced.Before:
 			f.Note = "no change"
 		default:
-			f = s.of.frame(name, traced.After)
+			f = s.parent.frame(name, traced.After)
 		}
 		f.Failed = c.Done != nil && !c.Done.OK
 		frames = append(frames, f)
@@ -136,11 +136,11 @@ type traceDetails struct {
 
 // Details returns what the trace has of the call, nil for nothing.
 func (c pageCall) Details() *traceDetails {
-	traced, ok := c.of.Trace().calls[c.Call.Call]
+	traced, ok := c.parent.Trace().calls[c.Call.Call]
 	if !ok {
 		return nil
 	}
-	h := c.of.page
+	h := c.parent.page
 	d := &traceDetails{
 		URL:      pathText(truncate(traced.URL, maxLine)),
 		Requests: h.traceLines(traced.Requests),
@@ -148,7 +148,7 @@ func (c pageCall) Details() *traceDetails {
 		Omitted:  traced.Omitted,
 	}
 	if traced.Tree != "" {
-		d.Tree = c.of.load([]event.Evidence{{File: path.Join(event.TraceFolder, traced.Tree), Title: "elements of the screen"}})
+		d.Tree = c.parent.load([]event.Evidence{{File: path.Join(event.TraceFolder, traced.Tree), Title: "elements of the screen"}})
 	}
 	return d
 }

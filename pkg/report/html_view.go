@@ -18,11 +18,11 @@ type (
 	}
 	pageStep struct {
 		*Step
-		of *pageCase
+		parent *pageCase
 	}
 	pageCall struct {
 		*Call
-		of *pageCase
+		parent *pageCase
 	}
 )
 
@@ -36,26 +36,26 @@ func pageFuncs() template.FuncMap {
 
 // Steps returns the steps.
 func (c *pageCase) Steps() []pageStep {
-	return mapped(c.Case.Steps, func(s *Step) pageStep { return pageStep{s, c} })
+	return mapSlice(c.Case.Steps, func(s *Step) pageStep { return pageStep{s, c} })
 }
 
 // Calls returns the calls of the step.
-func (s pageStep) Calls() []pageCall { return s.of.calls(s.Step.Calls) }
+func (s pageStep) Calls() []pageCall { return s.parent.calls(s.Step.Calls) }
 
 // Calls returns the calls that are nested directly in the call.
-func (c pageCall) Calls() []pageCall { return c.of.calls(c.Call.Calls) }
+func (c pageCall) Calls() []pageCall { return c.parent.calls(c.Call.Calls) }
 
 func (c *pageCase) calls(all []*Call) []pageCall {
-	return mapped(all, func(call *Call) pageCall { return pageCall{call, c} })
+	return mapSlice(all, func(call *Call) pageCall { return pageCall{call, c} })
 }
 
 // Earlier returns the attempts before the last one.
 func (c *pageCase) Earlier() []*pageCase {
-	return mapped(c.Case.Earlier, func(e *Case) *pageCase { return &pageCase{Case: e, page: c.page} })
+	return mapSlice(c.Case.Earlier, func(e *Case) *pageCase { return &pageCase{Case: e, page: c.page} })
 }
 
-// mapped returns what f returns for each element.
-func mapped[T, U any](all []T, f func(T) U) []U {
+// mapSlice returns what f returns for each element.
+func mapSlice[T, U any](all []T, f func(T) U) []U {
 	results := make([]U, len(all))
 	for i, one := range all {
 		results[i] = f(one)
@@ -193,7 +193,7 @@ func (c *pageCase) Artifacts() []string {
 		return nil
 	}
 	all := c.Finished.Artifacts
-	return mapped(all[:min(len(all), maxFiles)], func(path string) string { return pathText(truncate(path, maxLine)) })
+	return mapSlice(all[:min(len(all), maxFiles)], func(path string) string { return pathText(truncate(path, maxLine)) })
 }
 
 // Number returns the number of the nth earlier attempt. Attempts before those may be missing.
@@ -216,7 +216,7 @@ func (s pageStep) Duration() string {
 }
 
 // Bar returns the part of the trail's time that the step took.
-func (s pageStep) Bar() bar { return s.of.bar(s.From, s.To) }
+func (s pageStep) Bar() bar { return s.parent.bar(s.From, s.To) }
 
 // State returns the outcome of the call, for a CSS class and a label.
 func (c pageCall) State() event.Outcome {
@@ -238,7 +238,7 @@ func (c pageCall) Duration() string {
 }
 
 // Bar returns the part of the trail's time that the call took.
-func (c pageCall) Bar() bar { return c.of.bar(c.From, c.To) }
+func (c pageCall) Bar() bar { return c.parent.bar(c.From, c.To) }
 
 // Inner returns the number of calls that are nested directly in the call.
 func (c pageCall) Inner() int { return len(c.Call.Calls) + c.MoreCalls }
@@ -253,13 +253,13 @@ func (c *pageCase) ShownFiles() []shownFile { return c.load(c.Files) }
 func (c *pageCase) ServerLogs() []shownFile { return c.load(serverLogs(c.Dir)) }
 
 // ShownFiles returns the files of the step.
-func (s pageStep) ShownFiles() []shownFile { return s.of.load(s.Files) }
+func (s pageStep) ShownFiles() []shownFile { return s.parent.load(s.Files) }
 
 // ShownFiles returns the files of the call.
-func (c pageCall) ShownFiles() []shownFile { return c.of.load(c.Files) }
+func (c pageCall) ShownFiles() []shownFile { return c.parent.load(c.Files) }
 
 func (c *pageCase) load(files []event.Evidence) []shownFile {
-	return mapped(files, func(e event.Evidence) shownFile { return c.page.load(c.Dir, e) })
+	return mapSlice(files, func(e event.Evidence) shownFile { return c.page.load(c.Dir, e) })
 }
 
 // bar is a part of a trail's time, in thousandths of it.

@@ -229,10 +229,10 @@ func (s *suite) properties() *properties {
 	if s.flaky > 0 {
 		list = append(list, property{"flaky", fmt.Sprint(s.flaky)})
 	}
-	for _, d := range devices(s.Cases, func(c testCase) string { return c.id.device }) {
+	for _, d := range distinctNames(s.Cases, func(c testCase) string { return c.id.device }) {
 		list = append(list, property{"device", oneLine(d)})
 	}
-	for _, product := range devices(s.Cases, func(c testCase) string { return c.product }) {
+	for _, product := range distinctNames(s.Cases, func(c testCase) string { return c.product }) {
 		list = append(list, property{"product", oneLine(product)})
 	}
 	for _, p := range []property{{"shard", s.run.Shard}, {"trailblaze", s.run.Version}, {"commit", s.run.Commit}} {

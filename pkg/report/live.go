@@ -25,11 +25,11 @@ type progress struct {
 func (c *Console) line(p *progress, symbol string, now time.Time) string {
 	took := " " + formatDuration(now.Sub(p.Since))
 	room := c.style.Width - 1
-	return fitWidth(fitWidth(symbol+" "+p.count+p.id().displayName()+c.p.dash+c.current(p.Case), room-ansi.StringWidth(took), c.p.more)+took, room, "")
+	return fitWidth(fitWidth(symbol+" "+p.count+p.id().displayName()+c.p.dash+c.activity(p.Case), room-ansi.StringWidth(took), c.p.more)+took, room, "")
 }
 
-// current returns what a trail is doing: its step and its call, or what happens before the steps.
-func (c *Console) current(r *Case) string {
+// activity returns what a trail does: its step and its call, or what happens before the steps.
+func (c *Console) activity(r *Case) string {
 	step, call := "starting", ""
 	if s := r.Step(); s != nil {
 		step = stepText(s.StepStarted)

@@ -37,11 +37,11 @@ func (id trailID) displayName() string {
 	return titleOrFile(id.title, id.file)
 }
 
-// devices returns the names of the devices of all elements, sorted, each once and without empty ones.
-func devices[T any](all []T, of func(T) string) []string {
+// distinctNames returns the names of all elements, sorted, each once and without empty ones.
+func distinctNames[T any](all []T, name func(T) string) []string {
 	var names []string
 	for _, one := range all {
-		if d := of(one); d != "" && !slices.Contains(names, d) {
+		if d := name(one); d != "" && !slices.Contains(names, d) {
 			names = append(names, d)
 		}
 	}

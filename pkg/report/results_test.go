@@ -118,7 +118,7 @@ func TestReportsOfResultsEqualThoseOfRun(t *testing.T) {
 	hostileRun(t, logs, s)
 	s.Emit(event.RunFinished{Failed: 1, ExitCode: 1})
 	junit, page := NewJUnit(), NewHTML("")
-	if _, err := ReadResults(resultsFile(t, lines.String()), junit, page.In(logs)); err != nil {
+	if _, err := ReadResults(resultsFile(t, lines.String()), junit, page.HandlerFor(logs)); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(written(t, wantJUnit), written(t, junit)); diff != "" {

@@ -179,10 +179,10 @@ func (s *Step) topNumber() string {
 	return number
 }
 
-// each calls f for calls and the calls within them, in the order in which they began.
-func each(calls []*Call, f func(*Call)) {
+// eachCall calls f for calls and the calls within them, in the order in which they began.
+func eachCall(calls []*Call, f func(*Call)) {
 	for _, c := range calls {
 		f(c)
-		each(c.Calls, f)
+		eachCall(c.Calls, f)
 	}
 }

@@ -38,7 +38,7 @@ func TestRunOfSessionThatGoesOn(t *testing.T) {
 	c := r.Cases[0]
 	var got []string
 	for _, s := range c.Steps {
-		each(s.Calls, func(call *Call) {
+		eachCall(s.Calls, func(call *Call) {
 			got = append(got, fmt.Sprint(s.Index, " ", s.Text, ": ", call.Call, " ", call.Tool, " ", call.Done != nil, " ", call.Result.Text, len(call.Files)))
 		})
 	}

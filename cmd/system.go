@@ -163,7 +163,7 @@ func (s System) cacheDir() string {
 // cacheProblem says why the cache folder that the environment names is not used; empty when it is used.
 func (s System) cacheProblem() string {
 	dir := s.namedCacheDir()
-	if why := files.Distrusted(dir); why != "" {
+	if why := files.DistrustReason(dir); why != "" {
 		return fmt.Sprintf("the cache folder %s is not used, because %s", dir, why)
 	}
 	return ""

@@ -36,7 +36,7 @@ func (e TooLargeError) Error() string {
 // Read returns the content of a regular file of at most limit bytes. It follows links. The error is an *fs.PathError;
 // its cause may be ErrNotRegular or a TooLargeError.
 func Read(path string, limit int64) ([]byte, error) {
-	if err := check(os.Stat(path)); err != nil {
+	if err := checkRegular(os.Stat(path)); err != nil {
 		return nil, pathError(path, err)
 	}
 	// Opening a pipe that replaced the file since then must not wait for a writer.
@@ -45,7 +45,7 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, err //nolint:wrapcheck // it is a *fs.PathError
 	}
 	defer func() { _ = file.Close() }()
-	if err := check(file.Stat()); err != nil {
+	if err := checkRegular(file.Stat()); err != nil {
 		return nil, pathError(path, err)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, limit+1))
@@ -144,7 +144,7 @@ func Abandon() {
 	}
 }
 
-func check(info fs.FileInfo, err error) error {
+func checkRegular(info fs.FileInfo, err error) error {
 	if err == nil && !info.Mode().IsRegular() {
 		return ErrNotRegular
 	}

@@ -9,17 +9,17 @@ import (
 	"syscall"
 )
 
-// Distrusted returns why a folder may contain what other users of the machine wrote: it belongs to another user, or
+// DistrustReason returns why a folder may contain what other users of the machine wrote: it belongs to another user, or
 // every user may write into it. It returns "" for other folders, and for one that does not exist.
-func Distrusted(dir string) string {
+func DistrustReason(dir string) string {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return ""
 	}
-	return distrusted(info, os.Geteuid())
+	return distrustReason(info, os.Geteuid())
 }
 
-func distrusted(info fs.FileInfo, user int) string {
+func distrustReason(info fs.FileInfo, user int) string {
 	const others = 0o002
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {

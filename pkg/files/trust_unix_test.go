@@ -18,7 +18,7 @@ func TestFoldersOfOthersAreDistrusted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := distrusted(info, user); got != want {
+		if got := distrustReason(info, user); got != want {
 			t.Errorf("%s: %q, want %q", info.Mode(), got, want)
 		}
 	}
@@ -31,11 +31,11 @@ func TestFoldersOfOthersAreDistrusted(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(want, user)
-		if got := Distrusted(dir); got != want {
+		if got := DistrustReason(dir); got != want {
 			t.Errorf("%s: %q, want %q", mode, got, want)
 		}
 	}
-	if got := Distrusted(filepath.Join(dir, "none")); got != "" {
+	if got := DistrustReason(filepath.Join(dir, "none")); got != "" {
 		t.Errorf("a folder that does not exist: %q", got)
 	}
 }

@@ -1,4 +1,4 @@
 package files
 
-// Distrusted returns "": who may write into a folder is not looked at.
-func Distrusted(string) string { return "" }
+// DistrustReason returns "": who may write into a folder is not looked at.
+func DistrustReason(string) string { return "" }

@@ -86,8 +86,8 @@ func (f *runFlags) bind(p *program, c *cobra.Command) {
 	flags.StringVar(&f.record, "record", "",
 		"record the run of one trail to `FILE`; in an existing file, only the recordings for this device are replaced")
 	flags.StringVar(&f.screenshots, "update-screenshots", string(picture.UpdateNone),
-		"which pictures that verifyScreenshot compares with are written: `"+strings.Join(picture.Updates(), "|")+"`")
-	complete(c, "update-screenshots", picture.Updates())
+		"which pictures that verifyScreenshot compares with are written: `"+strings.Join(picture.UpdateModes(), "|")+"`")
+	complete(c, "update-screenshots", picture.UpdateModes())
 	flags.StringVar(&f.evidence, "evidence", run.EvidenceOnFailure,
 		"when to keep screenshots and other evidence of the device: `"+strings.Join(evidenceModes(), "|")+"`")
 	complete(c, "evidence", evidenceModes())
@@ -279,7 +279,7 @@ func (f *runFlags) check() error {
 	}
 	return errors.Join(checkMode("--unrecorded", f.unrecorded, []string{"fail", "skip"}),
 		checkMode("--evidence", f.evidence, evidenceModes()),
-		checkMode("--update-screenshots", f.screenshots, picture.Updates()), checkMode("--trace", f.trace, config.TraceModes()))
+		checkMode("--update-screenshots", f.screenshots, picture.UpdateModes()), checkMode("--trace", f.trace, config.TraceModes()))
 }
 
 // runOptions returns the options of a run, without its trails and its stream. used gets its sessions.

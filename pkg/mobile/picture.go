@@ -103,7 +103,7 @@ func (d *phone) picture(ctx context.Context, t pictureTarget) (*image.RGBA, erro
 	if err != nil {
 		return nil, err
 	}
-	taken, err := picture.Read(data)
+	taken, err := picture.DecodePNG(data)
 	if err != nil {
 		return nil, fault.Wrap(fault.ToolFailed, err, "", "read the screenshot")
 	}

@@ -44,7 +44,7 @@ func TestPicturesOfAPhone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken, err := picture.Read(data)
+	taken, err := picture.DecodePNG(data)
 	if err != nil || taken.Rect != image.Rect(0, 0, 50, 34) {
 		t.Fatalf("the element is %v, %v", taken.Rect, err)
 	}

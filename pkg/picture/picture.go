@@ -13,8 +13,8 @@ import (
 // MaxPixels is the number of pixels of the largest picture that is read. A page of 1280 pixels may be 39,000 high.
 const MaxPixels = 50_000_000
 
-// Read decodes a PNG as an opaque picture at the origin. A picture that is too large is not decoded.
-func Read(data []byte) (*image.RGBA, error) {
+// DecodePNG decodes a PNG as an opaque picture at the origin. A picture that is too large is not decoded.
+func DecodePNG(data []byte) (*image.RGBA, error) {
 	header, err := png.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("not a PNG: %w", err)
@@ -33,8 +33,8 @@ func Read(data []byte) (*image.RGBA, error) {
 	return opaque, nil
 }
 
-// Write encodes a picture as a PNG.
-func Write(p image.Image) []byte {
+// EncodePNG encodes a picture.
+func EncodePNG(p image.Image) []byte {
 	var out bytes.Buffer
 	_ = png.Encode(&out, p) // a buffer takes everything, and no picture is too large
 	return out.Bytes()

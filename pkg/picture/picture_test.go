@@ -66,7 +66,7 @@ func TestPixelsDifferAsForPixelmatch(t *testing.T) {
 			a, b := scene(seed, 0), scene(seed, float64(seed)/4)
 			for i, p := range []*image.RGBA{a, b} {
 				name := filepath.Join(dir, strconv.Itoa(int(2*seed)+i)+".png")
-				if err := os.WriteFile(name, picture.Write(p), 0o600); err != nil {
+				if err := os.WriteFile(name, picture.EncodePNG(p), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				args = append(args, name)
@@ -101,14 +101,14 @@ func TestDifferenceShowsWhatDiffers(t *testing.T) {
 // A header can promise any number of pixels.
 func TestPictureThatIsTooLargeIsNotDecoded(t *testing.T) {
 	t.Parallel()
-	header := picture.Write(image.NewRGBA(image.Rect(0, 0, 1, 1)))
+	header := picture.EncodePNG(image.NewRGBA(image.Rect(0, 0, 1, 1)))
 	binary.BigEndian.PutUint32(header[16:], 200_000)
 	binary.BigEndian.PutUint32(header[20:], 200_000)
 	binary.BigEndian.PutUint32(header[29:], crc32.ChecksumIEEE(header[12:29]))
-	if _, err := picture.Read(header); err == nil || !strings.Contains(err.Error(), "200000×200000 pixels are more than") {
+	if _, err := picture.DecodePNG(header); err == nil || !strings.Contains(err.Error(), "200000×200000 pixels are more than") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := picture.Read([]byte("GIF89a")); err == nil {
+	if _, err := picture.DecodePNG([]byte("GIF89a")); err == nil {
 		t.Error("a GIF was read")
 	}
 }
@@ -124,7 +124,7 @@ func TestCropAndMask(t *testing.T) {
 	if p.RGBAAt(1, 1) != (color.RGBA{255, 0, 255, 255}) {
 		t.Errorf("%v", p.RGBAAt(1, 1))
 	}
-	read, err := picture.Read(picture.Write(p))
+	read, err := picture.DecodePNG(picture.EncodePNG(p))
 	if err != nil || !bytes.Equal(read.Pix, p.Pix) {
 		t.Errorf("what was written is not what is read: %v", err)
 	}

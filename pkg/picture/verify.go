@@ -27,8 +27,8 @@ const (
 	UpdateChanged Update = "changed" // these, and those that differ
 )
 
-// Updates are the kinds of update.
-func Updates() []string {
+// UpdateModes returns the values of Update.
+func UpdateModes() []string {
 	return []string{string(UpdateNone), string(UpdateMissing), string(UpdateChanged)}
 }
 
@@ -175,7 +175,7 @@ func failedResult(pictures []tool.Attachment, format string, args ...any) tool.R
 }
 
 func attachment(name string, p *image.RGBA) []tool.Attachment {
-	return []tool.Attachment{{Type: "image", MIME: "image/png", Name: name, Data: Write(p)}}
+	return []tool.Attachment{{Type: "image", MIME: "image/png", Name: name, Data: EncodePNG(p)}}
 }
 
 // read returns a baseline, nil when it does not exist.
@@ -186,7 +186,7 @@ func (b Baselines) read(path string) (*image.RGBA, error) {
 	}
 	var picture *image.RGBA
 	if err == nil {
-		picture, err = Read(data)
+		picture, err = DecodePNG(data)
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.ToolFailed, err, "run with --update-screenshots missing after you have removed it",
@@ -203,7 +203,7 @@ func (b Baselines) write(path string, p *image.RGBA) (tool.Result, error) {
 	err := os.MkdirAll(b.Dir, 0o755)
 	if err == nil {
 		err = files.Replace(path, func(f *os.File) error {
-			_, err := f.Write(Write(p))
+			_, err := f.Write(EncodePNG(p))
 			return err
 		})
 	}

@@ -58,7 +58,7 @@ func TestVerify(t *testing.T) {
 			b := picture.Baselines{Dir: filepath.Join(t.TempDir(), "cart.screens"), Device: "web-linux", Update: tt.update}
 			file := filepath.Join(b.Dir, "total-web-linux.png")
 			if tt.baseline != nil {
-				if err := errors.Join(os.Mkdir(b.Dir, 0o700), os.WriteFile(file, picture.Write(tt.baseline), 0o600)); err != nil {
+				if err := errors.Join(os.Mkdir(b.Dir, 0o700), os.WriteFile(file, picture.EncodePNG(tt.baseline), 0o600)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -82,7 +82,7 @@ func TestVerify(t *testing.T) {
 				want = tt.written
 			}
 			data, err := os.ReadFile(file)
-			if want == nil && !os.IsNotExist(err) || want != nil && string(data) != string(picture.Write(want)) {
+			if want == nil && !os.IsNotExist(err) || want != nil && string(data) != string(picture.EncodePNG(want)) {
 				t.Errorf("%d bytes in the file, %v", len(data), err)
 			}
 		})

@@ -117,7 +117,7 @@ func (s *pageShot) take(ctx context.Context) (*image.RGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken, err := picture.Read(data)
+	taken, err := picture.DecodePNG(data)
 	if err != nil {
 		return nil, fault.Wrap(fault.ToolFailed, err, "", "read the screenshot")
 	}

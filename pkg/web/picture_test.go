@@ -49,7 +49,7 @@ func TestVerifyScreenshot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := picture.Read(data)
+		p, err := picture.DecodePNG(data)
 		if err != nil || p.Rect.Dx() != want.X || want.Y > 0 && p.Rect.Dy() != want.Y || p.Rect.Dy() < want.Y {
 			t.Errorf("%s: %v, %v", name, p.Rect, err)
 		}

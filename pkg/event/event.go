@@ -188,7 +188,7 @@ type TrailFinished struct {
 	Product string `json:"product,omitempty"`
 	// Earlier are the attempts before the last one.
 	Earlier []Attempt `json:"earlier,omitempty"`
-	// Failures are what did not end the trail, but fails it at its end. Reason has them in words.
+	// Failures did not end the trail when they happened, but fail it at its end. Reason has them in words.
 	Failures []Failure `json:"failures,omitempty"`
 	// Interrupted reports that a signal ended the trail, which the log says.
 	Interrupted bool `json:"interrupted,omitempty"`

@@ -16,7 +16,7 @@ const (
 )
 
 // decodeControl removes what a terminal and the reports do not show: escape sequences, control characters and characters
-// without width, which a reader that removes them would join what they separate. White space becomes one space, as
+// without width. Text on both sides of them is joined, as by a reader that removes them. White space becomes one space, as
 // where lines are joined.
 func decodeControl(dst, b []byte, whole bool) (decoded []byte, n int) {
 	if strings.IndexByte(spaces, b[0]) < 0 {

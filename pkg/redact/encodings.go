@@ -105,8 +105,8 @@ func base64s(text string) []string {
 }
 
 // base64At returns what a text looks like in base64 after some bytes. A digit that the text shares with the byte before
-// or after it takes each of its possible values. The one before a long text is left out: it shows at most four bits of
-// the text.
+// or after it takes each of its possible values. For a long text the digit shared with the byte before it is left out: the
+// digit shows at most four bits of the text.
 func base64At(e *base64.Encoding, before int, text string) []string {
 	all := append(make([]byte, before), text...)
 	digits := e.EncodeToString(all)[(8*before+5)/6:] // those that the text begins

@@ -17,7 +17,7 @@ type scanner struct {
 	read     int // bytes so far
 	base     layer
 	matches  []match // by start, of the same start the longest first
-	replaced int     // end of the last match that was replaced, or of the text after it that was appended to the output
+	replaced int     // end of what was replaced or appended to the output
 	last     int     // id of that match
 }
 

@@ -12,8 +12,7 @@ import (
 // maxRepeats is the number of repeated trails that a summary sums up. Those that did not always pass are first.
 const maxRepeats = 20
 
-// byFailures returns the trails that were repeated, the one that failed most often first. Those that were only skipped
-// are left out.
+// byFailures returns the repeated trails, the one that failed most often first, without trails that were only skipped.
 func byFailures(all []event.Repeated) []event.Repeated {
 	sorted := slices.DeleteFunc(slices.Clone(all), func(r event.Repeated) bool { return r.Runs == r.Skipped })
 	slices.SortStableFunc(sorted, func(a, b event.Repeated) int {

@@ -55,7 +55,8 @@ func (c *Console) summary(e event.RunFinished) []string {
 	return append(lines, c.counts(e))
 }
 
-// noteLines returns a line for each note of a call in a trail that passed: a person may think that it checked more.
+// noteLines returns a line for each note of a call in a trail that passed, because the call may not have checked what its
+// author meant.
 func (c *Console) noteLines() []string {
 	lines := c.notes
 	if rest := c.noteCount - len(c.notes); rest > 0 {

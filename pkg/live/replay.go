@@ -84,7 +84,7 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	}
 	report := TrailReport{File: s.relative(path)}
 	if s.source == nil || s.source.path != path {
-		report.Replayed, report.Invalid, err = s.load(path, r.Args)
+		err = s.load(path, r.Args, &report)
 	} else {
 		err = s.mayContinue()
 	}
@@ -187,12 +187,11 @@ func (s *Session) mayContinue() error {
 	return err
 }
 
-// load makes the steps of a trail those of the session. decided has an outcome if the trail is not replayed: it is
-// skipped on the device, or invalid, which means that a call cannot be made.
-func (s *Session) load(path string, args map[string]string) (decided Replayed, invalid bool, err error) {
-	if len(s.walk.Root.Steps) > 0 {
-		return decided, false, fault.New(fault.Misuse, "save or drop the recorded steps, or start another session",
-			"the session has recorded steps, and %s cannot be replayed in it", s.relative(path))
+// load makes the steps of a trail those of the session. The report gets an outcome if the trail is not replayed: it is
+// skipped on the device, or a call in it cannot be made.
+func (s *Session) load(path string, args map[string]string, report *TrailReport) error {
+	if err := s.mayLoad(report.File); err != nil {
+		return err
 	}
 	loaded := &source{path: path, args: args, contents: map[string][]byte{}}
 	loader := s.loader()
@@ -201,34 +200,50 @@ func (s *Session) load(path string, args map[string]string) (decided Replayed, i
 		loaded.contents[path] = data
 		return data, problems
 	}
-	file, problems := loader.Load(s.relative(path), path)
-	if len(problems) > 0 {
-		return decided, false, problems
+	file, problems := loader.Load(report.File, path)
+	if len(problems) == 0 {
+		problems = loader.WithSnippets(s.unreplayable(file))
 	}
-	if problems := s.unreplayable(file); len(problems) > 0 {
-		return decided, false, loader.WithSnippets(problems)
+	if len(problems) > 0 {
+		return problems
 	}
 	resolved, err := trail.ResolveArgs(file.Config.Args, args, nil, s.opts.Wording)
 	if err != nil {
-		return decided, false, err
+		return err
+	}
+	if reason, skip := file.SkipReason(s.opts.Lineage); skip {
+		report.Replayed = s.redacted(Replayed{Outcome: event.Skipped, Reason: reason})
+		return nil
 	}
 	plan := replay.NewPlan(file, s.opts.Lineage)
-	if reason, skip := file.SkipReason(s.opts.Lineage); skip {
-		return s.redacted(Replayed{Outcome: event.Skipped, Reason: reason}), false, nil
-	}
 	for _, at := range plan.Misspelt(s.tools()) {
 		s.emit.Log("warn", "replay", at.Error(), "")
 	}
 	if calls, _ := plan.Check(s.tools(), false); len(calls) > 0 {
-		return s.invalid(calls[0], session.Failed(loader.WithSnippets(replay.Problems(calls)))), true, nil
+		report.Replayed = s.invalid(calls[0], session.Failed(loader.WithSnippets(replay.Problems(calls))))
+		report.Invalid = true
+		return nil
 	}
 	if err := s.setValues(file, resolved); err != nil {
-		return decided, false, err
+		return err
 	}
 	s.source, s.walk = loaded, s.newWalk(plan)
 	s.owesTeardown.Store(s.walk.HasTeardown())
 	s.inner.SetTrailDir(filepath.Dir(path))
-	return decided, false, nil
+	return nil
+}
+
+// mayLoad returns an error if the session has steps of its own, or a trail whose steps were dropped but not its teardown.
+func (s *Session) mayLoad(name string) error {
+	switch {
+	case len(s.walk.Root.Steps) > 0:
+		return fault.New(fault.Misuse, "save or drop the recorded steps, or start another session",
+			"the session has recorded steps, and %s cannot be replayed in it", name)
+	case s.owesTeardown.Load():
+		return fault.New(fault.Misuse, "start another session",
+			"the teardown of %s has not run, and %s cannot be replayed before", s.relative(s.source.path), name)
+	}
+	return nil
 }
 
 // unreplayable returns why a trail cannot be replayed in the session: it has no steps, or is for another target.

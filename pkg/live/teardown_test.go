@@ -77,6 +77,23 @@ func TestTeardownWaitsForTheRepair(t *testing.T) {
 	f.wantTaps(wasCleaned)
 }
 
+func TestTeardownIsNotForgottenWhenTheStepsAreDropped(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write(trailFile, cleansUp+"trail:\n"+breaks)
+	f.write("trails/b.trail.yaml", "trail:\n"+launch)
+	f.replayKept()
+	if _, err := f.Edit(t.Context(), live.Edit{Drop: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/b.trail.yaml", Keep: true})
+	if err == nil || !strings.Contains(err.Error(), "the teardown of trails/a.trail.yaml has not run") {
+		t.Errorf("error %v", err)
+	}
+	f.Close(t.Context())
+	f.wantTaps(wasCleaned)
+}
+
 func TestTeardownRunsWhenTheSessionIsClosed(t *testing.T) {
 	t.Parallel()
 	for name, closing := range map[string]func(f *fixture, interrupt context.CancelFunc){

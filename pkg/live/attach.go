@@ -17,7 +17,7 @@ func Attach(ctx context.Context, inner *session.Session, walk *replay.Walk, o Op
 	o.Agent = true
 	return &Session{
 		opts: o, inner: inner, walk: walk, attached: true, ctx: ctx, slot: make(chan struct{}, 1),
-		omitted: len(inner.Recording().Omitted),
+		omitted: len(inner.Recording().Omitted), events: broadcast{closed: true},
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 // Subscribe returns the events of the session from now on, without secrets. At most buffer of them wait for a slow
 // reader, at least 1: then the oldest are dropped, and an [event.Lost] in their place says how many. The channel is
-// closed when the session is closed, after the last event, or by stop, which must be called. The events must not be
-// changed.
+// closed when the session is closed, after the last event, or by stop, which must be called. A session that is attached
+// has no events of its own. The events must not be changed.
 func (s *Session) Subscribe(buffer int) (events <-chan event.Event, stop func()) {
 	return s.events.subscribe(buffer)
 }

@@ -301,3 +301,21 @@ func TestReplayInASessionSaysWhyNothingWasDone(t *testing.T) {
 		t.Errorf("a teardown is not repaired:\n%s", c.stderr)
 	}
 }
+
+// TestTrailOfCornerShopIsReplayedAlike is about positions in a trail, which are not references of the session.
+func TestTrailOfCornerShopIsReplayedAlike(t *testing.T) {
+	t.Parallel()
+	d := newPhoneDesk(t)
+	d.endSessions(t)
+	d.android()
+	for _, platform := range []string{"web", "android"} {
+		t.Run(platform, func(t *testing.T) {
+			flags := []string{"--platform", platform, "--classifier", platform} // else a session records for what the phone is
+			ran, _ := d.replayedByRun(t, "trails/see-an-order.trail.yaml", flags...)
+			inSession := d.replayedInSession(t, platform, "trails/see-an-order.trail.yaml", flags, nil)
+			if diff := cmp.Diff(ran, inSession); diff != "" || ran.Outcome != "passed" {
+				t.Errorf("%s (-run +session):\n%s", ran.Outcome, diff)
+			}
+		})
+	}
+}

@@ -88,7 +88,7 @@ func TestSubscribersComeAndGo(t *testing.T) {
 				}
 			}
 			stop()
-			for range events { //nolint:revive // until it is closed
+			for range events {
 			}
 		})
 	}

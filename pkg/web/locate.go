@@ -107,11 +107,21 @@ type candidate struct {
 func (l *locator) candidates() []candidate {
 	const name, row, place = "role and name", "role and name in a row or part of the page", "role, name and place among others"
 	list := []candidate{
-		{"test id", l.byTestID(false)}, {name, l.byName(isConstant, l.unique)}, {row, l.byRow(isConstant)}, {"id", l.byStableID},
-		{name, l.byName(isChanging, l.unique)}, {row, l.byRow(isChanging)}, {"attribute", l.byAttributes},
-		{name, l.byName(isLong, l.unique)}, {"role in a row or part of the page", l.byRow(isEmpty)}, {"test id", l.byTestID(true)},
-		{place, l.byName(isConstant, l.indexed)}, {place, l.byName(isChanging, l.indexed)}, {place, l.byName(isLong, l.indexed)},
-		{"position", l.byPosition}, {"position", l.byPath},
+		{"test id", l.byTestID(false)},
+		{name, l.byName(isConstant, l.unique)},
+		{row, l.byRow(isConstant)},
+		{"id", l.byStableID},
+		{name, l.byName(isChanging, l.unique)},
+		{row, l.byRow(isChanging)},
+		{"attribute", l.byAttributes},
+		{name, l.byName(isLong, l.unique)},
+		{"role in a row or part of the page", l.byRow(isEmpty)},
+		{"test id", l.byTestID(true)},
+		{place, l.byName(isConstant, l.indexed)},
+		{place, l.byName(isChanging, l.indexed)},
+		{place, l.byName(isLong, l.indexed)},
+		{"position", l.byPosition},
+		{"position", l.byPath},
 	}
 	if l.search.check.name == "visible" && !l.search.acts && l.isText() {
 		return l.withText(list)

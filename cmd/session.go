@@ -28,7 +28,7 @@ type sessionCommands struct{ answers }
 // answers prints what sessions in the background answer.
 type answers struct{ *program }
 
-func (a *sessionCommands) newSession() *cobra.Command {
+func (cmd *sessionCommands) newSession() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "session",
 		Short: "Keep a session open, work in it and save what it recorded",
@@ -36,10 +36,10 @@ func (a *sessionCommands) newSession() *cobra.Command {
 toolbox list work in it with --session or TRAILBLAZE_SESSION. Calls that succeed are recorded, and session save writes
 them into a trail.`,
 		Args: cobra.ArbitraryArgs,
-		RunE: a.helpOrUnknown,
+		RunE: cmd.helpOrUnknown,
 	}
-	c.AddCommand(a.newSessionStart(), a.newSessionList(), a.newSessionStatus(), a.newSessionEnd(),
-		a.newSessionRecording(), a.newSessionSave(), a.newSessionReplay())
+	c.AddCommand(cmd.newSessionStart(), cmd.newSessionList(), cmd.newSessionStatus(), cmd.newSessionEnd(),
+		cmd.newSessionRecording(), cmd.newSessionSave(), cmd.newSessionReplay())
 	return c
 }
 
@@ -47,18 +47,18 @@ them into a trail.`,
 const whichSession = `Without NAME it is the session that TRAILBLAZE_SESSION names, or else the only one that runs for the
 project.`
 
-func (a *sessionCommands) newSessionList() *cobra.Command {
+func (cmd *sessionCommands) newSessionList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the sessions",
 		Long: `List the sessions of all projects: those that run, and those that ended without "session end" in the last 7 days, with
 the reason.`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.listSessions(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return cmd.listSessions(c.Context()) },
 	}
 }
 
-func (a *sessionCommands) newSessionStatus() *cobra.Command {
+func (cmd *sessionCommands) newSessionStatus() *cobra.Command {
 	var name string
 	c := &cobra.Command{
 		Use:   "status [NAME]",
@@ -70,18 +70,18 @@ func (a *sessionCommands) newSessionStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := a.findSession(name)
+			r, err := cmd.findSession(name)
 			if err != nil {
 				return err
 			}
-			return a.printStatus(a.sessionView(c.Context(), r))
+			return cmd.printStatus(cmd.sessionView(c.Context(), r))
 		},
 	}
 	bindSessionName(c, &name)
 	return c
 }
 
-func (a *sessionCommands) newSessionEnd() *cobra.Command {
+func (cmd *sessionCommands) newSessionEnd() *cobra.Command {
 	var all bool
 	var name string
 	c := &cobra.Command{
@@ -97,7 +97,7 @@ func (a *sessionCommands) newSessionEnd() *cobra.Command {
 			if all && name != "" {
 				return fault.New(fault.Misuse, "leave one of them out", "--all and the name of a session cannot be used together")
 			}
-			return a.endSessions(c.Context(), name, all)
+			return cmd.endSessions(c.Context(), name, all)
 		},
 	}
 	bindSessionName(c, &name)
@@ -147,22 +147,22 @@ func (p *program) reap() {
 }
 
 // sessionName returns the name of the session that a flag or argument, or else the environment, names.
-func (a *sessionCommands) sessionName(given string) string {
-	return cmp.Or(given, a.env(sessionVariable))
+func (cmd *sessionCommands) sessionName(given string) string {
+	return cmp.Or(given, cmd.env(sessionVariable))
 }
 
 // findSession returns the session that a command names, or else the environment, or else the only one. In a project it
 // is a session of that project.
-func (a *sessionCommands) findSession(given string) (background.Record, error) {
-	a.reap()
-	root, err := a.findRoot()
-	if a.project != "" && err != nil {
+func (cmd *sessionCommands) findSession(given string) (background.Record, error) {
+	cmd.reap()
+	root, err := cmd.findRoot()
+	if cmd.project != "" && err != nil {
 		return background.Record{}, err
 	}
-	if name := a.sessionName(given); name != "" {
-		return a.sessionFolder().Find(name, root)
+	if name := cmd.sessionName(given); name != "" {
+		return cmd.sessionFolder().Find(name, root)
 	}
-	records, err := a.sessionFolder().List()
+	records, err := cmd.sessionFolder().List()
 	if err != nil {
 		return background.Record{}, err
 	}
@@ -178,7 +178,7 @@ func (a *sessionCommands) findSession(given string) (background.Record, error) {
 	}
 	switch {
 	case len(running) == 1:
-		return a.sessionFolder().Find(running[0].Name, root)
+		return cmd.sessionFolder().Find(running[0].Name, root)
 	case len(running) > 1:
 		var names []string
 		for _, r := range running {
@@ -194,12 +194,12 @@ func (a *sessionCommands) findSession(given string) (background.Record, error) {
 }
 
 // connect returns a client for the session that a command names.
-func (a *sessionCommands) connect(given string) (*background.Client, error) {
-	r, err := a.findSession(given)
+func (cmd *sessionCommands) connect(given string) (*background.Client, error) {
+	r, err := cmd.findSession(given)
 	if err != nil {
 		return nil, err
 	}
-	return a.sessionFolder().Connect(r, a.Build.Version)
+	return cmd.sessionFolder().Connect(r, cmd.Build.Version)
 }
 
 // sessionView is a session in JSON output.
@@ -239,10 +239,10 @@ const (
 )
 
 // sessionView returns a session as it is now.
-func (a *sessionCommands) sessionView(ctx context.Context, r background.Record) sessionView {
+func (cmd *sessionCommands) sessionView(ctx context.Context, r background.Record) sessionView {
 	var info background.Info
 	if r.Ended == nil && r.Socket != "" {
-		info, _ = a.sessionFolder().Info(ctx, r) // an error means that it ended since the record was read
+		info, _ = cmd.sessionFolder().Info(ctx, r) // an error means that it ended since the record was read
 	}
 	return newSessionView(r, info)
 }
@@ -263,27 +263,27 @@ func newSessionView(r background.Record, info background.Info) sessionView {
 	return v
 }
 
-func (a *sessionCommands) listSessions(ctx context.Context) error {
-	a.reap()
-	records, err := a.sessionFolder().List()
+func (cmd *sessionCommands) listSessions(ctx context.Context) error {
+	cmd.reap()
+	records, err := cmd.sessionFolder().List()
 	if err != nil {
 		return err
 	}
 	views := []sessionView{}
 	for _, r := range records {
-		views = append(views, a.sessionView(ctx, r))
+		views = append(views, cmd.sessionView(ctx, r))
 	}
-	if a.json {
-		return a.writeJSON(map[string]any{"sessions": views})
+	if cmd.json {
+		return cmd.writeJSON(map[string]any{"sessions": views})
 	}
 	if len(views) == 0 {
-		fmt.Fprintln(a.Stdout, "no sessions; `trailblaze session start` starts one")
+		fmt.Fprintln(cmd.Stdout, "no sessions; `trailblaze session start` starts one")
 		return nil
 	}
 	rows := [][]string{{"NAME", "PROJECT", "SCOPE", "IDLE", "STEPS", "URL"}}
 	for _, v := range views {
 		rows = append(rows, []string{
-			v.Session, a.relative(v.Project), v.scope(), v.idle(), strconv.Itoa(v.Steps), cmp.Or(v.URL, v.Title, v.reason()),
+			v.Session, cmd.relative(v.Project), v.scope(), v.idle(), strconv.Itoa(v.Steps), cmp.Or(v.URL, v.Title, v.reason()),
 		})
 	}
 	for _, row := range rows {
@@ -291,7 +291,7 @@ func (a *sessionCommands) listSessions(ctx context.Context) error {
 			row[i] = report.Clean(row[i])
 		}
 	}
-	report.Table(a.Stdout, a.style(a.OutTTY), rows)
+	report.Table(cmd.Stdout, cmd.style(cmd.OutTTY), rows)
 	return nil
 }
 
@@ -353,9 +353,9 @@ func (a answers) printStatus(v sessionView) error {
 }
 
 // endSessions ends a session or all of them. One that has ended already only loses its record.
-func (a *sessionCommands) endSessions(ctx context.Context, given string, all bool) error {
-	a.reap()
-	folder := a.sessionFolder()
+func (cmd *sessionCommands) endSessions(ctx context.Context, given string, all bool) error {
+	cmd.reap()
+	folder := cmd.sessionFolder()
 	var chosen []background.Record
 	if all {
 		records, err := folder.List()
@@ -364,7 +364,7 @@ func (a *sessionCommands) endSessions(ctx context.Context, given string, all boo
 		}
 		chosen = records
 	} else {
-		r, err := a.findSession(given)
+		r, err := cmd.findSession(given)
 		if r.Ended == nil && err != nil {
 			return err
 		}
@@ -372,23 +372,23 @@ func (a *sessionCommands) endSessions(ctx context.Context, given string, all boo
 	}
 	views := []sessionView{}
 	for _, r := range chosen {
-		v, err := a.endSession(ctx, folder, r)
+		v, err := cmd.endSession(ctx, folder, r)
 		if err != nil {
 			return err
 		}
 		views = append(views, v)
 	}
-	a.reap()
-	if a.json {
-		return a.writeJSON(map[string]any{"ended": views})
+	cmd.reap()
+	if cmd.json {
+		return cmd.writeJSON(map[string]any{"ended": views})
 	}
 	return nil
 }
 
-func (a *sessionCommands) endSession(ctx context.Context, folder background.Folder, r background.Record) (sessionView, error) {
-	v := a.sessionView(ctx, r)
+func (cmd *sessionCommands) endSession(ctx context.Context, folder background.Folder, r background.Record) (sessionView, error) {
+	v := cmd.sessionView(ctx, r)
 	if v.State == stateEnded {
-		a.notice(report.Clean(fmt.Sprintf("session %s had ended already: %s", r.Name, r.Ended.Reason)))
+		cmd.notice(report.Clean(fmt.Sprintf("session %s had ended already: %s", r.Name, r.Ended.Reason)))
 		return v, folder.Remove(ctx, r)
 	}
 	info, err := folder.End(ctx, r)
@@ -399,11 +399,11 @@ func (a *sessionCommands) endSession(ctx context.Context, folder background.Fold
 	v.State = stateEnded
 	if v.Unsaved {
 		v.Recording = r.Recording
-		a.notice("session " + r.Name + " ended; what it recorded was not saved and is in " +
-			report.Clean(a.relative(r.Recording)))
+		cmd.notice("session " + r.Name + " ended; what it recorded was not saved and is in " +
+			report.Clean(cmd.relative(r.Recording)))
 		return v, nil
 	}
-	a.notice("session " + r.Name + " ended")
+	cmd.notice("session " + r.Name + " ended")
 	return v, nil
 }
 
@@ -420,11 +420,11 @@ func (f *sessionFlag) bind(c *cobra.Command) {
 }
 
 // session returns the name of the session in which a command works, empty for none.
-func (a *sessionCommands) session(f sessionFlag) string {
+func (cmd *sessionCommands) session(f sessionFlag) string {
 	if f.command.Flags().Changed("session") {
 		return f.name
 	}
-	return a.env(sessionVariable)
+	return cmd.env(sessionVariable)
 }
 
 // checkSessionFlags returns an error for a flag of the command that has no effect in a session. allowed are those that

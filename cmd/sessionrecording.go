@@ -20,7 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-func (a *sessionCommands) newSessionRecording() *cobra.Command {
+func (cmd *sessionCommands) newSessionRecording() *cobra.Command {
 	var replace, drop, reword, move, name string
 	c := &cobra.Command{
 		Use:   "recording [NAME]",
@@ -40,7 +40,7 @@ func (a *sessionCommands) newSessionRecording() *cobra.Command {
 			if name, err = oneSession(args, name); err != nil {
 				return err
 			}
-			client, err := a.connect(name)
+			client, err := cmd.connect(name)
 			if err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func (a *sessionCommands) newSessionRecording() *cobra.Command {
 			if err != nil {
 				return asMisuse(err)
 			}
-			return a.printRecording(client.Record().Name, text)
+			return cmd.printRecording(client.Record().Name, text)
 		},
 	}
 	flags := c.Flags()
@@ -118,7 +118,7 @@ func (a answers) printRecording(session, text string) error {
 	return nil
 }
 
-func (a *sessionCommands) newSessionSave() *cobra.Command {
+func (cmd *sessionCommands) newSessionSave() *cobra.Command {
 	var request live.SaveRequest
 	var name string
 	c := &cobra.Command{
@@ -139,8 +139,8 @@ and the exit code is 1. ` + whichSession,
 				return fault.New(fault.Misuse, "write: trailblaze session save trails/NAME.trail.yaml",
 					"session save takes one file, got %s", count(len(args), "argument"))
 			}
-			request.File = a.projectFile(args[0])
-			return a.saveRecording(c.Context(), name, request)
+			request.File = cmd.projectFile(args[0])
+			return cmd.saveRecording(c.Context(), name, request)
 		},
 	}
 	flags := c.Flags()
@@ -177,15 +177,15 @@ func (v *overwriteValue) String() string {
 func (*overwriteValue) Type() string { return "bool" }
 
 // projectFile returns a path that a session, whose working directory is the project root, reads as this command does.
-func (a *sessionCommands) projectFile(name string) string {
+func (cmd *sessionCommands) projectFile(name string) string {
 	if strings.HasPrefix(name, ".") {
-		return filepath.Join(a.Dir, name)
+		return filepath.Join(cmd.Dir, name)
 	}
 	return name
 }
 
-func (a *sessionCommands) saveRecording(ctx context.Context, name string, request live.SaveRequest) error {
-	client, err := a.connect(name)
+func (cmd *sessionCommands) saveRecording(ctx context.Context, name string, request live.SaveRequest) error {
+	client, err := cmd.connect(name)
 	if err != nil {
 		return err
 	}
@@ -194,13 +194,13 @@ func (a *sessionCommands) saveRecording(ctx context.Context, name string, reques
 		return asMisuse(err)
 	}
 	for _, warning := range saved.Warnings {
-		a.notice("warning: " + report.Clean(warning))
+		cmd.notice("warning: " + report.Clean(warning))
 	}
-	if a.json {
-		err = a.writeJSON(saved)
+	if cmd.json {
+		err = cmd.writeJSON(saved)
 	} else {
-		a.printSaved(saved)
-		a.printAlso(saved, request.Also)
+		cmd.printSaved(saved)
+		cmd.printAlso(saved, request.Also)
 	}
 	if err == nil && !saved.Written {
 		return exitOf(*saved.Replayed)
@@ -311,7 +311,7 @@ func exitOf(r live.Replayed) error {
 	return exitCode(fault.ExitInfra)
 }
 
-func (a *sessionCommands) newSessionReplay() *cobra.Command {
+func (cmd *sessionCommands) newSessionReplay() *cobra.Command {
 	var name string
 	var args []string
 	c := &cobra.Command{
@@ -334,8 +334,8 @@ the session ends. FILE is as in session save. ` + whichSession,
 			if err != nil {
 				return err
 			}
-			return a.replayInSession(c.Context(), name, live.TrailRequest{
-				File: a.projectFile(files[0]), Args: values, Keep: true,
+			return cmd.replayInSession(c.Context(), name, live.TrailRequest{
+				File: cmd.projectFile(files[0]), Args: values, Keep: true,
 			})
 		},
 	}
@@ -344,8 +344,8 @@ the session ends. FILE is as in session save. ` + whichSession,
 	return c
 }
 
-func (a *sessionCommands) replayInSession(ctx context.Context, name string, request live.TrailRequest) error {
-	client, err := a.connect(name)
+func (cmd *sessionCommands) replayInSession(ctx context.Context, name string, request live.TrailRequest) error {
+	client, err := cmd.connect(name)
 	if err != nil {
 		return err
 	}
@@ -354,20 +354,20 @@ func (a *sessionCommands) replayInSession(ctx context.Context, name string, requ
 		return asMisuse(err)
 	}
 	switch {
-	case a.json:
+	case cmd.json:
 		replayed.Rest = nil // the file has them
-		err = a.writeJSON(replayed)
+		err = cmd.writeJSON(replayed)
 	case replayed.Passed():
-		fmt.Fprintf(a.Stdout, "every step of %s passed\n", report.Clean(replayed.File))
+		fmt.Fprintf(cmd.Stdout, "every step of %s passed\n", report.Clean(replayed.File))
 		if replayed.Repaired {
-			a.notice(fmt.Sprintf("`trailblaze session save %s` writes what was repaired", report.Clean(replayed.File)))
+			cmd.notice(fmt.Sprintf("`trailblaze session save %s` writes what was repaired", report.Clean(replayed.File)))
 		}
 	case replayed.Skipped():
-		fmt.Fprintf(a.Stdout, "%s is skipped on this device: %s\n", report.Clean(replayed.File), report.Clean(replayed.Reason))
+		fmt.Fprintf(cmd.Stdout, "%s is skipped on this device: %s\n", report.Clean(replayed.File), report.Clean(replayed.Reason))
 	default:
-		a.printStopped(report.Clean(replayed.File), report.Clean(replayed.File), replayed.Replayed)
-		a.printScreen(replayed.Changes, replayed.Events, replayed.Messages)
-		a.noticeRepair(replayed)
+		cmd.printStopped(report.Clean(replayed.File), report.Clean(replayed.File), replayed.Replayed)
+		cmd.printScreen(replayed.Changes, replayed.Events, replayed.Messages)
+		cmd.noticeRepair(replayed)
 	}
 	if err == nil && !replayed.Passed() && !replayed.Skipped() {
 		return exitOf(replayed.Replayed)

@@ -27,7 +27,7 @@ type startFlags struct {
 	idle time.Duration
 }
 
-func (a *sessionCommands) newSessionStart() *cobra.Command {
+func (cmd *sessionCommands) newSessionStart() *cobra.Command {
 	var f startFlags
 	c := &cobra.Command{
 		Use:   "start",
@@ -42,13 +42,13 @@ when its device or one of its servers breaks. Its device starts with the first c
 			if err := f.check(); err != nil {
 				return err
 			}
-			if a.serving != nil {
-				return a.serveSession(c.Context(), f)
+			if cmd.serving != nil {
+				return cmd.serveSession(c.Context(), f)
 			}
-			return a.startSession(c.Context(), f)
+			return cmd.startSession(c.Context(), f)
 		},
 	}
-	f.bind(a.program, c)
+	f.bind(cmd.program, c)
 	c.Flags().StringVar(&f.name, "name", "", "`NAME` of the session (default: s1, s2 and so on)")
 	c.Flags().DurationVar(&f.idle, "idle", 30*time.Minute, "end the session after this time without a command; 0 for never")
 	return c
@@ -87,18 +87,18 @@ type startReply struct {
 }
 
 // startSession starts a process that serves a session, and prints what it reports.
-func (a *sessionCommands) startSession(ctx context.Context, f startFlags) error {
-	secrets, err := a.readSecrets(ctx, f.secrets)
+func (cmd *sessionCommands) startSession(ctx context.Context, f startFlags) error {
+	secrets, err := cmd.readSecrets(ctx, f.secrets)
 	if err != nil {
 		return err
 	}
-	log, err := a.sessionFolder().CreateLog()
+	log, err := cmd.sessionFolder().CreateLog()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
 	process, err := spawn.StartDetached(spawn.DetachedSpec{
-		Path: a.Executable, Args: serveArgs(), Dir: a.Dir, Env: a.Env, Stderr: log,
+		Path: cmd.Executable, Args: serveArgs(), Dir: cmd.Dir, Env: cmd.Env, Stderr: log,
 	})
 	if err != nil {
 		_ = os.Remove(log.Name())
@@ -107,11 +107,11 @@ func (a *sessionCommands) startSession(ctx context.Context, f startFlags) error 
 	// The process ends the start when its stdin ends.
 	stop := context.AfterFunc(ctx, func() { _ = process.Stdin.Close() })
 	reply, err := exchange(process, startRequest{
-		Args: a.Args, Secrets: secrets, Log: log.Name(), OutTTY: a.OutTTY, ErrTTY: a.ErrTTY, Width: a.Width,
+		Args: cmd.Args, Secrets: secrets, Log: log.Name(), OutTTY: cmd.OutTTY, ErrTTY: cmd.ErrTTY, Width: cmd.Width,
 	})
 	stop()
-	fmt.Fprint(a.Stderr, reply.Stderr)
-	fmt.Fprint(a.Stdout, reply.Stdout)
+	fmt.Fprint(cmd.Stderr, reply.Stderr)
+	fmt.Fprint(cmd.Stdout, reply.Stdout)
 	if err == nil && reply.Ready {
 		return process.Release()
 	}
@@ -121,7 +121,7 @@ func (a *sessionCommands) startSession(ctx context.Context, f startFlags) error 
 		_ = os.Remove(log.Name())
 		return context.Cause(ctx)
 	case err != nil:
-		a.reap()
+		cmd.reap()
 		return fault.Wrap(fault.Server, err, "the log is "+log.Name(),
 			fmt.Sprintf("the process of the session ended with exit code %d before it was ready", code))
 	}
@@ -234,25 +234,25 @@ func (s servingStderr) Write(p []byte) (int, error) {
 }
 
 // serveSession opens a session and serves requests to it until it ends. It runs in the process of the session.
-func (a *sessionCommands) serveSession(ctx context.Context, f startFlags) error {
-	a.serving.watch(a.cancel)
-	choice, err := f.choice(ctx, a.program)
+func (cmd *sessionCommands) serveSession(ctx context.Context, f startFlags) error {
+	cmd.serving.watch(cmd.cancel)
+	choice, err := f.choice(ctx, cmd.program)
 	if err != nil {
 		return err
 	}
-	w, err := a.loadProject()
+	w, err := cmd.loadProject()
 	if err != nil {
 		return err
 	}
-	a.reap()
-	claim, err := a.sessionFolder().Claim(background.Record{
-		Name: f.name, PID: os.Getpid(), Started: a.Now(), Version: a.Build.Version, Project: w.Project.Root,
-		Log: a.serving.request.Log,
+	cmd.reap()
+	claim, err := cmd.sessionFolder().Claim(background.Record{
+		Name: f.name, PID: os.Getpid(), Started: cmd.Now(), Version: cmd.Build.Version, Project: w.Project.Root,
+		Log: cmd.serving.request.Log,
 	})
 	if err != nil {
 		return err
 	}
-	server, err := a.openSession(ctx, w, choice, f.idle, claim)
+	server, err := cmd.openSession(ctx, w, choice, f.idle, claim)
 	if err != nil {
 		claim.Release()
 		return err
@@ -261,13 +261,13 @@ func (a *sessionCommands) serveSession(ctx context.Context, f startFlags) error 
 }
 
 // openSession opens the session of a claimed name, and reports to the command that starts it.
-func (a *sessionCommands) openSession(
+func (cmd *sessionCommands) openSession(
 	ctx context.Context, w *workspace.Workspace, choice workspace.Choice, idle time.Duration, claim *background.Claim,
 ) (*background.Server, error) {
-	for _, note := range (liveOpener{a.program}).lostRecordings(w.Project) {
-		a.notice(note)
+	for _, note := range (liveOpener{cmd.program}).lostRecordings(w.Project) {
+		cmd.notice(note)
 	}
-	session, err := liveOpener{a.program}.openLive(ctx, w, choice, live.Options{Name: "session-" + claim.Name()})
+	session, err := liveOpener{cmd.program}.openLive(ctx, w, choice, live.Options{Name: "session-" + claim.Name()})
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
@@ -276,11 +276,11 @@ func (a *sessionCommands) openSession(
 	}
 	server, err := claim.Listen(ctx, background.Options{Session: session, Idle: idle})
 	if err == nil {
-		err = a.printStarted(server)
-		a.noticeWebServers(ctx, w.Project, session.TargetID())
+		err = cmd.printStarted(server)
+		cmd.noticeWebServers(ctx, w.Project, session.TargetID())
 	}
 	if err == nil {
-		err = a.serving.ready()
+		err = cmd.serving.ready()
 	}
 	if err != nil {
 		session.Close(ctx)

@@ -111,11 +111,11 @@ func (r *resources) stop(ctx context.Context) {
 }
 
 // noticeWebServers says which web servers a session of a target needs and does not start.
-func (a *sessionCommands) noticeWebServers(ctx context.Context, project *config.Project, targetID string) {
+func (cmd *sessionCommands) noticeWebServers(ctx context.Context, project *config.Project, targetID string) {
 	for _, server := range project.WebServers {
 		if server.ServesAny([]string{targetID}) && !webserver.InUse(ctx, server.URL) {
-			a.notice(fmt.Sprintf("nothing is running at %s, and a session does not start webServer; start it yourself: %s",
-				server.URL, report.Clean(a.redactor.Text(server.Command))))
+			cmd.notice(fmt.Sprintf("nothing is running at %s, and a session does not start webServer; start it yourself: %s",
+				server.URL, report.Clean(cmd.redactor.Text(server.Command))))
 		}
 	}
 }

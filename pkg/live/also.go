@@ -289,8 +289,8 @@ func (s *Session) writeAlso(found map[string]*alsoFile, trails []alsoTrail) {
 			}
 		}
 		if f.report.Written = f.failed == ""; f.report.Written {
-			f.report.Diff = s.text(udiff.Unified(f.report.File, f.report.File, string(f.before), string(f.after)))
+			f.report.Diff = udiff.Unified(f.report.File, f.report.File, string(f.before), string(f.after))
 		}
-		f.report.Reason = s.text(f.failed)
+		f.report.Reason = f.failed
 	}
 }

@@ -13,12 +13,12 @@ import (
 // Attach returns a live session in the session of a walk that somebody else runs, for the hooks of that walk. Its calls
 // are those of an agent, whatever the options say. They belong to the step at which the walk is, and are recorded there
 // as those that repair the replay of a trail. It neither replays nor saves nor edits trails. ctx bounds its requests.
-func Attach(ctx context.Context, inner *session.Session, walk *replay.Walk, o Options) *Session {
+func Attach(ctx context.Context, inner *session.Session, walk *replay.Walk, o Options) *Redacted {
 	o.Agent = true
-	return &Session{
+	return &Redacted{&Session{
 		opts: o, inner: inner, walk: walk, attached: true, ctx: ctx, slot: make(chan struct{}, 1),
 		omitted: len(inner.Recording().Omitted), events: broadcast{closed: true},
-	}
+	}}
 }
 
 // notAttached returns an error if the session is attached, and cannot do what somebody asks for.

@@ -79,7 +79,7 @@ func (a *assist) hooks(s *session.Session, w *replay.Walk, sc scope.Scope) {
 }
 
 // onlyActs fails the test if something else than harmless calls is possible.
-func (a *assist) onlyActs(s *live.Session) {
+func (a *assist) onlyActs(s *live.Redacted) {
 	a.Helper()
 	ctx := a.Context()
 	_, evaluated := s.Step(ctx, live.StepRequest{Kind: trail.KindStep, Calls: []trail.Call{call("web_evaluate")}})

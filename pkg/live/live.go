@@ -281,7 +281,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		Memory:  slices.Sorted(maps.Keys(s.inner.Memory().Snapshot())),
 	}
 	if s.shown != nil {
-		st.URL, st.Title = s.text(s.shown.URL), s.text(s.shown.Title)
+		st.URL, st.Title = s.shown.URL, s.shown.Title
 	}
 	for l := s.walk.Current; l != nil; l = l.Outer {
 		for _, step := range l.Steps[:l.Next] {
@@ -310,7 +310,7 @@ func (s *Session) acquireRecording(ctx context.Context) (release func(), err err
 	}
 }
 
-// text removes secrets from a text.
+// text removes secrets from what is written to files, and tells whether a text has one. [Redacted] does that for answers.
 func (s *Session) text(text string) string { return s.opts.Redactor.Text(text) }
 
 // Settle says how the session waits for the screen after calls: it looks again every Interval until the screen stays

@@ -69,11 +69,11 @@ func (s *Session) Look(ctx context.Context, picture bool) (Look, error) {
 	}
 	g := v.Geometry
 	l := Look{
-		URL: s.text(v.URL), Title: s.text(v.Title), Width: g.Width, Height: g.Height, ScrollX: g.ScrollX, ScrollY: g.ScrollY,
-		PixelRatio: g.PixelRatio, Withheld: s.text(v.Withheld),
+		URL: v.URL, Title: v.Title, Width: g.Width, Height: g.Height, ScrollX: g.ScrollX, ScrollY: g.ScrollY,
+		PixelRatio: g.PixelRatio, Withheld: v.Withheld,
 	}
 	if root := v.Tree.Root(); root != nil {
-		l.Root = s.elements(root, v.Ref)
+		l.Root = elements(root, v.Ref)
 	}
 	switch {
 	case !picture || l.Withheld != "":
@@ -86,17 +86,17 @@ func (s *Session) Look(ctx context.Context, picture bool) (Look, error) {
 }
 
 // elements returns a node with what is below it.
-func (s *Session) elements(n *screen.Node, ref func(*screen.Node) string) *Element {
-	e := s.element(n, ref(n))
+func elements(n *screen.Node, ref func(*screen.Node) string) *Element {
+	e := element(n, ref(n))
 	for _, child := range n.Children {
-		e.Children = append(e.Children, s.elements(child, ref))
+		e.Children = append(e.Children, elements(child, ref))
 	}
 	return &e
 }
 
-func (s *Session) element(n *screen.Node, ref string) Element {
+func element(n *screen.Node, ref string) Element {
 	return Element{
-		Ref: ref, Role: n.RoleName(), Name: s.text(n.Name()), Content: s.text(n.Content()), States: n.StateWords(), Bounds: n.Bounds,
+		Ref: ref, Role: n.RoleName(), Name: n.Name(), Content: n.Content(), States: n.StateWords(), Bounds: n.Bounds,
 	}
 }
 
@@ -110,10 +110,9 @@ func (s *Session) Locate(ctx context.Context, at Place) (Location, error) {
 	if err != nil {
 		return Location{}, err
 	}
-	l := Location{Element: s.element(found.Node, found.Ref), Candidates: []Candidate{}}
+	l := Location{Element: element(found.Node, found.Ref), Candidates: []Candidate{}}
 	for _, c := range found.Candidates {
-		selector, _ := s.opts.Redactor.Value(c.Selector).(map[string]any)
-		l.Candidates = append(l.Candidates, Candidate{By: c.By, Selector: selector, Matches: c.Matches, Notes: s.texts(c.Notes)})
+		l.Candidates = append(l.Candidates, Candidate{By: c.By, Selector: c.Selector, Matches: c.Matches, Notes: c.Notes})
 	}
 	return l, nil
 }

@@ -256,7 +256,7 @@ func (s *Session) yaml() (string, error) {
 		return "", nil
 	}
 	data, err := trail.Format(s.file(s.walk.Current, "", "", false))
-	return s.text(string(data)), err
+	return string(data), err
 }
 
 // stepIndex returns the index of a step, given by its number as text.

@@ -79,7 +79,7 @@ func (s *Session) positionWarnings(steps []*replay.Step) (warnings []string) {
 		for n, call := range step.Calls {
 			if by := positionIn(call.Args); by != "" {
 				warnings = append(warnings, fmt.Sprintf("call %d.%d, %s, finds its element by its position (%s), which may change; "+
-					"`recording` with replace puts another selector there", i+1, n+1, call.Tool, s.text(by)))
+					"`recording` with replace puts another selector there", i+1, n+1, call.Tool, by))
 			}
 		}
 	}

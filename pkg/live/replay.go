@@ -95,10 +95,7 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	if l := s.walk.Current; report.Step > 0 && l.Next < len(l.Steps) {
 		step := l.Steps[l.Next]
 		report.Check = l.Failing && s.isCheckIn(step.Kind, step.Calls[l.Done])
-		for _, call := range step.Calls[min(l.Done+1, len(step.Calls)):] {
-			call.Args, _ = s.opts.Redactor.Value(call.Args).(map[string]any)
-			report.Rest = append(report.Rest, call)
-		}
+		report.Rest = slices.Clone(step.Calls[min(l.Done+1, len(step.Calls)):])
 	}
 	report.Repaired = slices.ContainsFunc(s.allSteps(), isChanged)
 	var after StepReport
@@ -121,7 +118,7 @@ func (s *Session) replay(
 		note = []string{"the replay used the device of this session, which shows what the replay left"}
 	}
 	r, err = s.opts.Replay(ctx, path, contents, args)
-	return s.redacted(r), note, err
+	return r, note, err
 }
 
 // mayReplay returns an error if a trail makes calls that the caller may not make. Other problems of the file are those
@@ -166,12 +163,6 @@ func steps(file *trail.File) []trail.Step {
 	return slices.Insert(slices.Clone(file.Steps), 0, *file.Trailhead)
 }
 
-// redacted removes secrets from the texts of a replay.
-func (s *Session) redacted(r Replayed) Replayed {
-	r.Reason, r.Hint, r.Text, r.Dialogs = s.text(r.Reason), s.text(r.Hint), s.text(r.Text), s.texts(r.Dialogs)
-	return r
-}
-
 // mayContinue returns an error if the replay of the session's trail cannot be continued.
 func (s *Session) mayContinue() error {
 	name := s.relative(s.source.path)
@@ -212,7 +203,7 @@ func (s *Session) load(path string, args map[string]string, report *TrailReport)
 		return err
 	}
 	if reason, skip := file.SkipReason(s.opts.Lineage); skip {
-		report.Replayed = s.redacted(Replayed{Outcome: event.Skipped, Reason: reason})
+		report.Replayed = Replayed{Outcome: event.Skipped, Reason: reason}
 		return nil
 	}
 	plan := replay.NewPlan(file, s.opts.Lineage)
@@ -275,7 +266,7 @@ func (s *Session) invalid(first replay.CallProblem, why session.Result) Replayed
 	if first.Step.Outer != nil {
 		r.Part = first.Step.File.Name
 	}
-	return s.redacted(r)
+	return r
 }
 
 // setValues sets the arguments of a trail, and the values of its config.memory that nobody gave to the session.
@@ -364,7 +355,7 @@ func (s *Session) stopped(done replay.Ended) Replayed {
 	if done.At.Within != "" {
 		r.Part = done.File.Name
 	}
-	return s.redacted(r)
+	return r
 }
 
 // trailPath returns the absolute path of a trail that exists. Below the folder of trails it may be a part, which has any

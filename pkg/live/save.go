@@ -85,7 +85,7 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	for _, c := range changes {
 		contents[c.path] = c.after
 		report.Warnings = append(report.Warnings, s.lostChecks(c.before, c.after)...)
-		report.Diff += s.text(udiff.Unified(s.relative(c.path), s.relative(c.path), string(c.before), string(c.after)))
+		report.Diff += udiff.Unified(s.relative(c.path), s.relative(c.path), string(c.before), string(c.after))
 	}
 	if !r.NoReplay {
 		passed, err := s.replays(ctx, path, contents, r, &report)
@@ -152,7 +152,7 @@ func (s *Session) reset(ctx context.Context) error {
 	}
 	err := s.opts.Reset(ctx)
 	if e := fault.As(err); e != nil {
-		return fault.New(e.Kind, e.Hint, "the app could not be reset for the replay, so nothing was written: %s", s.text(e.Message))
+		return fault.New(e.Kind, e.Hint, "the app could not be reset for the replay, so nothing was written: %s", e.Message)
 	}
 	return err
 }
@@ -258,10 +258,10 @@ func (s *Session) lostChecks(before, after []byte) []string {
 		switch {
 		case len(has) < len(had):
 			warnings = append(warnings, fmt.Sprintf("%s %q had %s in the file, now %d",
-				step.kind, s.text(step.text), count(len(had), "check"), len(has)))
+				step.kind, step.text, count(len(had), "check"), len(has)))
 		case slices.ContainsFunc(had, isGone):
 			warnings = append(warnings, fmt.Sprintf("the check of %s %q changed; it must prove as much as before",
-				step.kind, s.text(step.text)))
+				step.kind, step.text))
 		}
 	}
 	slices.Sort(warnings)
@@ -453,7 +453,7 @@ func (s *Session) config(l *replay.List, name, title string) trail.Config {
 func (s *Session) warnings(content string) []string {
 	out := s.startWarning()
 	for _, step := range s.unfinished {
-		which := strconv.Quote(s.text(step.text))
+		which := strconv.Quote(step.text)
 		if step.text == "" {
 			which = "the step without a text"
 		}
@@ -465,7 +465,7 @@ func (s *Session) warnings(content string) []string {
 	}
 	for i, step := range s.walk.Root.Steps {
 		if step.Changed && !step.Recordable {
-			out = append(out, fmt.Sprintf("the calls of step %d %q are not written, because the step is recordable: false", i+1, s.text(step.Text)))
+			out = append(out, fmt.Sprintf("the calls of step %d %q are not written, because the step is recordable: false", i+1, step.Text))
 		}
 	}
 	if !slices.ContainsFunc(s.walk.Root.Steps, func(step *replay.Step) bool { return step.Kind == trail.KindVerify }) {

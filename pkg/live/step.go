@@ -81,7 +81,7 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 		s.leaveFinishedParts(ctx, r)
 	}
 	index := s.place(r)
-	st := session.Step{Index: index + 1, Text: s.text(r.Text), Kind: r.Kind, Within: s.walk.Current.Within()}
+	st := session.Step{Index: index + 1, Text: r.Text, Kind: r.Kind, Within: s.walk.Current.Within()}
 	s.startStep(st)
 	before := s.shown
 	report, made := s.makeCalls(ctx, r.Calls)
@@ -112,7 +112,7 @@ func (s *Session) failLast(report *StepReport, made [][]trail.Call, blocked stri
 			continue
 		}
 		c.OK, c.Outcome, c.Kind, c.Structured, c.Note = false, event.Failed, fault.ToolFailed, nil, ""
-		c.Text = s.text(fmt.Sprintf("it led to %s, which was blocked, because its origin is not allowed", blocked))
+		c.Text = fmt.Sprintf("it led to %s, which was blocked, because its origin is not allowed", blocked)
 		c.Hint = "a person can allow it with --allow-origin, or allowedOrigins in trailblaze.yaml, which the next session reads"
 		return made[:i]
 	}
@@ -179,7 +179,7 @@ func (s *Session) besideRepair(index int) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("this is a new step before step %d, whose call failed; calls with the text %q replace that call",
-		l.Next+1, s.text(l.Steps[l.Next].Text))}
+		l.Next+1, l.Steps[l.Next].Text)}
 }
 
 // noteUnfinished remembers the steps whose last request failed.
@@ -195,7 +195,7 @@ func (s *Session) noteUnfinished(r StepRequest, ok bool) {
 func (s *Session) newlyOmitted(omitted []string) []string {
 	fresh := omitted[min(s.omitted, len(omitted)):]
 	s.omitted = len(omitted)
-	return s.texts(fresh)
+	return fresh
 }
 
 // checkStep returns what is wrong with a request, before a call is made.
@@ -263,7 +263,7 @@ func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) (report Ste
 		report.Calls = append(report.Calls, s.callReport(call, done))
 		if located := done.Located; located != nil && done.OK() {
 			for _, warning := range located.Warnings {
-				report.Warnings = append(report.Warnings, s.text(call.Tool+": "+warning))
+				report.Warnings = append(report.Warnings, call.Tool+": "+warning)
 			}
 		}
 		if !done.OK() {
@@ -296,15 +296,15 @@ func (s *Session) call(ctx context.Context, call trail.Call) (done session.CallR
 func (s *Session) callReport(call trail.Call, done session.CallResult) CallReport {
 	c := CallReport{Tool: call.Tool, Made: true, OK: done.OK(), Outcome: done.Outcome}
 	if !c.OK {
-		c.Text, c.Hint, c.Kind = s.text(done.Reason), s.text(done.Hint), fault.KindOf(done.Cause)
+		c.Text, c.Hint, c.Kind = done.Reason, done.Hint, fault.KindOf(done.Cause)
 		return c
 	}
-	c.Text = s.text(done.Answer.Text)
+	c.Text = done.Answer.Text
 	if value, err := trail.DecodeJSON(done.Answer.Structured); err == nil {
-		c.Structured = s.opts.Redactor.Value(value)
+		c.Structured = value
 	}
 	if done.Located != nil {
-		c.Note = s.text(done.Located.Again)
+		c.Note = done.Located.Again
 	}
 	return c
 }

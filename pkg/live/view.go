@@ -66,27 +66,27 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 	if err != nil {
 		return Snapshot{}, err
 	}
-	shot := Snapshot{URL: s.text(view.URL), Title: s.text(view.Title), Events: s.texts(view.Events), Messages: s.messages(view)}
+	shot := Snapshot{URL: view.URL, Title: view.Title, Events: view.Events, Messages: s.messages(view)}
 	s.show(view)
 	if o.Find != "" {
 		found := screen.Find(view.Part, o.Find, view.Ref, cmp.Or(o.MaxBytes, findBytes))
-		shot.Text, shot.More = s.text(found.String()), found.Left
+		shot.Text, shot.More = found.String(), found.Left
 	} else {
 		text := view.Part.Text(screen.TextOptions{
 			MaxBytes: cmp.Or(o.MaxBytes, snapshotBytes), Ref: view.Ref, Whole: o.Within != "",
 		})
-		shot.Text, shot.More = s.text(text.String()), text.Left
+		shot.Text, shot.More = text.String(), text.Left
 	}
 	if o.Screenshot {
 		after, err := s.look(ctx, device.ViewOptions{}) // the picture was taken after view was read
 		if err != nil {
 			return Snapshot{}, err
 		}
-		shot.Events = append(shot.Events, s.texts(after.Events)...)
+		shot.Events = append(shot.Events, after.Events...)
 		shot.Messages = append(shot.Messages, s.messages(after)...)
 		switch {
 		case view.Withheld != "":
-			shot.Withheld = s.text(view.Withheld)
+			shot.Withheld = view.Withheld
 		case s.showsSecret(view) || s.showsSecret(after):
 			shot.Withheld = "the screen shows a secret"
 		default:
@@ -115,7 +115,7 @@ func (s *Session) pageLog(ctx context.Context, o SnapshotOptions) (Snapshot, err
 	lines := func(all []string) []string {
 		kept := []string{}
 		for _, line := range slices.Backward(all) {
-			line = s.text(line)
+			line = s.text(line) // what finds a line must not tell what a secret is
 			switch {
 			case o.Find != "" && !strings.Contains(strings.ToLower(line), strings.ToLower(o.Find)):
 			case len(line) > left:
@@ -165,7 +165,7 @@ func (s *Session) messages(view device.View) []string {
 	var texts []string
 	for _, m := range view.Messages {
 		if !m.Began.Before(s.shownAt) {
-			texts = append(texts, fmt.Sprintf("shown for %.1fs since the last call: %s %q", m.For.Seconds(), m.Role, s.text(m.Text)))
+			texts = append(texts, fmt.Sprintf("shown for %.1fs since the last call: %s %q", m.For.Seconds(), m.Role, m.Text))
 		}
 	}
 	return texts[max(0, len(texts)-maxMessages):]
@@ -179,14 +179,14 @@ func (s *Session) reportScreen(ctx context.Context, report *StepReport) (blocked
 	}
 	view, err := s.settledView(ctx)
 	if err != nil {
-		report.Warnings = append(report.Warnings, "the screen could not be read: "+s.text(err.Error()))
+		report.Warnings = append(report.Warnings, "the screen could not be read: "+err.Error())
 		return nil, session.Interruption(ctx)
 	}
 	if s.shown == nil || s.shown.URL != view.URL {
-		report.URL = s.text(view.URL)
+		report.URL = view.URL
 	}
-	report.Events, report.Messages = s.texts(view.Events), s.messages(view)
-	report.Changes = s.text(s.changes(view))
+	report.Events, report.Messages = view.Events, s.messages(view)
+	report.Changes = s.changes(view)
 	s.show(view)
 	return view.Blocked, nil
 }
@@ -234,12 +234,4 @@ func (s *Session) settledView(ctx context.Context) (device.View, error) {
 		}
 	}
 	return view, err
-}
-
-func (s *Session) texts(texts []string) []string {
-	out := make([]string, len(texts))
-	for i, text := range texts {
-		out[i] = s.text(text)
-	}
-	return out
 }

@@ -57,7 +57,7 @@ func mayImport() map[string][]string {
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {server, spawn, runtime, discover, config, scope, event, tool, redact, fault},
 		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp},
-		background: {live, fault, files, lazyregexp},
+		background: {live, event, fault, files, lazyregexp},
 		live:       {replay, session, device, screen, discover, scope, trail, event, tool, fault, files},
 		replay:     {session, discover, config, trail, event, tool, fault},
 		workspace:  {webserver, session, builtin, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, trail, event, redact, fault},

@@ -19,9 +19,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/trailblaze/trailblaze/pkg/background"
-	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/live/livetest"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -29,6 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // session is a session whose calls do what a test says.
 type session struct {
+	livetest.Session
 	step   func(ctx context.Context, r live.StepRequest) (live.StepReport, error)
 	err    error
 	done   chan struct{}
@@ -58,14 +59,6 @@ func (s *session) Save(context.Context, live.SaveRequest) (live.SaveReport, erro
 	return live.SaveReport{}, errors.Join(
 		fault.Problems{{Kind: fault.Trail, File: "a", Line: 3, Column: 4, Message: "wrong", Snippet: "> 3"}},
 		fault.New(fault.Misuse, "", "second"))
-}
-
-func (s *session) RunTrail(context.Context, live.TrailRequest) (live.TrailReport, error) {
-	return live.TrailReport{}, nil
-}
-
-func (s *session) Toolbox(context.Context) (live.Toolbox, error) {
-	return live.Toolbox{Registry: &discover.Registry{}}, nil
 }
 
 func (s *session) Folder() string        { return "" }

@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
@@ -137,6 +140,56 @@ func (c *Client) Toolbox(ctx context.Context) (live.Toolbox, error) {
 	return send[live.Toolbox](ctx, c, "/toolbox", struct{}{})
 }
 
+// Look implements [live.API].
+func (c *Client) Look(ctx context.Context, picture bool) (live.Look, error) {
+	return send[live.Look](ctx, c, "/look", picture)
+}
+
+// Locate implements [live.API].
+func (c *Client) Locate(ctx context.Context, at live.Place) (live.Location, error) {
+	return send[live.Location](ctx, c, "/locate", at)
+}
+
+// Subscribe implements [live.API]. The channel is closed when the session ends, before its device and servers are
+// stopped. Numbers in arguments are json.Number.
+func (c *Client) Subscribe(buffer int) (events <-chan event.Event, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	out, done := make(chan event.Event), make(chan struct{})
+	stop = sync.OnceFunc(func() { cancel(); <-done })
+	response, err := c.post(ctx, "/events", buffer) // its header comes when the session has subscribed
+	if err != nil {
+		close(done)
+		close(out)
+		return out, stop
+	}
+	go func() {
+		defer close(done)
+		defer close(out)
+		defer func() { _ = response.Body.Close() }()
+		receive(ctx, response.Body, out)
+	}()
+	return out, stop
+}
+
+// receive passes events on, of which each is a line of JSON.
+func receive(ctx context.Context, lines io.Reader, out chan<- event.Event) {
+	for decoder := json.NewDecoder(lines); ; {
+		var line json.RawMessage
+		if decoder.Decode(&line) != nil {
+			return
+		}
+		record, err := event.Decode(line)
+		if err != nil {
+			continue
+		}
+		select {
+		case out <- record.Event:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // Err implements [live.API].
 func (c *Client) Err() error {
 	_, err := c.folder.Find(c.record.Name, c.record.Project)
@@ -197,25 +250,35 @@ func (f Folder) alive(r Record) bool {
 	return f.running(r.Name)
 }
 
-// send sends a request and returns its result.
-func send[Result any](ctx context.Context, c *Client, path string, request any) (result Result, err error) {
+// post sends a request.
+func (c *Client) post(ctx context.Context, path string, request any) (*http.Response, error) {
 	body, err := json.Marshal(request)
 	if err != nil {
-		return result, err
+		return nil, err
 	}
 	if len(body) > maxRequest {
-		return result, fault.New(fault.Misuse, "", "the request is larger than %d MiB", maxRequest>>20)
+		return nil, fault.New(fault.Misuse, "", "the request is larger than %d MiB", maxRequest>>20)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://session"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		return nil, c.lost(ctx, err)
+	}
+	return response, nil
+}
+
+// send sends a request and returns its result.
+func send[Result any](ctx context.Context, c *Client, path string, request any) (result Result, err error) {
+	response, err := c.post(ctx, path, request)
 	if err != nil {
 		return result, err
 	}
 	var a answer
-	response, err := c.http.Do(r)
-	if err == nil {
-		err = json.NewDecoder(response.Body).Decode(&a)
-		err = errors.Join(err, response.Body.Close())
-	}
+	err = json.NewDecoder(response.Body).Decode(&a)
+	err = errors.Join(err, response.Body.Close())
 	if err != nil {
 		return result, c.lost(ctx, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
@@ -50,6 +51,7 @@ type Server struct {
 	slot     chan struct{} // holds a value while a request is served
 	end      chan struct{} // closed when a user ends the session
 	endOnce  sync.Once
+	ended    chan struct{} // closed when requests are no longer served
 
 	mu       sync.Mutex
 	status   live.Status // after the last request
@@ -62,7 +64,7 @@ type Server struct {
 // Listen creates the socket of a session with a claimed name. Clients find it from now on.
 func (c *Claim) Listen(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{
-		opts: o, claim: c, slot: make(chan struct{}, 1), end: make(chan struct{}), used: c.folder.Now(),
+		opts: o, claim: c, slot: make(chan struct{}, 1), end: make(chan struct{}), ended: make(chan struct{}), used: c.folder.Now(),
 	}
 	var err error
 	if s.status, err = o.Session.Status(ctx); err != nil {
@@ -113,6 +115,7 @@ func (s *Server) Run(ctx context.Context) error {
 		_ = server.Serve(sameUserListener{s.listener}) // until Close
 	}()
 	reason, failed := s.await(ctx)
+	close(s.ended)
 	recordErr := s.claim.update(func(r *Record) {
 		ended := &Ended{Time: s.claim.folder.Now(), Reason: "a user ended it", Requested: reason == nil}
 		if reason != nil {
@@ -202,6 +205,9 @@ func (s *Server) handler() http.Handler {
 		return report, err
 	})
 	handle(s, mux, "/replay", session.RunTrail)
+	serve(s, mux, "/look", session.Look)
+	serve(s, mux, "/locate", session.Locate)
+	mux.HandleFunc("POST /events", s.sendEvents)
 	return mux
 }
 
@@ -214,22 +220,55 @@ func withoutRequest[Result any](method func(context.Context) (Result, error)) fu
 func handle[Request, Result any](
 	s *Server, mux *http.ServeMux, path string, method func(context.Context, Request) (Result, error),
 ) {
+	serve(s, mux, path, func(ctx context.Context, request Request) (result Result, err error) {
+		release, err := s.acquire(ctx)
+		if err != nil {
+			return result, err
+		}
+		defer release()
+		defer s.keep(ctx)
+		return method(ctx, request)
+	})
+}
+
+// serve serves a method of the session that does not wait for other requests.
+func serve[Request, Result any](
+	s *Server, mux *http.ServeMux, path string, method func(context.Context, Request) (Result, error),
+) {
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		var request Request
 		if err := readRequest(w, r, &request); err != nil {
 			s.reply(w, nil, err)
 			return
 		}
-		release, err := s.acquire(r.Context())
-		if err != nil {
-			s.reply(w, nil, err)
-			return
-		}
-		defer release()
 		result, err := method(r.Context(), request)
-		s.keep(r.Context())
 		s.reply(w, result, err)
 	})
+}
+
+// sendEvents writes the events of the session, one line each, until the client goes away or the session ends. The
+// request is the buffer of the subscription.
+func (s *Server) sendEvents(w http.ResponseWriter, r *http.Request) {
+	var buffer int
+	if err := readRequest(w, r, &buffer); err != nil {
+		s.reply(w, nil, err)
+		return
+	}
+	events, stop := s.opts.Session.Subscribe(buffer)
+	defer stop()
+	out, encoder := http.NewResponseController(w), json.NewEncoder(w)
+	for err := out.Flush(); err == nil; err = out.Flush() { // the first one tells the client that it has subscribed
+		select {
+		case e, ok := <-events:
+			if !ok || encoder.Encode(event.Record{Event: e}) != nil {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		case <-s.ended:
+			return
+		}
+	}
 }
 
 // readRequest reads the whole body, so that the context of the request ends when the client goes away.

@@ -5,12 +5,15 @@ package background_test
 import (
 	"context"
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/live/livetest"
@@ -61,6 +64,14 @@ func (f *filled) RunTrail(_ context.Context, r live.TrailRequest) (live.TrailRep
 
 func (f *filled) Toolbox(context.Context) (live.Toolbox, error) { return fill[live.Toolbox](f.t), nil }
 
+func (f *filled) Look(_ context.Context, picture bool) (live.Look, error) {
+	return answerOf[live.Look](f, picture), nil
+}
+
+func (f *filled) Locate(_ context.Context, at live.Place) (live.Location, error) {
+	return answerOf[live.Location](f, at), nil
+}
+
 // TestClientIsASession makes each request of live.API, with a value in each field, to a session and to its client.
 func TestClientIsASession(t *testing.T) {
 	t.Parallel()
@@ -71,7 +82,7 @@ func TestClientIsASession(t *testing.T) {
 		cmpopts.IgnoreFields(discover.Tool{}, "Caller", "Check"),
 	}
 	for method := range reflect.TypeFor[live.API]().Methods() {
-		if method.Type.NumOut() < 2 { // Err and Close
+		if n := method.Type.NumOut(); n < 2 || method.Type.Out(1) != reflect.TypeFor[error]() { // Err, Close and Subscribe
 			continue
 		}
 		var answers, requests []any
@@ -110,6 +121,72 @@ func TestClientFindsToolsAsTheSessionDoes(t *testing.T) {
 		}
 		if diff := cmp.Diff(fault.As(wantErr), fault.As(gotErr)); diff != "" {
 			t.Errorf("%s (-session +client):\n%s", name, diff)
+		}
+	}
+}
+
+// observed is a session whose events a test sends.
+type observed struct {
+	*session
+	events chan event.Event
+	buffer int
+	stops  atomic.Int32
+}
+
+func (o *observed) Subscribe(buffer int) (events <-chan event.Event, stop func()) {
+	o.buffer = buffer
+	return o.events, func() { o.stops.Add(1) }
+}
+
+func TestClientReceivesEventsAndLooksOnDuringACall(t *testing.T) {
+	t.Parallel()
+	s := &observed{session: newSession(), events: make(chan event.Event)}
+	began, proceed := make(chan struct{}), make(chan struct{})
+	s.step = func(context.Context, live.StepRequest) (live.StepReport, error) {
+		close(began)
+		<-proceed
+		return live.StepReport{}, nil
+	}
+	c := serve(t, s, 0)
+	events, stop := c.Subscribe(7)
+	if s.buffer != 7 {
+		t.Errorf("buffer %d", s.buffer)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = c.Step(t.Context(), live.StepRequest{}) })
+	<-began
+	for _, e := range []event.Event{
+		event.CallStarted{Call: "1.1", Tool: "tap", Source: "device web", Args: map[string]any{"text": "Pay"}},
+		event.Lost{Count: 3}, event.StepFinished{Index: 1, Outcome: event.Passed},
+	} {
+		s.events <- e
+		if diff := cmp.Diff(e, <-events); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if _, err := c.Look(t.Context(), false); err != nil {
+		t.Error(err)
+	}
+	stop()
+	if e, open := <-events; open {
+		t.Errorf("after stop: %v", e)
+	}
+	ended, stopEnded := c.Subscribe(1)
+	defer stopEnded()
+	close(proceed)
+	wg.Wait()
+	c.stop(nil) // which ends the session
+	if e, open := <-ended; open {
+		t.Errorf("after the end: %v", e)
+	}
+	<-c.ended
+	if n := s.stops.Load(); n != 2 {
+		t.Errorf("%d subscriptions were stopped", n)
+	}
+	if late, stopLate := c.Subscribe(1); late != nil {
+		defer stopLate()
+		if e, open := <-late; open {
+			t.Errorf("of a session that has ended: %v", e)
 		}
 	}
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// API is a live session for those who work in it: a [Redacted] one of this process, or the client of one in another process. Requests
-// and answers keep all that they hold when they are encoded as JSON and decoded. Requests run one after another.
+// API is a live session for those who work in it: a [Redacted] one of this process, or the client of one in another
+// process. Requests and answers keep all that they hold when they are encoded as JSON and decoded. Requests run one after
+// another, and Look and Locate beside them.
 type API interface {
 	// Status returns where the session stands, or stood when it ended.
 	Status(ctx context.Context) (Status, error)
@@ -20,6 +22,10 @@ type API interface {
 	Save(ctx context.Context, r SaveRequest) (SaveReport, error)
 	RunTrail(ctx context.Context, r TrailRequest) (TrailReport, error)
 	Toolbox(ctx context.Context) (Toolbox, error)
+	Look(ctx context.Context, picture bool) (Look, error)
+	Locate(ctx context.Context, at Place) (Location, error)
+	// Subscribe returns the events of the session from now on, as [Session.Subscribe] does.
+	Subscribe(buffer int) (events <-chan event.Event, stop func())
 	// Err returns why the session can no longer be used; nil while it can.
 	Err() error
 	// Close ends the session.
@@ -66,5 +72,17 @@ func (c *CallReport) UnmarshalJSON(data []byte) error {
 	}{plain: (*plain)(c)}
 	err := json.Unmarshal(data, &with)
 	c.Structured = with.Structured.Value
+	return err
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Numbers in Selector keep their digits.
+func (c *Candidate) UnmarshalJSON(data []byte) error {
+	type plain Candidate
+	with := struct {
+		*plain
+		Selector trail.JSON `json:"selector"`
+	}{plain: (*plain)(c)}
+	err := json.Unmarshal(data, &with)
+	c.Selector, _ = with.Selector.Value.(map[string]any)
 	return err
 }

@@ -63,17 +63,17 @@ func (r *Redacted) Toolbox(ctx context.Context) (Toolbox, error) {
 	return answer(r, func() (Toolbox, error) { return r.session.Toolbox(ctx) })
 }
 
-// Look is described at [Session.Look].
+// Look implements [API].
 func (r *Redacted) Look(ctx context.Context, picture bool) (Look, error) {
 	return answer(r, func() (Look, error) { return r.session.Look(ctx, picture) })
 }
 
-// Locate is described at [Session.Locate].
+// Locate implements [API].
 func (r *Redacted) Locate(ctx context.Context, at Place) (Location, error) {
 	return answer(r, func() (Location, error) { return r.session.Locate(ctx, at) })
 }
 
-// Subscribe is described at [Session.Subscribe].
+// Subscribe implements [API].
 func (r *Redacted) Subscribe(buffer int) (events <-chan event.Event, stop func()) {
 	return r.session.Subscribe(buffer)
 }

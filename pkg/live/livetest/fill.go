@@ -46,6 +46,8 @@ func (f *filler) fill(v reflect.Value) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(f.n))
+	case reflect.Float64:
+		v.SetFloat(float64(f.n) + 0.5)
 	case reflect.Uint8:
 		v.SetUint(uint64(f.n % 256))
 	case reflect.Interface:

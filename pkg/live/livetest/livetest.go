@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -135,6 +136,21 @@ func (f *Session) Toolbox(context.Context) (live.Toolbox, error) {
 		{Name: "addToCart", Description: "Adds to the cart.\nSecond line.", Source: tool.Source{Kind: tool.FromServer, Name: "shop"}},
 	}, Skipped: []discover.Skipped{{Name: "tapTwice", Detail: "only for android"}}}
 	return tools, nil
+}
+
+// Look implements [live.API].
+func (f *Session) Look(context.Context, bool) (live.Look, error) { return live.Look{}, f.Err() }
+
+// Locate implements [live.API].
+func (f *Session) Locate(context.Context, live.Place) (live.Location, error) {
+	return live.Location{}, f.Err()
+}
+
+// Subscribe implements [live.API]. There are no events.
+func (f *Session) Subscribe(int) (events <-chan event.Event, stop func()) {
+	none := make(chan event.Event)
+	close(none)
+	return none, func() {}
 }
 
 // Err implements [live.API].

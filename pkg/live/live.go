@@ -96,7 +96,8 @@ func (r Replayed) Passed() bool { return r.Outcome == event.Passed }
 // Skipped reports whether the trail was not replayed, because the device skips it.
 func (r Replayed) Skipped() bool { return r.Outcome == event.Skipped }
 
-// Session is a live session. Its methods may be called from any goroutine; they run one after another.
+// Session is a live session. Its methods may be called from any goroutine. They run one after another, but Look, Locate
+// and Subscribe, which do not wait for the others.
 type Session struct {
 	opts       Options
 	inner      *session.Session

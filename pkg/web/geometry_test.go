@@ -244,3 +244,30 @@ func TestViewDoesNotWaitForCall(t *testing.T) {
 	cancel()
 	<-ended
 }
+
+// TestBoundsOnPhoneSizedPages looks at pages that the browser shrinks to the width of a phone's screen, and at what is
+// not shown.
+func TestBoundsOnPhoneSizedPages(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<div style="width:980px;height:3000px"><p style="height:300px">text</p>` + colouredButton +
+		`</div><iframe style="display:none" srcdoc="<button>hidden</button>"></iframe><button style="display:contents">contents</button>` +
+		`<script>scrollTo(0, 200)</script>`)})
+	u := openSessionIn(t, newTestBackend(t, map[string]string{"preset": "Pixel 7"}), device.Session{Live: true})
+	u.mustCall("navigate", "url", url+"/page")
+	v := u.view(device.ViewOptions{Peek: true, Screenshot: true})
+	n, want := named(v, "a"), placeOfColour(t, v)
+	if n == nil || n.Bounds == nil || !isNear(*n.Bounds, want) || want.Width > 30 {
+		t.Errorf("the view has %v at %+v, the picture at %+v; %+v", n, n.Bounds, want, v.Geometry)
+	}
+	if v.Geometry.Width != 412 || v.Geometry.PixelRatio != 2.625 || v.Geometry.ScrollY != 200 {
+		t.Errorf("%+v", v.Geometry)
+	}
+	if found := u.mustLocate(device.Place{Point: n.Bounds.Centre()}); found.Node.Key != n.Key {
+		t.Errorf("%v is located", found.Node)
+	}
+	for _, name := range []string{"hidden", "contents"} {
+		if n := named(v, name); n != nil && n.Bounds != nil {
+			t.Errorf("%s is at %v", name, n.Bounds)
+		}
+	}
+}

@@ -1566,8 +1566,8 @@
     scale: visualViewport.scale,
     offsetX: visualViewport.offsetLeft,
     offsetY: visualViewport.offsetTop,
-    windowWidth: visualViewport.scale === 1 ? innerWidth : visualViewport.width * visualViewport.scale,
-    windowHeight: visualViewport.scale === 1 ? innerHeight : visualViewport.height * visualViewport.scale,
+    windowWidth: visualViewport.scale === 1 ? innerWidth : Math.round(visualViewport.width * visualViewport.scale),
+    windowHeight: visualViewport.scale === 1 ? innerHeight : Math.round(visualViewport.height * visualViewport.scale),
     pixelRatio: devicePixelRatio,
   });
 

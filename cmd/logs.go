@@ -17,14 +17,14 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
-func (a *reportCommands) newLogs() *cobra.Command {
+func (cmd *reportCommands) newLogs() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "logs",
 		Short: "Remove the folders of old sessions",
 		Args:  cobra.ArbitraryArgs,
-		RunE:  a.helpOrUnknown,
+		RunE:  cmd.helpOrUnknown,
 	}
-	c.AddCommand(a.newLogsPrune())
+	c.AddCommand(cmd.newLogsPrune())
 	return c
 }
 
@@ -33,7 +33,7 @@ type pruneFlags struct {
 	olderThan string
 }
 
-func (a *reportCommands) newLogsPrune() *cobra.Command {
+func (cmd *reportCommands) newLogsPrune() *cobra.Command {
 	var f pruneFlags
 	c := &cobra.Command{
 		Use:   "prune",
@@ -43,7 +43,7 @@ are older than D. With both flags, only sessions to which both apply are removed
 other files and folders, stay.`,
 		Example: "  trailblaze logs prune --keep 50\n  trailblaze logs prune --older-than 14d",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.prune(c, f) },
+		RunE:    func(c *cobra.Command, _ []string) error { return cmd.prune(c, f) },
 	}
 	c.Flags().IntVar(&f.keep, "keep", 0, "keep the newest `N` sessions")
 	c.Flags().StringVar(&f.olderThan, "older-than", "", "keep sessions that are at most `D` old, such as 36h or 14d")
@@ -57,12 +57,12 @@ type pruned struct {
 	Bytes   int64    `json:"bytes"` // of the files that were removed
 }
 
-func (a *reportCommands) prune(c *cobra.Command, f pruneFlags) error {
+func (cmd *reportCommands) prune(c *cobra.Command, f pruneFlags) error {
 	age, err := f.check(c)
 	if err != nil {
 		return err
 	}
-	logsDir, err := a.logsDir()
+	logsDir, err := cmd.logsDir()
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (a *reportCommands) prune(c *cobra.Command, f pruneFlags) error {
 		return fault.Wrap(fault.Misuse, err, "", "read logsDir")
 	}
 	for i, s := range sessions {
-		old := a.Now().Sub(s.at)
+		old := cmd.Now().Sub(s.at)
 		if i < f.keep || age > 0 && old <= age || session.InUse(filepath.Join(logsDir, s.name), old) {
 			result.Kept++
 			continue
@@ -91,10 +91,10 @@ func (a *reportCommands) prune(c *cobra.Command, f pruneFlags) error {
 		_ = root.Close()
 	}
 	removeDanglingLatest(logsDir)
-	if a.json {
-		return a.writeJSON(result)
+	if cmd.json {
+		return cmd.writeJSON(result)
 	}
-	_, err = fmt.Fprintf(a.Stdout, "removed %s (%.1f MiB), kept %d\n", count(len(result.Removed), "session"),
+	_, err = fmt.Fprintf(cmd.Stdout, "removed %s (%.1f MiB), kept %d\n", count(len(result.Removed), "session"),
 		float64(result.Bytes)/(1<<20), result.Kept)
 	return err
 }

@@ -21,7 +21,7 @@ import (
 
 type mergeFlags struct{ junit, html, durations string }
 
-func (a *reportCommands) newMerge() *cobra.Command {
+func (cmd *reportCommands) newMerge() *cobra.Command {
 	var f mergeFlags
 	c := &cobra.Command{
 		Use:   "merge [FILE|DIR...]",
@@ -35,7 +35,7 @@ The exit code is the worst one of the shards, and 2 when results are missing or 
   trailblaze report merge results --junit build/junit.xml --html build/report
   trailblaze report merge results --durations trail-durations.json`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error { return a.merge(f, args) },
+		RunE: func(_ *cobra.Command, args []string) error { return cmd.merge(f, args) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
@@ -44,27 +44,27 @@ The exit code is the worst one of the shards, and 2 when results are missing or 
 	return c
 }
 
-func (a *reportCommands) merge(f mergeFlags, args []string) error {
-	all, err := a.allResults(args)
+func (cmd *reportCommands) merge(f mergeFlags, args []string) error {
+	all, err := cmd.allResults(args)
 	if err != nil {
 		return err
 	}
-	if err := a.checkDurations(f.durations); err != nil {
+	if err := cmd.checkDurations(f.durations); err != nil {
 		return err
 	}
-	if err := errors.Join(a.prepareJUnit(f.junit), a.prepareHTML(f.html)); err != nil {
+	if err := errors.Join(cmd.prepareJUnit(f.junit), cmd.prepareHTML(f.html)); err != nil {
 		return err
 	}
 	all, problems := checkResults(all)
-	if !a.json {
-		a.fail(errors.Join(problems...))
+	if !cmd.json {
+		cmd.fail(errors.Join(problems...))
 	}
 	total := totals(all, len(problems) > 0)
-	if err := a.replayResults(f, all, total); err != nil {
+	if err := cmd.replayResults(f, all, total); err != nil {
 		return err
 	}
-	if a.json {
-		err = report.JSON(a.Stdout, mergedJSON(f, all, total, problems))
+	if cmd.json {
+		err = report.JSON(cmd.Stdout, mergedJSON(f, all, total, problems))
 	}
 	if err == nil && total.ExitCode != fault.ExitPassed {
 		err = exitCode(total.ExitCode)
@@ -74,14 +74,14 @@ func (a *reportCommands) merge(f mergeFlags, args []string) error {
 
 // checkDurations returns an error for an existing file of --durations that does not hold durations: it would be
 // overwritten.
-func (a *reportCommands) checkDurations(file string) error {
+func (cmd *reportCommands) checkDurations(file string) error {
 	if file == "" {
 		return nil
 	}
-	if info, err := os.Stat(a.abs(file)); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+	if info, err := os.Stat(cmd.abs(file)); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil
 	}
-	if _, err := run.ReadDurations(a.abs(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := run.ReadDurations(cmd.abs(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fault.Wrap(fault.Misuse, err, "choose another file, or remove it",
 			"--durations "+file+" already exists and is not a durations file")
 	}
@@ -97,8 +97,8 @@ type results struct {
 }
 
 // allResults reads the results that the arguments name, or those in logsDir. It returns all errors joined.
-func (a *reportCommands) allResults(args []string) ([]results, error) {
-	logsDir, projectErr := a.logsDir()
+func (cmd *reportCommands) allResults(args []string) ([]results, error) {
+	logsDir, projectErr := cmd.logsDir()
 	if len(args) == 0 {
 		if projectErr != nil {
 			return nil, projectErr
@@ -108,18 +108,18 @@ func (a *reportCommands) allResults(args []string) ([]results, error) {
 	var all []results
 	var errs []error
 	for _, arg := range args {
-		paths, err := resultFiles(a.abs(arg))
+		paths, err := resultFiles(cmd.abs(arg))
 		if err != nil {
-			errs = append(errs, fault.Wrap(fault.Misuse, err, "", "read "+a.relative(arg)))
+			errs = append(errs, fault.Wrap(fault.Misuse, err, "", "read "+cmd.relative(arg)))
 		} else if len(paths) == 0 {
 			errs = append(errs, fault.New(fault.Misuse, "`trailblaze run --shard` writes such a file into logsDir",
-				"%s contains no %s", a.relative(arg), resultsPattern))
+				"%s contains no %s", cmd.relative(arg), resultsPattern))
 		}
 		for _, path := range paths {
 			if slices.ContainsFunc(all, func(r results) bool { return r.path == path }) {
 				continue
 			}
-			r, err := a.oneResult(path)
+			r, err := cmd.oneResult(path)
 			errs = append(errs, err)
 			if !isResults(path) && projectErr == nil {
 				r.logsDir = logsDir // the output of --json can be in any folder
@@ -131,8 +131,8 @@ func (a *reportCommands) allResults(args []string) ([]results, error) {
 }
 
 // oneResult reads one file of results.
-func (a *reportCommands) oneResult(path string) (results, error) {
-	r := results{path: path, shown: a.relative(path), logsDir: filepath.Dir(path)}
+func (cmd *reportCommands) oneResult(path string) (results, error) {
+	r := results{path: path, shown: cmd.relative(path), logsDir: filepath.Dir(path)}
 	var err error
 	if r.Run, err = report.ReadResults(path); err != nil || r.Started.Shard == "" {
 		return r, err
@@ -228,15 +228,15 @@ func totals(all []results, problems bool) event.RunFinished {
 }
 
 // replayResults renders the records of all results as those of one run.
-func (a *reportCommands) replayResults(f mergeFlags, all []results, total event.RunFinished) error {
+func (cmd *reportCommands) replayResults(f mergeFlags, all []results, total event.RunFinished) error {
 	junit, html := report.NewJUnit(), report.NewHTML("")
-	console := report.NewConsole(a.Stdout, a.style(a.OutTTY), report.ConsoleOptions{
-		EndOnly: true, Quiet: a.quiet, Now: a.Now, Notices: a.Stderr, Relative: a.shortPath,
+	console := report.NewConsole(cmd.Stdout, cmd.style(cmd.OutTTY), report.ConsoleOptions{
+		EndOnly: true, Quiet: cmd.quiet, Now: cmd.Now, Notices: cmd.Stderr, Relative: cmd.shortPath,
 	})
 	defer console.Close()
 	show := func(e event.Event) {
-		if !a.json {
-			console.Handle(event.Record{Time: a.Now(), Event: e})
+		if !cmd.json {
+			console.Handle(event.Record{Time: cmd.Now(), Event: e})
 		}
 	}
 	var measured run.Measured
@@ -263,29 +263,29 @@ func (a *reportCommands) replayResults(f mergeFlags, all []results, total event.
 			show(e)
 		}
 	}
-	html.Handle(event.Record{Time: a.Now(), Event: total})
-	err := a.writeMerged(f, console, junit, html, measured.Durations())
+	html.Handle(event.Record{Time: cmd.Now(), Event: total})
+	err := cmd.writeMerged(f, console, junit, html, measured.Durations())
 	show(total)
 	return err
 }
 
 // writeMerged writes the reports and the durations that the flags ask for.
-func (a *reportCommands) writeMerged(
+func (cmd *reportCommands) writeMerged(
 	f mergeFlags, console *report.Console, junit *report.JUnit, html *report.HTML, d run.Durations,
 ) error {
 	var errs []error
 	if f.junit != "" {
-		errs = append(errs, a.writeReport(console, "JUnit", f.junit, junit.Write))
+		errs = append(errs, cmd.writeReport(console, "JUnit", f.junit, junit.Write))
 	}
 	if f.html != "" {
-		errs = append(errs, a.writeReport(console, "HTML", htmlFile(f.html), html.Write))
+		errs = append(errs, cmd.writeReport(console, "HTML", htmlFile(f.html), html.Write))
 	}
 	if f.durations != "" {
 		root := "" // without a project, durations of removed trails are kept
-		if w, err := a.loadProject(); err == nil {
+		if w, err := cmd.loadProject(); err == nil {
 			root = w.Project.Root
 		}
-		if err := run.WriteDurations(a.abs(f.durations), root, d); err != nil {
+		if err := run.WriteDurations(cmd.abs(f.durations), root, d); err != nil {
 			errs = append(errs, fault.Wrap(fault.IO, err, "", "write the durations"))
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // reportCommands work on what runs have left in the logs: reports, results of shards, old sessions.
 type reportCommands struct{ *program }
 
-func (a *reportCommands) newReport() *cobra.Command {
+func (cmd *reportCommands) newReport() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "report [SESSION|DIR...]",
@@ -34,9 +34,9 @@ latest session.`,
   trailblaze report logs --html build/report
   trailblaze report checkout_20261121T091402Z_0f1e2d3c --html build/report`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error { return a.report(dir, args) },
+		RunE: func(_ *cobra.Command, args []string) error { return cmd.report(dir, args) },
 	}
-	c.AddCommand(a.newMerge())
+	c.AddCommand(cmd.newMerge())
 	c.Flags().StringVar(&dir, "html", "", "write the report to index.html in `DIR`, a single file")
 	return c
 }
@@ -44,7 +44,7 @@ latest session.`,
 // latest is the name of the newest session in logsDir.
 const latest = "latest"
 
-func (a *reportCommands) report(dir string, args []string) error {
+func (cmd *reportCommands) report(dir string, args []string) error {
 	if dir == "" {
 		return fault.New(fault.Misuse, "add --html DIR", "report needs a folder to write to")
 	}
@@ -55,7 +55,7 @@ func (a *reportCommands) report(dir string, args []string) error {
 	var added []string
 	var errs []error
 	for _, arg := range args {
-		found, err := a.reportedFolders(arg)
+		found, err := cmd.reportedFolders(arg)
 		errs = append(errs, err)
 		for _, session := range found {
 			if !slices.Contains(added, session) {
@@ -67,17 +67,17 @@ func (a *reportCommands) report(dir string, args []string) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if err := a.prepareHTML(dir); err != nil {
+	if err := cmd.prepareHTML(dir); err != nil {
 		return err
 	}
 	file := htmlFile(dir)
-	if err := a.writeReport(nil, "HTML", file, html.Write); err != nil {
+	if err := cmd.writeReport(nil, "HTML", file, html.Write); err != nil {
 		return err
 	}
-	if a.json {
-		return report.JSON(a.Stdout, map[string]any{"html": file, "sessions": len(added)})
+	if cmd.json {
+		return report.JSON(cmd.Stdout, map[string]any{"html": file, "sessions": len(added)})
 	}
-	_, err := fmt.Fprintln(a.Stdout, file)
+	_, err := fmt.Fprintln(cmd.Stdout, file)
 	return err
 }
 
@@ -133,8 +133,8 @@ func readStart(path string) ([]byte, error) {
 }
 
 // reportedFolders returns the session folders that an argument of report names: one, or those in a folder.
-func (a *reportCommands) reportedFolders(arg string) ([]string, error) {
-	dir, err := a.sessionDir(arg)
+func (cmd *reportCommands) reportedFolders(arg string) ([]string, error) {
+	dir, err := cmd.sessionDir(arg)
 	if err != nil {
 		return nil, err
 	}
@@ -185,15 +185,15 @@ func firstEvent(dir string) time.Time {
 }
 
 // sessionDir returns the folder that an argument names: a session of the project if there is one, else a folder.
-func (a *reportCommands) sessionDir(arg string) (string, error) {
-	logsDir, err := a.logsDir()
+func (cmd *reportCommands) sessionDir(arg string) (string, error) {
+	logsDir, err := cmd.logsDir()
 	if err == nil && filepath.Base(arg) == arg {
 		dir := followLatest(filepath.Join(logsDir, arg))
 		if isDir(dir) {
 			return dir, nil
 		}
 	}
-	switch path := a.abs(arg); {
+	switch path := cmd.abs(arg); {
 	case isDir(path):
 		return path, nil
 	case isFile(path):
@@ -202,7 +202,7 @@ func (a *reportCommands) sessionDir(arg string) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	shown := a.relative(logsDir)
+	shown := cmd.relative(logsDir)
 	if arg == latest {
 		return "", fault.New(fault.Misuse, "`trailblaze run` writes one", "%s contains no session", shown)
 	}

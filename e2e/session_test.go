@@ -166,9 +166,14 @@ func TestSessionIsSelected(t *testing.T) {
 	other.env = append(slices.Clone(p.env), "TRAILBLAZE_SESSION=")
 	other.run("session", "status").wantErr(t, 3, "no session is running for this project")
 	for _, command := range [][]string{
-		{"tool", "echo", "text=x", "--session"}, {"snapshot", "--session"}, {"toolbox", "list", "--session"}, {"session", "status"},
-		{"session", "recording", "--session"}, {"session", "save", "trails/a.trail.yaml", "--session"},
-		{"session", "replay", "trails/a.trail.yaml", "--session"}, {"session", "end"},
+		{"tool", "echo", "text=x", "--session"},
+		{"snapshot", "--session"},
+		{"toolbox", "list", "--session"},
+		{"session", "status"},
+		{"session", "recording", "--session"},
+		{"session", "save", "trails/a.trail.yaml", "--session"},
+		{"session", "replay", "trails/a.trail.yaml", "--session"},
+		{"session", "end"},
 	} {
 		other.run(append(command, "s1")...).wantErr(t, 3, "s1 is a session of "+p.dir, "in that folder or with --project")
 	}

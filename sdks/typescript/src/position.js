@@ -1,7 +1,7 @@
 // Where in the files of a project an error was thrown.
 
 // A frame of a stack, as V8, bun and the embedded engine write it: "at name (file:line:column)", or without a name.
-const FRAME = /^\s*at (?:[^/]*? \()?(?:async )?((?:file:\/\/|\/|[A-Za-z]:[\\/]).*?):(\d+):\d+\)?$/;
+const FRAME = /^\s*at (?:(?:new )?([^/]*?) \()?(?:async )?((?:file:\/\/|\/|[A-Za-z]:[\\/]).*?):(\d+):\d+\)?$/;
 
 /** @type {WeakMap<object, Error>} for the error of a call, an error that was made where the tool makes the call */
 const callers = new WeakMap();
@@ -23,8 +23,9 @@ export function positionOf(thrown) {
   if (!(thrown instanceof Error)) return undefined;
   const [here] = framesOf(new Error());
   const own = here?.file.slice(0, -"position.js".length);
+  const isConstructor = (name) => name === thrown.constructor.name; // some engines have it in the stack
   const frame = framesOf(callers.get(thrown) ?? thrown).find(
-    ({ file }) => !(own && file.startsWith(own)) && !/[\\/]node_modules[\\/]/.test(file),
+    ({ file, name }) => !(own && file.startsWith(own)) && !/[\\/]node_modules[\\/]/.test(file) && !isConstructor(name),
   );
   return frame && `${frame.file}:${frame.line}`;
 }
@@ -35,7 +36,7 @@ function framesOf({ stack }) {
     .split("\n")
     .map((line) => FRAME.exec(line))
     .filter((match) => match !== null)
-    .map(([, file, line]) => ({ file: pathOf(file), line }));
+    .map(([, name, file, line]) => ({ name, file: pathOf(file), line }));
 }
 
 /**

@@ -152,8 +152,8 @@ func (c *Client) Locate(ctx context.Context, at live.Place) (live.Location, erro
 
 // Subscribe implements [live.API]. The channel is closed when the session ends, before its device and servers are
 // stopped. Numbers in arguments are json.Number.
-func (c *Client) Subscribe(buffer int) (events <-chan event.Event, stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
+func (c *Client) Subscribe(ctx context.Context, buffer int) (events <-chan event.Event, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
 	out, done := make(chan event.Event), make(chan struct{})
 	stop = sync.OnceFunc(func() { cancel(); <-done })
 	response, err := c.post(ctx, "/events", buffer) // its header comes when the session has subscribed

@@ -254,7 +254,7 @@ func (s *Server) sendEvents(w http.ResponseWriter, r *http.Request) {
 		s.reply(w, nil, err)
 		return
 	}
-	events, stop := s.opts.Session.Subscribe(buffer)
+	events, stop := s.opts.Session.Subscribe(r.Context(), buffer)
 	defer stop()
 	out, encoder := http.NewResponseController(w), json.NewEncoder(w)
 	for err := out.Flush(); err == nil; err = out.Flush() { // the first one tells the client that it has subscribed

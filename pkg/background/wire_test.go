@@ -133,7 +133,7 @@ type observed struct {
 	stops  atomic.Int32
 }
 
-func (o *observed) Subscribe(buffer int) (events <-chan event.Event, stop func()) {
+func (o *observed) Subscribe(_ context.Context, buffer int) (events <-chan event.Event, stop func()) {
 	o.buffer = buffer
 	return o.events, func() { o.stops.Add(1) }
 }
@@ -148,7 +148,7 @@ func TestClientReceivesEventsAndLooksOnDuringACall(t *testing.T) {
 		return live.StepReport{}, nil
 	}
 	c := serve(t, s, 0)
-	events, stop := c.Subscribe(7)
+	events, stop := c.Subscribe(t.Context(), 7)
 	if s.buffer != 7 {
 		t.Errorf("buffer %d", s.buffer)
 	}
@@ -157,7 +157,8 @@ func TestClientReceivesEventsAndLooksOnDuringACall(t *testing.T) {
 	<-began
 	for _, e := range []event.Event{
 		event.CallStarted{Call: "1.1", Tool: "tap", Source: "device web", Args: map[string]any{"text": "Pay"}},
-		event.Lost{Count: 3}, event.StepFinished{Index: 1, Outcome: event.Passed},
+		event.Lost{Count: 3},
+		event.StepFinished{Index: 1, Outcome: event.Passed},
 	} {
 		s.events <- e
 		if diff := cmp.Diff(e, <-events); diff != "" {
@@ -171,7 +172,7 @@ func TestClientReceivesEventsAndLooksOnDuringACall(t *testing.T) {
 	if e, open := <-events; open {
 		t.Errorf("after stop: %v", e)
 	}
-	ended, stopEnded := c.Subscribe(1)
+	ended, stopEnded := c.Subscribe(t.Context(), 1)
 	defer stopEnded()
 	close(proceed)
 	wg.Wait()
@@ -183,7 +184,7 @@ func TestClientReceivesEventsAndLooksOnDuringACall(t *testing.T) {
 	if n := s.stops.Load(); n != 2 {
 		t.Errorf("%d subscriptions were stopped", n)
 	}
-	if late, stopLate := c.Subscribe(1); late != nil {
+	if late, stopLate := c.Subscribe(t.Context(), 1); late != nil {
 		defer stopLate()
 		if e, open := <-late; open {
 			t.Errorf("of a session that has ended: %v", e)

@@ -24,8 +24,8 @@ type API interface {
 	Toolbox(ctx context.Context) (Toolbox, error)
 	Look(ctx context.Context, picture bool) (Look, error)
 	Locate(ctx context.Context, at Place) (Location, error)
-	// Subscribe returns the events of the session from now on, as [Session.Subscribe] does.
-	Subscribe(buffer int) (events <-chan event.Event, stop func())
+	// Subscribe returns the events of the session from now on, as [Session.Subscribe] does. The end of ctx is a stop.
+	Subscribe(ctx context.Context, buffer int) (events <-chan event.Event, stop func())
 	// Err returns why the session can no longer be used; nil while it can.
 	Err() error
 	// Close ends the session.

@@ -24,7 +24,7 @@ func names(events <-chan event.Event) (list []string) {
 func TestSubscriberReceivesEvents(t *testing.T) {
 	t.Parallel()
 	f := open(t)
-	events, stop := f.Subscribe(100)
+	events, stop := f.Subscribe(f.Context(), 100)
 	defer stop()
 	f.step("Sign in", call("tap", "text", "Sign in"))
 	f.step("Sign in", call("web_fillSecret", "value", "98761234"))
@@ -40,7 +40,7 @@ func TestSubscriberReceivesEvents(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	late, stopLate := f.Subscribe(1)
+	late, stopLate := f.Subscribe(f.Context(), 1)
 	defer stopLate()
 	if got := names(late); got != nil {
 		t.Errorf("after the end: %q", got)
@@ -52,7 +52,7 @@ func TestSubscriberReceivesEvents(t *testing.T) {
 func TestSlowSubscriberLosesOldEvents(t *testing.T) {
 	t.Parallel()
 	f := open(t)
-	events, stop := f.Subscribe(3)
+	events, stop := f.Subscribe(f.Context(), 3)
 	defer stop()
 	for range 10 {
 		f.step("Sign in", call("tap", "text", "Sign in"))
@@ -80,7 +80,7 @@ func TestSubscribersComeAndGo(t *testing.T) {
 	var work sync.WaitGroup
 	for reads := range 20 {
 		work.Go(func() {
-			events, stop := f.Subscribe(reads)
+			events, stop := f.Subscribe(f.Context(), reads)
 			defer stop()
 			for range reads {
 				if _, open := <-events; !open {

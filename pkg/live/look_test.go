@@ -49,7 +49,7 @@ func TestLookIsBesideCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.app.waits = make(chan struct{})
-	events, stop := f.Subscribe(10)
+	events, stop := f.Subscribe(f.Context(), 10)
 	defer stop()
 	reported := make(chan live.StepReport, 1)
 	go func() {

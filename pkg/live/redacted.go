@@ -74,8 +74,10 @@ func (r *Redacted) Locate(ctx context.Context, at Place) (Location, error) {
 }
 
 // Subscribe implements [API].
-func (r *Redacted) Subscribe(buffer int) (events <-chan event.Event, stop func()) {
-	return r.session.Subscribe(buffer)
+func (r *Redacted) Subscribe(ctx context.Context, buffer int) (events <-chan event.Event, stop func()) {
+	events, end := r.session.Subscribe(buffer)
+	forget := context.AfterFunc(ctx, end)
+	return events, func() { forget(); end() }
 }
 
 // Err implements [API].

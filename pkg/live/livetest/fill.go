@@ -5,16 +5,21 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
+// TB is the part of testing.TB that is needed.
+type TB interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // Fill returns a value of a type with something in every part of it: in texts a text, and in texts of other types than
 // string another one.
-func Fill(t *testing.T, typ reflect.Type, text string) reflect.Value {
+func Fill(t TB, typ reflect.Type, text string) reflect.Value {
 	t.Helper()
 	v := reflect.New(typ).Elem()
 	(&filler{t: t, text: text}).fill(v)
@@ -22,7 +27,7 @@ func Fill(t *testing.T, typ reflect.Type, text string) reflect.Value {
 }
 
 type filler struct {
-	t    *testing.T
+	t    TB
 	text string
 	n    int // of values so far
 	// within are the types of the structs around the value.
@@ -85,7 +90,7 @@ func (f *filler) fill(v reflect.Value) {
 
 // Registry returns a registry with tools that are offered, skipped, missing and off. A text is in its descriptions,
 // schemas and errors.
-func Registry(t *testing.T, text string) *discover.Registry {
+func Registry(t TB, text string) *discover.Registry {
 	t.Helper()
 	schema := fmt.Appendf(nil, `{"properties":{"appId":{"default":%q},"n":{"const":9007199254740993}},"type":"object"}`, text)
 	r, err := discover.Build(discover.Scope{Driver: "playwright-native", Platform: scope.Web}, []discover.Source{
@@ -102,7 +107,7 @@ func Registry(t *testing.T, text string) *discover.Registry {
 		},
 	}, []discover.Toolset{{ID: "shop", Tools: []string{"nothing*"}, OffByDefault: true}}, discover.Selection{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v", err)
 	}
 	return r
 }

@@ -147,7 +147,7 @@ func (f *Session) Locate(context.Context, live.Place) (live.Location, error) {
 }
 
 // Subscribe implements [live.API]. There are no events.
-func (f *Session) Subscribe(int) (events <-chan event.Event, stop func()) {
+func (f *Session) Subscribe(context.Context, int) (events <-chan event.Event, stop func()) {
 	none := make(chan event.Event)
 	close(none)
 	return none, func() {}

@@ -94,6 +94,6 @@ test("the package contains the sources, their types, the readme and the license"
     "README.md",
     "index.d.ts",
     "package.json",
-    ...["client", "context", "http", "index", "mock", "results", "schema", "server", "stdio", "stdout"].map((name) => `src/${name}.js`),
+    ...["client", "context", "http", "index", "mock", "position", "results", "schema", "server", "stdio", "stdout"].map((name) => `src/${name}.js`),
   ]);
 });

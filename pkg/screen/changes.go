@@ -35,7 +35,7 @@ func Changes(before, after View, maxBytes int) string {
 	}
 	switch {
 	case len(lines) > 0:
-		return bounded(lines, maxBytes)
+		return joinBounded(lines, maxBytes)
 	case d.reordered():
 		return "only the order of the elements changed"
 	}
@@ -127,8 +127,8 @@ func (d *difference) number(e *shownElement, counts map[identity]int) int {
 }
 
 // match connects the elements that are in both views: those with the same identity, those without a reference whose
-// line is the same, and those whose role and name exist once in each view, in the same place, because they were rendered
-// again.
+// line is the same, and those whose role and name exist once in each view, in the same place, because they were
+// rendered again.
 func (d *difference) match() {
 	byID := make(map[int]*shownElement, len(d.before))
 	for _, e := range d.before {
@@ -142,16 +142,16 @@ func (d *difference) match() {
 	left := map[string][]*shownElement{}
 	countBefore, countAfter := map[string]int{}, map[string]int{}
 	for _, e := range d.before {
-		countBefore[e.named()]++
+		countBefore[e.lastingText()]++
 		if e.other == nil {
-			left[e.named()] = append(left[e.named()], e)
+			left[e.lastingText()] = append(left[e.lastingText()], e)
 		}
 	}
 	for _, e := range d.after {
-		countAfter[e.named()]++
+		countAfter[e.lastingText()]++
 	}
 	for _, e := range d.after {
-		name := e.named()
+		name := e.lastingText()
 		if e.other != nil || len(left[name]) == 0 {
 			continue
 		}
@@ -169,9 +169,9 @@ func (e *shownElement) takesPlaceOf(other *shownElement) bool {
 	return e.node.Key.document() == other.node.Key.document() && e.at.equals(other.at)
 }
 
-// named returns what an element keeps when it is rendered again: its role and name if it has a reference, as in
+// lastingText returns what an element keeps when it is rendered again: its role and name if it has a reference, as in
 // [References.Lookup], else its line.
-func (e *shownElement) named() string {
+func (e *shownElement) lastingText() string {
 	if e.ref == "" {
 		return e.text
 	}
@@ -222,11 +222,11 @@ func (d *difference) lines() []change {
 	for _, e := range d.after {
 		switch {
 		case e.other == nil && hasWord("alert alertdialog dialog status", e.node.RoleName()):
-			out = append(out, change{"+ " + e.changed(e.ref), importantChange})
+			out = append(out, change{"+ " + e.changedLine(e.ref), importantChange})
 		case e.other == nil:
-			out = append(out, change{"+ " + e.changed(e.ref), addition})
+			out = append(out, change{"+ " + e.changedLine(e.ref), addition})
 		case e.other.text != e.text:
-			out = append(out, change{"~ " + e.changed(e.ref) + e.lostStates(), importantChange})
+			out = append(out, change{"~ " + e.changedLine(e.ref) + e.lostStates(), importantChange})
 		}
 	}
 	for i, e := range d.before {
@@ -236,7 +236,7 @@ func (d *difference) lines() []change {
 			}
 			continue
 		}
-		line := "- " + e.changed(e.ref)
+		line := "- " + e.changedLine(e.ref)
 		if inside := d.removedInside(i); inside > 0 {
 			line += fmt.Sprintf(" (with %s in it)", elements(inside))
 		}
@@ -281,13 +281,13 @@ func joinEqual(lines []change) []change {
 	return out
 }
 
-// changed returns the line of a changed element, indented below its parent if that changed, too.
-func (e *shownElement) changed(ref string) string {
+// changedLine returns the line of a changed element, indented below its parent if that changed, too.
+func (e *shownElement) changedLine(ref string) string {
 	e.depth = 0
 	if e.parent != nil && e.parent.depth >= 0 {
 		e.depth = e.parent.depth + 1
 	}
-	return Line{Depth: e.depth, Text: e.node.line(ref)}.indented()
+	return Line{Depth: e.depth, Text: e.node.line(ref)}.indentedText()
 }
 
 // removedInside returns the number of removed elements inside the one at a position of before.
@@ -323,8 +323,8 @@ func (d *difference) reordered() bool {
 	return false
 }
 
-// bounded joins lines in at most maxBytes bytes, and counts those that do not fit.
-func bounded(lines []change, maxBytes int) string {
+// joinBounded joins lines in at most maxBytes bytes, and counts those that do not fit.
+func joinBounded(lines []change, maxBytes int) string {
 	if whole := join(lines, nil); maxBytes == 0 || len(whole) <= maxBytes {
 		return whole
 	}

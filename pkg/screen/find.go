@@ -13,8 +13,8 @@ const (
 
 // Find writes the elements whose line contains query, in any case, each below its nearest ancestors with a name or a
 // reference, whose names are shortened. A query that is a reference finds its element. An element in a row or another
-// item of several comes with the controls of that item. The text has at most maxBytes bytes, 0 for no bound; Left counts
-// the elements that were not written.
+// item of several comes with the controls of that item. The text has at most maxBytes bytes, 0 for no bound; Left
+// counts the elements that were not written.
 func Find(t *Tree, query string, ref func(*Node) string, maxBytes int) Text {
 	f := finder{tree: t, ref: ref, query: strings.ToLower(fold(query))}
 	var found []int
@@ -101,7 +101,7 @@ func (f *finder) write(found []int, maxBytes int) Text {
 	for k, i := range found {
 		lines := f.withAncestors(i, depths)
 		for _, line := range lines {
-			bytes += len(line.indented()) + 1
+			bytes += len(line.indentedText()) + 1
 		}
 		if maxBytes > 0 && bytes-1 > maxBytes {
 			out.Left = len(found) - k

@@ -116,11 +116,11 @@ func (n *Node) takesTouches() bool {
 // it because n itself neither shows anything nor takes touches.
 func (t *Tree) Receives(n *Node, p Point) bool {
 	hit := t.At(p)
-	return hit != nil && n.Bounds != nil && n.Bounds.Contains(p) && (t.within(hit, n) || t.within(n, hit))
+	return hit != nil && n.Bounds != nil && n.Bounds.Contains(p) && (t.isWithin(hit, n) || t.isWithin(n, hit))
 }
 
-// within reports whether n is outer or below it.
-func (t *Tree) within(n, outer *Node) bool {
+// isWithin reports whether n is outer or below it.
+func (t *Tree) isWithin(n, outer *Node) bool {
 	i, known := t.position()[n]
 	o, outerKnown := t.position()[outer]
 	return known && outerKnown && i >= o && i < t.ends[o]

@@ -35,13 +35,13 @@ func (r *maestroResolution) matches(s *Selector, depth int) []int {
 		}
 		from, to = parents[0], r.tree.ends[parents[0]]
 	}
-	found := r.within(s, from, to, depth)
+	found := r.resolveWithin(s, from, to, depth)
 	r.matched[s] = found
 	return found
 }
 
-// within returns the positions of what s selects in [from, to). It ignores the childOf of s.
-func (r *maestroResolution) within(s *Selector, from, to, depth int) []int {
+// resolveWithin returns the positions of what s selects in [from, to). It ignores the childOf of s.
+func (r *maestroResolution) resolveWithin(s *Selector, from, to, depth int) []int {
 	if depth > maxNesting || s.Block != nil && !slices.Contains(r.tree.Dialects, s.Block.Dialect) {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (r *maestroResolution) filters(s *Selector, from, to, depth int) [][]int {
 		case "containsDescendants":
 			out = append(out, r.containing(relation.selector, from, to, depth+1))
 		default:
-			out = append(out, r.beside(relation, from, to, depth+1))
+			out = append(out, r.nodesBeside(relation, from, to, depth+1))
 		}
 	}
 	return append(out, others...)
@@ -130,7 +130,7 @@ func (r *maestroResolution) parents(s *Selector, from, to, depth int) []int {
 // containing returns the nodes that have a match of s below them.
 func (r *maestroResolution) containing(s *Selector, from, to, depth int) []int {
 	found := map[int]bool{}
-	for _, i := range r.within(s, from, to, depth) {
+	for _, i := range r.resolveWithin(s, from, to, depth) {
 		for up := r.tree.parents[i]; up >= from && !found[up]; up = r.tree.parents[up] {
 			found[up] = true
 		}
@@ -144,11 +144,11 @@ func (r *maestroResolution) containing(s *Selector, from, to, depth int) []int {
 	return out
 }
 
-// beside returns the nodes on a side of any match of the relation's selector, nearest first.
-func (r *maestroResolution) beside(side relation, from, to, depth int) []int {
+// nodesBeside returns the nodes on a side of any match of the relation's selector, nearest first.
+func (r *maestroResolution) nodesBeside(side relation, from, to, depth int) []int {
 	type candidate struct{ at, distance int }
 	var found []candidate
-	anchors := r.within(side.selector, from, to, depth)
+	anchors := r.resolveWithin(side.selector, from, to, depth)
 	for i := from; i < to; i++ {
 		nearest := math.MaxInt
 		for _, a := range anchors {

@@ -51,15 +51,17 @@ func (t *Tree) Near(s *Selector) []*Node {
 			terms = append(terms, c.terms()...)
 		}
 	}
-	return t.near(terms)
+	return t.bestMatches(terms)
 }
 
 // NearText returns the elements whose name or content is similar to a text, best first, at most five.
-func (t *Tree) NearText(text string) []*Node { return t.near([]searchTerm{{fold(text), allTexts, 10}}) }
+func (t *Tree) NearText(text string) []*Node {
+	return t.bestMatches([]searchTerm{{fold(text), allTexts, 10}})
+}
 
 // nearNamed returns the elements that are similar to one with a role and a name.
 func (t *Tree) nearNamed(role, name string) []*Node {
-	return t.near([]searchTerm{{name, allTexts, 10}, {role, roleText, 1}})
+	return t.bestMatches([]searchTerm{{name, allTexts, 10}, {role, roleText, 1}})
 }
 
 func allTexts(n *Node) []string { return []string{n.caption(), n.Content(), fold(valueOf(n.Hint))} }
@@ -86,8 +88,8 @@ func (c *condition) terms() []searchTerm {
 	return []searchTerm{{fold(c.pattern.nearText()), allTexts, 10}}
 }
 
-// near returns the shown elements with the highest scores, of those with the same description only the first.
-func (t *Tree) near(terms []searchTerm) []*Node {
+// bestMatches returns the shown elements with the highest scores, of those with the same description only the first.
+func (t *Tree) bestMatches(terms []searchTerm) []*Node {
 	type candidate struct {
 		node  *Node
 		score int
@@ -231,7 +233,7 @@ func elements(count int) string {
 
 // nearText returns the longest literal text in the pattern, with which texts of elements are compared.
 func (p *Pattern) nearText() string {
-	tree := p.parsed()
+	tree := p.syntaxTree()
 	if tree == nil {
 		return p.raw
 	}

@@ -119,7 +119,7 @@ func (p *parser) selectors(path string, value any, depth int) []*Selector {
 func (p *parser) index(path string, value any) *int {
 	index, ok := integer(value)
 	if !ok || index < 0 {
-		p.fail(path, "", "expected a whole number from 0, found %s", shown(value))
+		p.fail(path, "", "expected a whole number from 0, found %s", displayValue(value))
 		return nil
 	}
 	return &index
@@ -155,12 +155,12 @@ func (p *parser) condition(path string, d Dialect, prop property, value any) (co
 	switch prop.kind {
 	case flagKey:
 		if c.on, ok = value.(bool); !ok {
-			p.fail(path, "", "expected true or false, found %s", shown(value))
+			p.fail(path, "", "expected true or false, found %s", displayValue(value))
 		}
 		return c, ok
 	case numberKey:
 		if c.number, ok = integer(value); !ok || c.number < 0 {
-			p.fail(path, "", "expected a whole number from 0, found %s", shown(value))
+			p.fail(path, "", "expected a whole number from 0, found %s", displayValue(value))
 		}
 		c.raw = c.number
 		return c, ok && c.number >= 0
@@ -171,7 +171,7 @@ func (p *parser) condition(path string, d Dialect, prop property, value any) (co
 		if _, number := integer(value); number {
 			hint = "write it in quotes"
 		}
-		p.fail(path, hint, "expected a text, found %s", shown(value))
+		p.fail(path, hint, "expected a text, found %s", displayValue(value))
 		return c, false
 	}
 	if prop.name == "ariaRole" {
@@ -261,8 +261,8 @@ func typeName(value any) string {
 	return "a number"
 }
 
-// shown returns a short value itself, and a description of other values.
-func shown(value any) string {
+// displayValue returns a short value itself, and a description of other values.
+func displayValue(value any) string {
 	switch value := value.(type) {
 	case nil, []any, map[string]any:
 		return typeName(value)

@@ -31,7 +31,7 @@ type Pattern struct {
 // CompilePattern makes a pattern. The error names a construct of Java's regular expressions that Go's do not have, such
 // as a look-ahead. A pattern that is not a regular expression matches what equals it; see Malformed.
 func CompilePattern(raw string, rules Rules) (*Pattern, error) {
-	if construct := unsupported(raw); construct != "" {
+	if construct := unsupportedConstruct(raw); construct != "" {
 		return nil, errors.New(construct + " is not supported in patterns")
 	}
 	p := &Pattern{raw: raw}
@@ -80,7 +80,7 @@ func (p *Pattern) String() string { return p.raw }
 
 // Literal returns the only text that the pattern matches, but for its case. It is false when there are several.
 func (p *Pattern) Literal() (string, bool) {
-	tree := p.parsed()
+	tree := p.syntaxTree()
 	if tree == nil {
 		return p.raw, true
 	}
@@ -89,7 +89,7 @@ func (p *Pattern) Literal() (string, bool) {
 
 // Contained returns the text that everything the pattern matches contains, for a pattern like .*text.*, else false.
 func (p *Pattern) Contained() (string, bool) {
-	tree := p.parsed()
+	tree := p.syntaxTree()
 	if tree == nil || tree.Op != syntax.OpConcat || len(tree.Sub) != 3 {
 		return "", false
 	}
@@ -101,8 +101,8 @@ func (p *Pattern) Contained() (string, bool) {
 	return literal(tree.Sub[1])
 }
 
-// parsed returns the tree of the regular expression, nil for a malformed one.
-func (p *Pattern) parsed() *syntax.Regexp {
+// syntaxTree returns the tree of the regular expression, nil for a malformed one.
+func (p *Pattern) syntaxTree() *syntax.Regexp {
 	tree, err := syntax.Parse(withoutFlags(p.raw), syntax.Perl)
 	if err != nil {
 		return nil
@@ -163,9 +163,9 @@ func closeQuote(expression string) string {
 	return expression
 }
 
-// unsupported names the first construct in a pattern that Java's regular expressions have and Go's have not, or read
-// differently; "" without one.
-func unsupported(raw string) string {
+// unsupportedConstruct names the first construct in a pattern that Java's regular expressions have and Go's have not,
+// or read differently; "" without one.
+func unsupportedConstruct(raw string) string {
 	inClass := false
 	for i := 0; i < len(raw); i++ {
 		rest := raw[i:]

@@ -24,11 +24,11 @@ func (l location) equals(other location) bool {
 	if l.heading == "" && l.page.Title != other.page.Title {
 		return false
 	}
-	return l.path == other.path && l.page.Address == other.page.Address && l.above() == other.above()
+	return l.path == other.path && l.page.Address == other.page.Address && l.textAbove() == other.textAbove()
 }
 
-// above returns what people read above the element.
-func (l location) above() string { return cmp.Or(l.heading, l.text) }
+// textAbove returns what people read above the element.
+func (l location) textAbove() string { return cmp.Or(l.heading, l.text) }
 
 const (
 	// asides are the landmarks beside the content of a page, to which headings of the content do not apply.
@@ -90,7 +90,7 @@ func (t *Tree) textsAbove() []texts {
 		if last == (texts{}) && !slices.ContainsFunc(around, func(p part) bool { return p.aside }) {
 			topmost = append(topmost, i)
 		}
-		last = last.with(n)
+		last = last.withNode(n)
 		if len(around) == 0 {
 			first = cmp.Or(first, last.heading, last.text)
 		}
@@ -101,8 +101,8 @@ func (t *Tree) textsAbove() []texts {
 	return out
 }
 
-// with returns the texts above what comes after n.
-func (t texts) with(n *Node) texts {
+// withNode returns the texts above what comes after n.
+func (t texts) withNode(n *Node) texts {
 	text := n.caption()
 	switch {
 	case text == "" || IsControl(n.RoleName()):

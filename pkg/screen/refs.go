@@ -72,7 +72,7 @@ func (r *References) Number(t *Tree) {
 	r.see(t)
 }
 
-func (e *element) look(n *Node) look { return look{n.Name(), e.at.first, e.at.page, e.at.above()} }
+func (e *element) look(n *Node) look { return look{n.Name(), e.at.first, e.at.page, e.at.textAbove()} }
 
 func (r *References) see(t *Tree) {
 	if r.keys == nil {
@@ -160,8 +160,8 @@ func IsReference(text string) bool { return reference().MatchString(text) }
 // Use is what an element is looked up for.
 type Use int
 
-// The values of Use. What an element that is acted on does may be another thing when its name, its row or its page is another
-// one than was shown; a check reads what it is now.
+// The values of Use. What an element that is acted on does may be another thing when its name, its row or its page is
+// another one than was shown; a check reads what it is now.
 const (
 	ToRead Use = iota
 	ToAct
@@ -170,8 +170,9 @@ const (
 // Lookup returns the element of a reference in the current tree. If it is not there any more, it was the only one with
 // its role and its name, and exactly one element has them now, in the same document at the same address, below the same
 // heading and in the same row, dialog, landmark or labelled group, which was never on the screen together with it, that
-// one is returned with Again. Where a document has no heading above it, its title and the text above it count instead. Else the error has the kind StaleRef; its message describes what the element was and what
-// is near. The tree counts as seen.
+// one is returned with Again. Where a document has no heading above it, its title and the text above it count instead.
+// Else the error has the kind StaleRef; its message describes what the element was and what is near. The tree counts as
+// seen.
 func (r *References) Lookup(ref string, t *Tree, use Use) (LookupResult, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,11 +193,11 @@ func (r *References) Lookup(ref string, t *Tree, use Use) (LookupResult, error) 
 	found := LookupResult{Was: describe(was.role, was.name)}
 	if found.Node = t.ByKey(was.key); found.Node != nil {
 		if use == ToAct {
-			return found, r.changed(ref, e, found.Node)
+			return found, r.changedError(ref, e, found.Node)
 		}
 		return found, nil
 	}
-	same := t.named(was.role, was.name)
+	same := t.nodesNamed(was.role, was.name)
 	if len(same) == 1 && was.unique && r.isNewer(same[0], was) && r.takesPlace(same[0], was) {
 		found.Node, found.Again = same[0], true
 		return found, nil
@@ -215,9 +216,9 @@ func (r *References) takesPlace(n *Node, of element) bool {
 	return n.Key.document() == of.key.document() && r.keys[n.Key].at.equals(of.at)
 }
 
-// changed returns the error for an element that has another name, or is in another row or on another page, than when it
-// was shown. The error counts as showing it.
-func (r *References) changed(ref string, e *element, n *Node) error {
+// changedError returns the error for an element that has another name, or is in another row or on another page, than
+// when it was shown. The error counts as showing it.
+func (r *References) changedError(ref string, e *element, n *Node) error {
 	was, now := e.shown, e.look(n)
 	e.shown = now
 	const hint = "if it is still meant, make the call again"
@@ -241,8 +242,8 @@ func (p Page) unlike(other Page) string {
 	return "the page " + quote(p.Title)
 }
 
-// named returns the elements of a role and a name; none for an empty name.
-func (t *Tree) named(role, name string) []*Node {
+// nodesNamed returns the elements of a role and a name; none for an empty name.
+func (t *Tree) nodesNamed(role, name string) []*Node {
 	if name == "" {
 		return nil
 	}

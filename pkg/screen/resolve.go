@@ -249,11 +249,11 @@ func (r *resolution) keepBeside(out []bool, side relation, depth int) {
 	}
 	for i := range out {
 		bounds := r.tree.nodes[i].Bounds
-		out[i] = out[i] && anchor != nil && bounds != nil && beside(side.name, *bounds, *anchor)
+		out[i] = out[i] && anchor != nil && bounds != nil && isBeside(side.name, *bounds, *anchor)
 	}
 }
 
-func beside(side string, node, anchor Rect) bool {
+func isBeside(side string, node, anchor Rect) bool {
 	switch side {
 	case "below":
 		return node.Top >= anchor.Bottom
@@ -277,7 +277,7 @@ func (r *resolution) block(b *Block) []bool {
 	if b != nil && !slices.Contains(r.tree.Dialects, b.Dialect) {
 		return out
 	}
-	keys, looked := r.tree.found(b)
+	keys, looked := r.tree.foundKeys(b)
 	conditions := b.deciding(r.tree.Exhaustive, looked)
 	for i, n := range r.tree.nodes {
 		if looked && !keys[n.Key] {
@@ -291,8 +291,8 @@ func (r *resolution) block(b *Block) []bool {
 	return out
 }
 
-// found returns what the producer has found for a block, and whether it has looked.
-func (t *Tree) found(b *Block) (map[Key]bool, bool) {
+// foundKeys returns what the producer has found for a block, and whether it has looked.
+func (t *Tree) foundKeys(b *Block) (map[Key]bool, bool) {
 	list, ok := t.Found[b]
 	if !ok {
 		return nil, false

@@ -41,7 +41,7 @@ func (t Text) String() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(line.indented())
+		b.WriteString(line.indentedText())
 	}
 	if t.Left > 0 {
 		if len(t.Lines) > 0 {
@@ -52,7 +52,7 @@ func (t Text) String() string {
 	return b.String()
 }
 
-func (l Line) indented() string { return strings.Repeat("  ", min(l.Depth, maxIndent)) + l.Text }
+func (l Line) indentedText() string { return strings.Repeat("  ", min(l.Depth, maxIndent)) + l.Text }
 
 func leftOut(elements int) string {
 	if elements == 1 {
@@ -135,7 +135,7 @@ func (w *writer) add(n *Node, depth int) {
 	}
 	line.Text = n.lineUpTo(length, line.Ref, n.Name(), n.Content())
 	w.text.Lines = append(w.text.Lines, line)
-	w.bytes += len(line.indented()) + 1
+	w.bytes += len(line.indentedText()) + 1
 	if w.options.MaxBytes > 0 && w.bytes-1 > w.options.MaxBytes {
 		w.cut()
 	}
@@ -145,7 +145,7 @@ func (w *writer) add(n *Node, depth int) {
 func (w *writer) cut() {
 	for room := w.options.MaxBytes - len(leftOut(w.all)); len(w.text.Lines) > 0 && w.bytes > room; {
 		last := len(w.text.Lines) - 1
-		w.bytes -= len(w.text.Lines[last].indented()) + 1
+		w.bytes -= len(w.text.Lines[last].indentedText()) + 1
 		w.text.Lines = slices.Delete(w.text.Lines, last, last+1)
 		w.text.Left++
 	}

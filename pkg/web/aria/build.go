@@ -107,7 +107,7 @@ func (b *builder) fill(e *entry, n *node) {
 	if !n.inline() || n.tag == "BR" {
 		space = " "
 	}
-	e.add(space + n.before.generated())
+	e.add(space + n.before.generatedText())
 	for _, child := range n.children {
 		b.visit(e, child)
 	}
@@ -116,7 +116,7 @@ func (b *builder) fill(e *entry, n *node) {
 			b.visit(e, owned)
 		}
 	}
-	e.add(n.after.generated() + space)
+	e.add(n.after.generatedText() + space)
 }
 
 // entry returns the entry of an element, nil if it has no role.
@@ -153,8 +153,8 @@ func (p *page) entry(n *node) *entry {
 	return e
 }
 
-// clickable reports whether people can click n although its role does not say so: the style of the mouse pointer says it
-// of n, not of something around it, or n has a handler or can be reached with the keyboard.
+// clickable reports whether people can click n although its role does not say so: the style of the mouse pointer says
+// it of n, not of something around it, or n has a handler or can be reached with the keyboard.
 func (n *node) clickable() bool {
 	switch {
 	case !n.boxed || n.parent == nil || n.tag == "BODY" || n.tag == "LABEL":
@@ -164,7 +164,7 @@ func (n *node) clickable() bool {
 	case n.has("tabindex") && !strings.HasPrefix(n.attr("tabindex"), "-"):
 		return true
 	}
-	up := n.up()
+	up := n.parentOrHost()
 	return n.pointer && (up == nil || !up.pointer)
 }
 
@@ -311,7 +311,7 @@ func (p *page) attributes(n *node, role string) []string {
 	if withDisabled.has(role) && (n.nativelyDisabled() || n.ariaDisabled()) {
 		add("disabled", "true")
 	}
-	if withExpanded.has(role) && (n.tag == "DETAILS" && n.has("open") || n.tag != "DETAILS" && n.is("aria-expanded")) {
+	if withExpanded.has(role) && (n.tag == "DETAILS" && n.has("open") || n.tag != "DETAILS" && n.attrIsTrue("aria-expanded")) {
 		add("expanded", "true")
 	}
 	add("invalid", n.invalidState(role))
@@ -371,7 +371,7 @@ func (n *node) nativelyDisabled() bool {
 
 // ariaDisabled reports whether aria-disabled is true at the nearest element that has it, from n upwards.
 func (n *node) ariaDisabled() bool {
-	for e := n; e != nil; e = e.up() {
+	for e := n; e != nil; e = e.parentOrHost() {
 		switch strings.ToLower(e.attr("aria-disabled")) {
 		case "true":
 			return true
@@ -412,5 +412,5 @@ func (n *node) selectedState(role string) bool {
 	if n.tag == "OPTION" {
 		return n.selected
 	}
-	return n.is("aria-selected")
+	return n.attrIsTrue("aria-selected")
 }

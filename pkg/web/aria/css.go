@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// generated returns the text of ::before or ::after. n may be nil.
-func (n *node) generated() string {
+// generatedText returns the text of ::before or ::after. n may be nil.
+func (n *node) generatedText() string {
 	if n == nil || n.visibility == "hidden" || n.display == "none" {
 		return ""
 	}

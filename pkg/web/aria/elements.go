@@ -58,16 +58,16 @@ func (e *elements) element(n *node) *screen.Node {
 		if own.Label == nil && l.Text != "" {
 			own.Label = &l.Text
 		}
-		return e.labelled(own, n)
+		return e.withLabel(own, n)
 	}
 	if e.more[n.id] {
-		return e.labelled(&screen.Node{Role: "generic", Key: e.key(n)}, n)
+		return e.withLabel(&screen.Node{Role: "generic", Key: e.key(n)}, n)
 	}
 	return nil
 }
 
-// labelled returns own, with the text of n as its label if it has none and should.
-func (e *elements) labelled(own *screen.Node, n *node) *screen.Node {
+// withLabel returns own, with the text of n as its label if it has none and should.
+func (e *elements) withLabel(own *screen.Node, n *node) *screen.Node {
 	if e.texts && e.more[n.id] && own.Label == nil {
 		own.Label = new(normalize(n.shownText()))
 	}

@@ -42,8 +42,8 @@ func (p *page) contentsHidden(n *node) bool {
 func (p *page) coveredUp(n *node) bool {
 	if n.covered == unknown {
 		n.covered = no
-		up := n.up()
-		if n.displayNone() || n.is("aria-hidden") || up != nil && p.coveredUp(up) {
+		up := n.parentOrHost()
+		if n.displayNone() || n.attrIsTrue("aria-hidden") || up != nil && p.coveredUp(up) {
 			n.covered = yes
 		}
 	}

@@ -15,8 +15,8 @@ type naming struct {
 	hidden     bool // the element was reached through a hidden one, so hidden text counts
 }
 
-// below returns the context for the content of the element.
-func (c naming) below() naming {
+// forContent returns the context for the content of the element.
+func (c naming) forContent() naming {
 	c.descendant = c.descendant || c.target
 	c.target = false
 	return c
@@ -42,7 +42,7 @@ func (p *page) alternative(n *node, c naming) string {
 	}
 	labels := p.refs(n, "aria-labelledby")
 	if !c.labelledBy {
-		if text := p.joined(labels, naming{labelledBy: true}); text != "" {
+		if text := p.joinTexts(labels, naming{labelledBy: true}); text != "" {
 			return text
 		}
 	}
@@ -55,7 +55,7 @@ func (p *page) alternative(n *node, c naming) string {
 	silent := role == "presentation" || role == "none"
 	if c.labelledBy || c.label || c.native || namedByContent.has(role) || c.descendant && (role == "" || namesByContent.has(role)) ||
 		n.tag == "SUMMARY" && !silent {
-		text := p.content(n, c.below())
+		text := p.content(n, c.forContent())
 		if !c.target && text != "" || trim(text) != "" {
 			return text
 		}
@@ -71,7 +71,7 @@ func (p *page) alternative(n *node, c naming) string {
 func (p *page) explicitText(n *node, labelledBy []*node, c naming) (text string, ok bool) {
 	role := p.role(n)
 	if (c.label || c.labelledBy || c.descendant) && !slices.Contains(labelledBy, n) {
-		if text, ok := p.embedded(n, role, c); ok {
+		if text, ok := p.embeddedValue(n, role, c); ok {
 			return text, true
 		}
 	}
@@ -84,8 +84,8 @@ func (p *page) explicitText(n *node, labelledBy []*node, c naming) (text string,
 	return p.native(n, labelledBy, c)
 }
 
-// joined returns the text of several elements, such as those of aria-labelledby. Each of them may be hidden.
-func (p *page) joined(list []*node, c naming) string {
+// joinTexts returns the text of several elements, such as those of aria-labelledby. Each of them may be hidden.
+func (p *page) joinTexts(list []*node, c naming) string {
 	texts := make([]string, 0, len(list))
 	for _, n := range list {
 		c.hidden = p.hidden(n)
@@ -96,8 +96,8 @@ func (p *page) joined(list []*node, c naming) string {
 	return strings.Join(texts, " ")
 }
 
-// embedded returns the value of a control that is inside a label or a name.
-func (p *page) embedded(n *node, role string, c naming) (string, bool) {
+// embeddedValue returns the value of a control that is inside a label or a name.
+func (p *page) embeddedValue(n *node, role string, c naming) (string, bool) {
 	switch role {
 	case "textbox", "searchbox":
 		if n.tag == "INPUT" || n.tag == "TEXTAREA" {
@@ -112,7 +112,7 @@ func (p *page) embedded(n *node, role string, c naming) (string, bool) {
 		}
 		texts := make([]string, len(options))
 		for i, option := range options {
-			texts[i] = p.alternative(option, c.below())
+			texts[i] = p.alternative(option, c.forContent())
 		}
 		return strings.Join(texts, " "), true
 	case "progressbar", "scrollbar", "slider", "spinbutton", "meter":
@@ -140,17 +140,17 @@ func (p *page) chosen(n *node, role string) []*node {
 	}
 	list := n
 	if role == "combobox" {
-		lists := p.owned(n, func(e *node) bool { return p.role(e) == "listbox" })
+		lists := p.ownedNodes(n, func(e *node) bool { return p.role(e) == "listbox" })
 		if len(lists) == 0 {
 			return nil
 		}
 		list = lists[0]
 	}
-	return p.owned(list, func(e *node) bool { return e.is("aria-selected") && p.role(e) == "option" })
+	return p.ownedNodes(list, func(e *node) bool { return e.attrIsTrue("aria-selected") && p.role(e) == "option" })
 }
 
-// owned returns the descendants for which fits returns true, those by aria-owns included.
-func (p *page) owned(n *node, fits func(*node) bool) []*node {
+// ownedNodes returns the descendants for which fits returns true, those by aria-owns included.
+func (p *page) ownedNodes(n *node, fits func(*node) bool) []*node {
 	found := n.findAll(nil, fits)
 	for _, e := range p.refs(n, "aria-owns") {
 		if fits(e) {
@@ -169,7 +169,7 @@ func (p *page) native(n *node, labelledBy []*node, c naming) (text string, ok bo
 			return n.buttonName(t), true
 		case "file", "image":
 			if labels := p.labels[n]; len(labels) > 0 && !c.labelledBy {
-				return p.joined(labels, naming{label: true}), true
+				return p.joinTexts(labels, naming{label: true}), true
 			}
 			if t == "file" {
 				return "Choose File", true
@@ -178,7 +178,7 @@ func (p *page) native(n *node, labelledBy []*node, c naming) (text string, ok bo
 		}
 	}
 	if len(labelledBy) == 0 {
-		if text, ok := p.labelled(n, c); ok {
+		if text, ok := p.labelName(n, c); ok {
 			return text, true
 		}
 	}
@@ -194,7 +194,7 @@ func (p *page) native(n *node, labelledBy []*node, c naming) (text string, ok bo
 	if n.tag == "SVG" || n.svg {
 		if title := n.child("TITLE"); title != nil && title.svg {
 			n.turn = p.turn
-			within := c.below()
+			within := c.forContent()
 			within.labelledBy, within.hidden = true, c.hidden || p.hidden(title)
 			return p.alternative(title, within), true
 		}
@@ -205,13 +205,13 @@ func (p *page) native(n *node, labelledBy []*node, c naming) (text string, ok bo
 	return "", false
 }
 
-// labelled returns the name by label elements, a legend or a caption.
-func (p *page) labelled(n *node, c naming) (text string, ok bool) {
+// labelName returns the name by label elements, a legend or a caption.
+func (p *page) labelName(n *node, c naming) (text string, ok bool) {
 	switch n.tag {
 	case "BUTTON", "OUTPUT", "TEXTAREA", "SELECT", "INPUT", "METER", "PROGRESS":
 		n.turn = p.turn
 		if labels := p.labels[n]; len(labels) > 0 {
-			return p.joined(labels, naming{label: true}), true
+			return p.joinTexts(labels, naming{label: true}), true
 		}
 	}
 	switch n.tag {
@@ -240,7 +240,7 @@ func (p *page) partOr(n *node, tag string, c naming) string {
 
 // part returns the text of a part that names its parent, such as a legend.
 func (p *page) part(n *node, c naming) string {
-	within := c.below()
+	within := c.forContent()
 	within.native, within.hidden = true, c.hidden || p.hidden(n)
 	return p.alternative(n, within)
 }
@@ -277,7 +277,7 @@ func firstText(texts ...string) string {
 // content returns the text of the content of an element.
 func (p *page) content(n *node, c naming) string {
 	var b strings.Builder
-	b.WriteString(n.before.generated())
+	b.WriteString(n.before.generatedText())
 	if own, ok := n.ownContent(); ok {
 		b.WriteString(own)
 	} else {
@@ -288,7 +288,7 @@ func (p *page) content(n *node, c naming) string {
 			p.addContent(&b, child, c)
 		}
 	}
-	b.WriteString(n.after.generated())
+	b.WriteString(n.after.generatedText())
 	return b.String()
 }
 

@@ -266,8 +266,8 @@ func (n *node) has(name string) bool {
 	return false
 }
 
-// is reports whether the value of an attribute is true, in upper or lower case.
-func (n *node) is(name string) bool { return strings.EqualFold(n.attr(name), "true") }
+// attrIsTrue reports whether the value of an attribute is true, in upper or lower case.
+func (n *node) attrIsTrue(name string) bool { return strings.EqualFold(n.attr(name), "true") }
 
 // child returns the first child with a tag, nil without one.
 func (n *node) child(tag string) *node {
@@ -279,8 +279,8 @@ func (n *node) child(tag string) *node {
 	return nil
 }
 
-// up returns the parent in the DOM, or the host of the shadow tree if n is at its top.
-func (n *node) up() *node {
+// parentOrHost returns the parent in the DOM, or the host of the shadow tree if n is at its top.
+func (n *node) parentOrHost() *node {
 	if up := n.parent; up != nil && up.tag == "SLOT" && up.scope != n.scope {
 		return up.scope
 	}
@@ -289,7 +289,7 @@ func (n *node) up() *node {
 
 // closest returns n or its nearest ancestor in the same tree for which fits returns true.
 func (n *node) closest(fits func(*node) bool) *node {
-	for e := n; e != nil && e.scope == n.scope; e = e.up() {
+	for e := n; e != nil && e.scope == n.scope; e = e.parentOrHost() {
 		if fits(e) {
 			return e
 		}

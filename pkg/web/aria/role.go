@@ -111,7 +111,7 @@ func (p *page) implicitRole(n *node) string {
 		return ""
 	}
 	for e := n; e != nil; {
-		up := e.up()
+		up := e.parentOrHost()
 		if up == nil || !belongsTo(e.tag, up.tag) {
 			break
 		}
@@ -286,7 +286,7 @@ func (n *node) listBox() bool { return n.has("multiple") || leadingInt(n.attr("s
 
 // inSection reports whether a header or footer belongs to a section and not to the page.
 func (n *node) inSection() bool {
-	for e := n; e != nil; e = e.up() {
+	for e := n; e != nil; e = e.parentOrHost() {
 		switch e.tag {
 		case "ARTICLE", "ASIDE", "MAIN", "NAV", "SECTION":
 			if !e.has("role") {
@@ -303,7 +303,7 @@ func (n *node) inSection() bool {
 
 // table returns the table around n, an empty node without one.
 func (n *node) table() *node {
-	for e := n; e != nil; e = e.up() {
+	for e := n; e != nil; e = e.parentOrHost() {
 		if e.tag == "TABLE" {
 			return e
 		}
@@ -321,7 +321,7 @@ func (n *node) headerRole() string {
 	next, prev := n.sibling(1), n.sibling(-1)
 	switch {
 	case next == nil && prev == nil:
-		row := n.up()
+		row := n.parentOrHost()
 		if row != nil && row.tag == "TR" && row.table().tag != "" && row.table().rows() <= 1 {
 			return ""
 		}

@@ -92,8 +92,8 @@ func ParseTemplate(text string) (*Template, error) {
 	return &Template{root}, nil
 }
 
-// failed is an error about a node of the file.
-func failed(n ast.Node, format string, args ...any) error {
+// errorAt is an error about a node of the file.
+func errorAt(n ast.Node, format string, args ...any) error {
 	line := 0
 	if token := n.GetToken(); token != nil {
 		line = token.Position.Line
@@ -103,7 +103,7 @@ func failed(n ast.Node, format string, args ...any) error {
 
 func (t *templateNode) addList(list *ast.SequenceNode, depth int) error {
 	if depth > maxTemplateDepth {
-		return failed(list, "lists are nested more than %d deep", maxTemplateDepth)
+		return errorAt(list, "lists are nested more than %d deep", maxTemplateDepth)
 	}
 	for _, item := range list.Values {
 		var err error
@@ -119,7 +119,7 @@ func (t *templateNode) addList(list *ast.SequenceNode, depth int) error {
 		default:
 			text, ok := scalar(item)
 			if !ok {
-				return failed(item, "an item must be an element, such as heading \"Cart\"")
+				return errorAt(item, "an item must be an element, such as heading \"Cart\"")
 			}
 			var child *templateNode
 			if child, err = parseKey(item, text); err == nil {
@@ -149,12 +149,12 @@ func scalar(n ast.Node) (string, bool) {
 func (t *templateNode) addEntry(entry *ast.MappingValueNode, depth int) error {
 	key, ok := scalar(entry.Key)
 	if !ok {
-		return failed(entry, "a key must be an element, such as heading \"Cart\"")
+		return errorAt(entry, "a key must be an element, such as heading \"Cart\"")
 	}
 	value, isScalar := scalar(entry.Value)
 	if key == "text" || strings.HasPrefix(key, "/") {
 		if !isScalar {
-			return failed(entry, "%s needs a text", key)
+			return errorAt(entry, "%s needs a text", key)
 		}
 		return t.addProperty(entry, key, value)
 	}
@@ -167,7 +167,7 @@ func (t *templateNode) addEntry(entry *ast.MappingValueNode, depth int) error {
 		return child.addList(list, depth+1)
 	}
 	if !isScalar {
-		return failed(entry, "after %q: expected a text or a list", key+":")
+		return errorAt(entry, "after %q: expected a text or a list", key+":")
 	}
 	text, err := expectedText(entry, value)
 	child.children = []*templateNode{{text: text, line: "text: " + value}}
@@ -179,7 +179,7 @@ func (t *templateNode) addEntry(entry *ast.MappingValueNode, depth int) error {
 func (t *templateNode) addProperty(n ast.Node, key, value string) error {
 	if key == "/children" {
 		if !slices.Contains([]string{"contain", "equal", "deep-equal"}, value) {
-			return failed(n, "/children: %q is not one of contain, equal, deep-equal", value)
+			return errorAt(n, "/children: %q is not one of contain, equal, deep-equal", value)
 		}
 		t.mode = value
 		return nil
@@ -202,7 +202,7 @@ func expectedText(n ast.Node, raw string) (*expected, error) {
 	if len(raw) > 1 && strings.HasPrefix(raw, "/") && strings.HasSuffix(raw, "/") {
 		var err error
 		if e.pattern, err = regexp.Compile(raw[1 : len(raw)-1]); err != nil {
-			return nil, failed(n, "%s is not a regular expression that is supported: %v", raw, err)
+			return nil, errorAt(n, "%s is not a regular expression that is supported: %v", raw, err)
 		}
 	}
 	return e, nil
@@ -214,13 +214,13 @@ func parseKey(n ast.Node, text string) (*templateNode, error) {
 	t := &templateNode{role: k.word(), line: text}
 	switch {
 	case t.role == "text":
-		return nil, failed(n, "text needs a text: write text: …")
+		return nil, errorAt(n, "text needs a text: write text: …")
 	case !screen.IsRole(t.role) && t.role != "iframe" && t.role != fragment:
-		return nil, failed(n, "%q does not begin with an ARIA role%s", text, suggestion(t.role))
+		return nil, errorAt(n, "%q does not begin with an ARIA role%s", text, suggestion(t.role))
 	}
 	var err error
 	if t.name, err = k.name(); err != nil {
-		return nil, failed(n, "%s: %v", text, err)
+		return nil, errorAt(n, "%s: %v", text, err)
 	}
 	for k.cut("[") {
 		s := state{name: k.word(), value: "true"}
@@ -230,17 +230,17 @@ func parseKey(n ast.Node, text string) (*templateNode, error) {
 			s.value, k.rest = k.rest[:end], k.rest[end:]
 		}
 		if !k.cut("]") {
-			return nil, failed(n, "%s: a ] is missing", text)
+			return nil, errorAt(n, "%s: a ] is missing", text)
 		}
 		if !s.valid() {
-			return nil, failed(n, "%s: [%s=%s] is not a state of an element", text, s.name, s.value)
+			return nil, errorAt(n, "%s: [%s=%s] is not a state of an element", text, s.name, s.value)
 		}
 		if s.name != "active" { // Playwright does not compare it
 			t.states = append(t.states, s)
 		}
 	}
 	if k.rest != "" {
-		return nil, failed(n, "%s: unexpected %q", text, k.rest)
+		return nil, errorAt(n, "%s: unexpected %q", text, k.rest)
 	}
 	return t, nil
 }
@@ -295,13 +295,13 @@ func (k *keyReader) word() string {
 func (k *keyReader) name() (*expected, error) {
 	switch {
 	case strings.HasPrefix(k.rest, `"`):
-		name, ok := k.quoted()
+		name, ok := k.quotedText()
 		if !ok {
 			return nil, fmt.Errorf("a quote is missing at the end of the name")
 		}
 		return &expected{raw: normalize(name), normalized: normalize(name)}, nil
 	case strings.HasPrefix(k.rest, "/"):
-		pattern, ok := k.between()
+		pattern, ok := k.regularExpression()
 		if !ok {
 			return nil, fmt.Errorf("a slash is missing at the end of the regular expression")
 		}
@@ -314,7 +314,7 @@ func (k *keyReader) name() (*expected, error) {
 	return nil, nil
 }
 
-func (k *keyReader) quoted() (string, bool) {
+func (k *keyReader) quotedText() (string, bool) {
 	var b strings.Builder
 	escaped := false
 	for i, r := range k.rest[1:] {
@@ -334,8 +334,8 @@ func (k *keyReader) quoted() (string, bool) {
 	return "", false
 }
 
-// between removes a regular expression between slashes. A slash in it is escaped, or in a character class.
-func (k *keyReader) between() (string, bool) {
+// regularExpression removes a regular expression between slashes. A slash in it is escaped, or in a character class.
+func (k *keyReader) regularExpression() (string, bool) {
 	escaped, inClass := false, false
 	for i, r := range k.rest[1:] {
 		switch {

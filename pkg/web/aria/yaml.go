@@ -45,7 +45,7 @@ func (l *Line) write(b *strings.Builder, hasMore bool) {
 func (l *Line) key() string {
 	words := []string{l.Role}
 	if l.Name != "" {
-		words = append(words, quoted(l.Name))
+		words = append(words, quoteJSON(l.Name))
 	}
 	for _, a := range l.Attributes {
 		words = append(words, "["+a+"]")
@@ -53,7 +53,7 @@ func (l *Line) key() string {
 	return strings.Join(words, " ")
 }
 
-func quoted(s string) string {
+func quoteJSON(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -80,7 +80,7 @@ func yamlValue(s string) string {
 			b.WriteByte('\\')
 			b.WriteRune(r)
 		case strings.ContainsRune("\b\f\n\r\t", r):
-			b.WriteString(quoted(string(r))[1:3])
+			b.WriteString(quoteJSON(string(r))[1:3])
 		case isControl(r):
 			const hex = "0123456789abcdef"
 			b.WriteString(`\x`)

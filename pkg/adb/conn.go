@@ -65,7 +65,7 @@ func (c *conn) request(service string) error {
 func (c *conn) status() error {
 	var status [4]byte
 	if _, err := io.ReadFull(c, status[:]); err != nil {
-		return lost(err)
+		return lostError(err)
 	}
 	switch string(status[:]) {
 	case "OKAY":
@@ -84,7 +84,7 @@ func (c *conn) status() error {
 func (c *conn) block() (string, error) {
 	var digits [4]byte
 	if _, err := io.ReadFull(c, digits[:]); err != nil {
-		return "", lost(err)
+		return "", lostError(err)
 	}
 	n, err := strconv.ParseUint(string(digits[:]), 16, 16)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *conn) block() (string, error) {
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(c, text); err != nil {
-		return "", lost(err)
+		return "", lostError(err)
 	}
 	return string(text), nil
 }

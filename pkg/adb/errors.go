@@ -140,8 +140,8 @@ type unconfirmed struct{ error }
 // Unwrap returns the causes.
 func (u unconfirmed) Unwrap() []error { return []error{u.error, ErrMaybeExecuted} }
 
-// lost returns an errLost for a connection that ended in the middle of a response.
-func lost(err error) error {
+// lostError returns an errLost for a connection that ended in the middle of a response.
+func lostError(err error) error {
 	op, failed := errors.AsType[*net.OpError](err)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

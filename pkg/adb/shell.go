@@ -44,7 +44,7 @@ func (d Device) Exec(ctx context.Context, command string) ([]byte, error) {
 	defer c.Close()
 	out := buffer{limit: d.server.maxOutput}
 	if _, err := io.Copy(&out, c); err != nil {
-		return nil, d.server.newFault(ctx, d.running(command), maybeExecuted(lost(err)))
+		return nil, d.server.newFault(ctx, d.running(command), maybeExecuted(lostError(err)))
 	}
 	return out.data, nil
 }
@@ -154,7 +154,7 @@ func readPackets(r io.Reader, stdout, stderr io.Writer) (int, error) {
 	for {
 		var head [5]byte
 		if _, err := io.ReadFull(r, head[:]); err != nil {
-			return 0, lost(err)
+			return 0, lostError(err)
 		}
 		to := io.Discard
 		switch head[0] {
@@ -165,10 +165,10 @@ func readPackets(r io.Reader, stdout, stderr io.Writer) (int, error) {
 		case shellExit:
 			var status [1]byte
 			_, err := io.ReadFull(r, status[:])
-			return int(status[0]), lost(err)
+			return int(status[0]), lostError(err)
 		}
 		if _, err := io.CopyN(to, r, int64(binary.LittleEndian.Uint32(head[1:]))); err != nil {
-			return 0, lost(err)
+			return 0, lostError(err)
 		}
 	}
 }

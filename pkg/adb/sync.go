@@ -30,7 +30,7 @@ func (d Device) Push(ctx context.Context, content io.Reader, path string, mode f
 		return d.server.newFault(ctx, what, sendErr)
 	}
 	// The device may have refused the file before the end, and then it says why.
-	if err := c.sent(); err != nil {
+	if err := c.readSendStatus(); err != nil {
 		if _, refused := errors.AsType[refusal](err); !refused && sendErr != nil {
 			err = sendErr
 		}
@@ -84,11 +84,11 @@ func (d Device) openSend(ctx context.Context, what, argument string) (*conn, err
 	return c, nil
 }
 
-// sent reads whether the device has written the file. The error of FAIL is a refusal.
-func (c *conn) sent() error {
+// readSendStatus reads whether the device has written the file. The error of FAIL is a refusal.
+func (c *conn) readSendStatus() error {
 	var head [8]byte
 	if _, err := io.ReadFull(c, head[:]); err != nil {
-		return lost(err)
+		return lostError(err)
 	}
 	switch n := binary.LittleEndian.Uint32(head[4:]); {
 	case string(head[:4]) == "OKAY":
@@ -98,7 +98,7 @@ func (c *conn) sent() error {
 	default:
 		reason := make([]byte, n)
 		if _, err := io.ReadFull(c, reason); err != nil {
-			return lost(err)
+			return lostError(err)
 		}
 		return refusal(reason)
 	}

@@ -101,17 +101,17 @@ func (d *driver) start(ctx context.Context, what string, words ...string) error 
 // act runs a command that acts, and returns what it writes.
 func (d *driver) act(ctx context.Context, words ...string) (string, error) {
 	out, err := run(ctx, d.Device, words...)
-	return out, d.unconfirmed(err)
+	return out, d.unconfirmedError(err)
 }
 
 // actAny is act for commands whose status does not matter.
 func (d *driver) actAny(ctx context.Context, words ...string) (string, error) {
 	out, _, err := runAny(ctx, d.Device, words...)
-	return out, d.unconfirmed(err)
+	return out, d.unconfirmedError(err)
 }
 
-// unconfirmed returns an *act.UnconfirmedError for a command that was sent and whose end is not known.
-func (d *driver) unconfirmed(err error) error {
+// unconfirmedError returns an *act.UnconfirmedError for a command that was sent and whose end is not known.
+func (d *driver) unconfirmedError(err error) error {
 	if errors.Is(err, adb.ErrMaybeExecuted) {
 		return &act.UnconfirmedError{Cause: err}
 	}
@@ -133,7 +133,7 @@ func (d *driver) Clear(ctx context.Context, app string) error {
 	if known, err := installedApp(ctx, d.Device, app); err == nil && !known.Installed {
 		return d.notInstalled(ctx, app)
 	}
-	return fault.New(fault.ToolFailed, "", "clearing the data of %s on %s: %s", app, d.Serial(), said(out))
+	return fault.New(fault.ToolFailed, "", "clearing the data of %s on %s: %s", app, d.Serial(), outputText(out))
 }
 
 // Grant implements mobile.Driver.
@@ -199,7 +199,7 @@ func (d *driver) changePermission(ctx context.Context, verb, app, permission str
 		return d.notInstalled(ctx, app)
 	case strings.Contains(out, "Exception"), strings.Contains(out, "Error:"):
 		return fault.New(fault.ToolFailed, "some phones allow it only after enabling the developer option for permissions "+
-			"(USB debugging (Security settings))", "pm %s %s %s on %s: %s", verb, app, permission, d.Serial(), said(out))
+			"(USB debugging (Security settings))", "pm %s %s %s on %s: %s", verb, app, permission, d.Serial(), outputText(out))
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (d *driver) Screenshot(ctx context.Context) ([]byte, error) {
 	}
 	start := bytes.Index(data, []byte("\x89PNG\r\n\x1a\n"))
 	if start < 0 {
-		return nil, fault.New(fault.ToolFailed, "", "screencap on %s wrote no PNG: %s", d.Serial(), said(string(data[:min(len(data), 500)])))
+		return nil, fault.New(fault.ToolFailed, "", "screencap on %s wrote no PNG: %s", d.Serial(), outputText(string(data[:min(len(data), 500)])))
 	}
 	return data[start:], nil // some phones write a warning before it
 }
@@ -178,7 +178,7 @@ func (d *driver) SetNetwork(ctx context.Context, connected bool) error {
 	before := setting{airplaneMode, words[strings.TrimSpace(out) == "1"]}
 	after := setting{airplaneMode, words[!connected]}
 	if d.api >= firstAirplaneMode {
-		return d.unconfirmed(d.changes.set(ctx, before, after))
+		return d.unconfirmedError(d.changes.set(ctx, before, after))
 	}
 	for _, network := range []struct{ key, setting string }{{wifi, "wifi_on"}, {mobileData, "mobile_data"}} {
 		out, err := d.run(ctx, "settings", "get", "global", network.setting)
@@ -188,7 +188,7 @@ func (d *driver) SetNetwork(ctx context.Context, connected bool) error {
 		verbs := map[bool]string{true: "enable", false: "disable"}
 		was := strings.TrimSpace(out) == "1"
 		if err := d.changes.set(ctx, setting{network.key, verbs[was]}, setting{network.key, verbs[connected]}); err != nil {
-			return d.unconfirmed(err)
+			return d.unconfirmedError(err)
 		}
 	}
 	return nil
@@ -232,7 +232,7 @@ func (d *driver) runAny(ctx context.Context, words ...string) (string, error) {
 }
 
 // wrap returns an error of kind Crashed, which ends the session, when the phone cannot be reached any more.
-func (d *driver) wrap(err error) error { return disconnected(d.Serial(), err) }
+func (d *driver) wrap(err error) error { return disconnectedError(d.Serial(), err) }
 
 // focusedLength returns the length of the text in the field that has the focus.
 func focusedLength(t *screen.Tree) int {

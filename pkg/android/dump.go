@@ -50,7 +50,7 @@ func dumpFailure(serial, out string) error {
 		return fault.New(fault.Device, "end it, such as Maestro, an Appium session or an inspector",
 			"UiAutomation of %s is used by another program; one program at a time can use it", serial)
 	}
-	return fault.New(fault.ToolFailed, "", "uiautomator dump on %s wrote no screen: %s", serial, said(out))
+	return fault.New(fault.ToolFailed, "", "uiautomator dump on %s wrote no screen: %s", serial, outputText(out))
 }
 
 // input runs `input`, which acts. Its answer may be lost.

@@ -10,8 +10,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 )
 
-// markFile has a random text while a session uses the phone. By it sessions know the phone, over whatever they reach it:
-// serial numbers and other ids are those of the image from which several emulators or containers were started.
+// markFile has a random text while a session uses the phone. By it sessions know the phone, over whatever they reach
+// it: serial numbers and other ids are those of the image from which several emulators or containers were started.
 const (
 	markFolder = "/data/local/tmp/trailblaze-phone"
 	markFile   = markFolder + "/id"
@@ -67,7 +67,7 @@ func (p *phone) mark(ctx context.Context) (mark, refused string, err error) {
 		}
 		output, err := p.Shell(ctx, makeFolder+markFolder+" && echo "+rand.Text()+" >"+markFile+" || [ -d "+markFolder+" ]")
 		if err != nil || output.Exit != 0 {
-			return "", said(string(output.Stderr) + string(output.Stdout)), err
+			return "", outputText(string(output.Stderr) + string(output.Stdout)), err
 		}
 		if i > 0 { // another session is about to write it
 			if err := act.Pause(ctx, p.limits.poll); err != nil {

@@ -129,7 +129,7 @@ func (p *phone) readInfo(ctx context.Context) error {
 	width, height, ok := parseSize(out)
 	if !ok {
 		return fault.New(fault.Device, "restart the phone if it happens again", "%s did not report the size of its screen: %s",
-			p.Serial(), said(out))
+			p.Serial(), outputText(out))
 	}
 	p.api, _ = strconv.Atoi(strings.TrimSpace(lines[2]))
 	p.info = mobile.Info{
@@ -159,7 +159,7 @@ func (p *phone) close(ctx context.Context) error {
 func (p *phone) joinDistinct(errs ...error) error {
 	var distinct []error
 	for _, err := range fault.Split(errors.Join(errs...)) {
-		err = disconnected(p.Serial(), err)
+		err = disconnectedError(p.Serial(), err)
 		if !slices.ContainsFunc(distinct, func(e error) bool { return e.Error() == err.Error() }) {
 			distinct = append(distinct, err)
 		}

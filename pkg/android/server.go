@@ -117,7 +117,7 @@ func install(ctx context.Context, phone adb.Device, path, temp string) error {
 	case err != nil:
 		return err
 	case !strings.Contains(out, "Success"):
-		return fault.New(fault.Device, installHint(out), "installing %s on %s: %s", path, phone.Serial(), said(out))
+		return fault.New(fault.Device, installHint(out), "installing %s on %s: %s", path, phone.Serial(), outputText(out))
 	}
 	return removeErr
 }
@@ -158,7 +158,7 @@ func (s *server) start(ctx context.Context) error {
 	if err = s.newSession(ctx); err == nil {
 		return nil
 	}
-	if s.exited(0) {
+	if s.waitForExit(0) {
 		err = s.startFailure(context.WithoutCancel(ctx))
 	} else if cause := context.Cause(ctx); cause != nil {
 		err = fault.Wrap(fault.Device, cause, "restart the phone if it happens again",
@@ -238,8 +238,8 @@ func (s *server) newSession(ctx context.Context) error {
 	return nil
 }
 
-// exited reports whether the server has exited, or does so within a time.
-func (s *server) exited(within time.Duration) bool {
+// waitForExit reports whether the server has exited, or does so within a time.
+func (s *server) waitForExit(within time.Duration) bool {
 	if s.process == nil {
 		return true
 	}
@@ -261,7 +261,7 @@ func (s *server) exited(within time.Duration) bool {
 // exits reports whether the server has exited, or does so soon. It does not wait for one that responds.
 func (s *server) exits(ctx context.Context) bool {
 	if ctx.Err() != nil {
-		return s.exited(0)
+		return s.waitForExit(0)
 	}
 	end := time.Now().Add(s.limits.exit)
 	ctx, cancel := context.WithDeadline(ctx, end)
@@ -269,12 +269,12 @@ func (s *server) exits(ctx context.Context) bool {
 	if _, err := s.client.Status(ctx); err == nil {
 		return false
 	}
-	return s.exited(time.Until(end))
+	return s.waitForExit(time.Until(end))
 }
 
 // startFailure returns the error of a server that exited before it had a session.
 func (s *server) startFailure(ctx context.Context) error {
-	if err := s.lost(ctx); err != nil {
+	if err := s.lostError(ctx); err != nil {
 		return err
 	}
 	reason := parseCrash(s.output.String())
@@ -282,7 +282,7 @@ func (s *server) startFailure(ctx context.Context) error {
 		return s.heldFailure(ctx, reason)
 	}
 	return fault.New(fault.Device, "`adb logcat` shows more; "+installServer+"@latest installs a current server",
-		"the UiAutomator2 server on %s exited while it was being started: %s", s.phone.Serial(), cmp.Or(reason, said(s.output.String())))
+		"the UiAutomator2 server on %s exited while it was being started: %s", s.phone.Serial(), cmp.Or(reason, outputText(s.output.String())))
 }
 
 // heldFailure returns the error of a server that did not get UiAutomation, which one program at a time can use.
@@ -317,14 +317,14 @@ func programName(app string) string {
 	return app
 }
 
-// lost returns an error of kind Crashed if the phone cannot be reached any more.
-func (s *server) lost(ctx context.Context) error {
-	return disconnected(s.phone.Serial(), probe(ctx, s.phone, s.limits.exit))
+// lostError returns an error of kind Crashed if the phone cannot be reached any more.
+func (s *server) lostError(ctx context.Context) error {
+	return disconnectedError(s.phone.Serial(), probe(ctx, s.phone, s.limits.exit))
 }
 
-// disconnected returns an error of kind Crashed, which ends the session, for one of adb that says that the phone cannot
-// be reached. It returns others as they are.
-func disconnected(serial string, err error) error {
+// disconnectedError returns an error of kind Crashed, which ends the session, for one of adb that says that the phone
+// cannot be reached. It returns others as they are.
+func disconnectedError(serial string, err error) error {
 	known := fault.As(err)
 	if known == nil || known.Kind != fault.Device {
 		return err
@@ -351,7 +351,7 @@ func disconnected(serial string, err error) error {
 
 // ensure starts the server if it has exited or stopped responding.
 func (s *server) ensure(ctx context.Context) error {
-	if s.session != nil && !s.unresponsive && !s.exited(0) {
+	if s.session != nil && !s.unresponsive && !s.waitForExit(0) {
 		return nil
 	}
 	if s.restarted {
@@ -364,12 +364,12 @@ func (s *server) ensure(ctx context.Context) error {
 	if ctx.Err() != nil {
 		s.restarted = false // the call ended before the server had the time to start
 	}
-	return disconnected(s.phone.Serial(), err)
+	return disconnectedError(s.phone.Serial(), err)
 }
 
 // crash returns the error of a server that has exited or does not respond. format has a place for the serial.
 func (s *server) crash(ctx context.Context, format string) error {
-	if err := s.lost(ctx); err != nil {
+	if err := s.lostError(ctx); err != nil {
 		return err
 	}
 	message := fmt.Sprintf(format, s.phone.Serial())
@@ -443,7 +443,7 @@ func (s *server) failure(ctx context.Context, what string, err error) error {
 			"%s: another program uses the UiAutomator2 server on %s", what, s.phone.Serial())
 	}
 	if e := webdriver.As(err); e != nil && e.Status == 0 {
-		if lost := s.lost(ctx); lost != nil {
+		if lost := s.lostError(ctx); lost != nil {
 			return lost
 		}
 	}
@@ -462,11 +462,11 @@ func (s *server) kill() {
 // stop ends the server.
 func (s *server) stop(ctx context.Context) error {
 	var errs []error
-	if s.session != nil && !s.unresponsive && !s.exited(0) {
+	if s.session != nil && !s.unresponsive && !s.waitForExit(0) {
 		deleting, cancel := context.WithTimeout(ctx, s.limits.exit)
 		_ = s.session.Delete(deleting) // the server exits, which may be before its response
 		cancel()
-		s.exited(s.limits.exit)
+		s.waitForExit(s.limits.exit)
 	}
 	errs = append(errs, s.forceStop(ctx))
 	s.kill()

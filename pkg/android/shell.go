@@ -13,7 +13,7 @@ import (
 func run(ctx context.Context, phone adb.Device, words ...string) (string, error) {
 	out, status, err := runAny(ctx, phone, words...)
 	if err == nil && status != 0 {
-		err = fault.New(fault.ToolFailed, "", "%s: exit status %d: %s", shorten(strings.Join(words, " "), 200), status, said(out))
+		err = fault.New(fault.ToolFailed, "", "%s: exit status %d: %s", shorten(strings.Join(words, " "), 200), status, outputText(out))
 	}
 	return out, err
 }
@@ -22,7 +22,7 @@ func run(ctx context.Context, phone adb.Device, words ...string) (string, error)
 func runLine(ctx context.Context, phone adb.Device, line string) (string, error) {
 	output, err := phone.Shell(ctx, line)
 	if err == nil && output.Exit != 0 {
-		err = fault.New(fault.ToolFailed, "", "%s: exit status %d: %s", shorten(line, 200), output.Exit, said(string(output.Stderr)))
+		err = fault.New(fault.ToolFailed, "", "%s: exit status %d: %s", shorten(line, 200), output.Exit, outputText(string(output.Stderr)))
 	}
 	return string(output.Stdout), err
 }
@@ -46,8 +46,8 @@ func linesOf(out string, atLeast int) []string {
 	return append(lines, make([]string, max(0, atLeast-len(lines)))...)
 }
 
-// said returns the output of a command for a message.
-func said(out string) string {
+// outputText returns the output of a command for a message.
+func outputText(out string) string {
 	out = strings.TrimSpace(out)
 	if out == "" {
 		return "no output"

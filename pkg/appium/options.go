@@ -137,20 +137,21 @@ func (o Options) request() webdriver.Capabilities {
 	_, always := o.Capabilities["alwaysMatch"]
 	first, ok := o.Capabilities["firstMatch"].([]any)
 	if !always && !ok {
-		return webdriver.Capabilities{AlwaysMatch: o.complete(prefixed(o.Capabilities), nil)}
+		return webdriver.Capabilities{AlwaysMatch: o.complete(prefixCapabilities(o.Capabilities), nil)}
 	}
 	w3c := webdriver.Capabilities{}
 	for _, choice := range first {
 		m, _ := choice.(map[string]any)
-		w3c.FirstMatch = append(w3c.FirstMatch, prefixed(m))
+		w3c.FirstMatch = append(w3c.FirstMatch, prefixCapabilities(m))
 	}
 	m, _ := o.Capabilities["alwaysMatch"].(map[string]any)
-	w3c.AlwaysMatch = o.complete(prefixed(m), w3c.FirstMatch)
+	w3c.AlwaysMatch = o.complete(prefixCapabilities(m), w3c.FirstMatch)
 	return w3c
 }
 
-// prefixed returns capabilities with appium: before the names that the W3C does not define and that have no prefix.
-func prefixed(capabilities map[string]any) map[string]any {
+// prefixCapabilities returns capabilities with appium: before the names that the W3C does not define and that have no
+// prefix.
+func prefixCapabilities(capabilities map[string]any) map[string]any {
 	standard := []string{
 		"acceptInsecureCerts", "browserName", "browserVersion", "pageLoadStrategy", "platformName", "proxy", "setWindowRect",
 		"strictFileInteractability", "timeouts", "unhandledPromptBehavior", "userAgent", "webSocketUrl",

@@ -51,15 +51,15 @@ func (s *Session) call(ctx context.Context, what string, call Caller, acts bool)
 	case e == nil:
 		return err
 	case acts && (e.MaybeExecuted() || responseLost(e)):
-		return &act.UnconfirmedError{Cause: s.lost(ctx, what, e)}
+		return &act.UnconfirmedError{Cause: s.lostError(ctx, what, e)}
 	case cause != nil:
 		return cause
 	case hasEnded(e):
-		return s.explained(s.ended(e, idleSince))
+		return s.explain(s.endedError(e, idleSince))
 	case e.Status == 0 && !e.MaybeExecuted():
 		return s.unreachable(e)
 	case e.MaybeExecuted():
-		return s.lost(ctx, what, e)
+		return s.lostError(ctx, what, e)
 	}
 	return fault.Wrap(fault.ToolFailed, err, "", what)
 }
@@ -67,8 +67,9 @@ func (s *Session) call(ctx context.Context, what string, call Caller, acts bool)
 // probeLimit is how long a server may take to accept a connection after one was closed.
 const probeLimit = 2 * time.Second
 
-// lost returns the error of a request without a response. It is of kind Crashed if the server does not run any more.
-func (s *Session) lost(ctx context.Context, what string, e *webdriver.Error) error {
+// lostError returns the error of a request without a response. It is of kind Crashed if the server does not run any
+// more.
+func (s *Session) lostError(ctx context.Context, what string, e *webdriver.Error) error {
 	if e.Status == 0 && !errors.Is(e, context.DeadlineExceeded) && ctx.Err() == nil {
 		asking, cancel := context.WithTimeout(ctx, probeLimit)
 		defer cancel()
@@ -81,12 +82,12 @@ func (s *Session) lost(ctx context.Context, what string, e *webdriver.Error) err
 
 // unreachable returns the error of a server that does not run any more.
 func (s *Session) unreachable(e *webdriver.Error) *fault.Error {
-	return s.explained(&fault.Error{
+	return s.explain(&fault.Error{
 		Kind: fault.Crashed, Cause: e, Hint: s.Hint, Message: fmt.Sprintf("%s cannot be reached any more: %s", s.Server, e.Message),
 	})
 }
 
-func (s *Session) explained(e *fault.Error) *fault.Error {
+func (s *Session) explain(e *fault.Error) *fault.Error {
 	if s.Explain == nil {
 		return e
 	}
@@ -118,8 +119,8 @@ func Answered(err error) bool {
 // minIdle is the time without a call from which it may be why a session has ended.
 const minIdle = 45 * time.Second
 
-// ended returns the error of a session that the server has ended.
-func (s *Session) ended(e *webdriver.Error, idleSince time.Time) *fault.Error {
+// endedError returns the error of a session that the server has ended.
+func (s *Session) endedError(e *webdriver.Error, idleSince time.Time) *fault.Error {
 	message, hint := fmt.Sprintf("the session of %s has ended: %s", s.Server, e.Message), s.Hint
 	if idle := time.Since(idleSince).Round(time.Second); !idleSince.IsZero() && idle >= minIdle {
 		message = fmt.Sprintf("the session of %s has ended after %s without a call: %s", s.Server, idle, e.Message)

@@ -190,7 +190,7 @@ func (d *driver) install(ctx context.Context) error {
 		d.app = ""
 		return nil
 	}
-	_, err := d.simulator.on(ctx, "install", d.app)
+	_, err := d.simulator.runOn(ctx, "install", d.app)
 	if err == nil {
 		d.app = ""
 	}
@@ -291,7 +291,7 @@ func (d *driver) OpenURL(ctx context.Context, url, app string) error {
 // Clipboard implements mobile.Driver.
 func (d *driver) Clipboard(ctx context.Context) (string, error) {
 	if d.simulator != nil {
-		return d.simulator.on(ctx, "pbpaste")
+		return d.simulator.runOn(ctx, "pbpaste")
 	}
 	return d.ReadClipboard(ctx, "/wda/getPasteboard")
 }

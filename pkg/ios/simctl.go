@@ -115,15 +115,15 @@ func (s *simulator) run(ctx context.Context, input string, args ...string) (stri
 	}
 }
 
-// on runs a command of simctl for the simulator: its name, the UDID, and the arguments.
-func (s *simulator) on(ctx context.Context, command string, args ...string) (string, error) {
+// runOn runs a command of simctl for the simulator: its name, the UDID, and the arguments.
+func (s *simulator) runOn(ctx context.Context, command string, args ...string) (string, error) {
 	return s.run(ctx, "", append([]string{command, s.udid}, args...)...)
 }
 
 // clear removes what an app has stored. Its folders stay, because the system creates them only when it installs the
 // app.
 func (s *simulator) clear(ctx context.Context, app string) error {
-	output, err := s.on(ctx, "get_app_container", app, "data")
+	output, err := s.runOn(ctx, "get_app_container", app, "data")
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (s *simulator) setPermission(ctx context.Context, app, name, state string) 
 	if action == "" {
 		action = "reset"
 	}
-	_, err := s.on(ctx, "privacy", action, name, app)
+	_, err := s.runOn(ctx, "privacy", action, name, app)
 	return err
 }
 
@@ -180,7 +180,7 @@ var (
 
 // apps returns the ids of the installed apps.
 func (s *simulator) apps(ctx context.Context, system bool) ([]string, error) {
-	output, err := s.on(ctx, "listapps")
+	output, err := s.runOn(ctx, "listapps")
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func appCommands(p Platform) []command {
 			_, err := permissionsOf(p, a)
 			return err
 		}),
-		stop, clearApp, clearApp.as("mobile_clearAppData"),
+		stop, clearApp, clearApp.withName("mobile_clearAppData"),
 		newCommand("grantPermission", "Gives an app a permission: by the name of the platform, or a short one such as camera.",
 			appProperty+`, "permission": {"type": "string", "minLength": 1}`, grantPermission, "permission"),
 		newCommand("mobile_listInstalledApps", `Returns the ids of the installed apps, as {"appIds": […]}.`,

@@ -24,14 +24,14 @@ func assertions(p Platform) []command {
 			if _, err := expectedText(a); err != nil {
 				return err
 			}
-			return p.checked(read)(a)
+			return p.targetCheck(read)(a)
 		})
 	}
 	const seen = "Fails unless an element that matches becomes visible in time."
 	return []command{
-		visible("assertVisible", seen, elementProperties(p)+", "+expected, elements.any),
+		visible("assertVisible", seen, elementProperties(p)+", "+expected, elements.targetOf),
 		visible("waitUntilVisible", seen, textProperty+", "+timeoutProperty, elements.core, "text"),
-		visible("assertVisibleBySelector", seen, selectorProperties(p)+", "+expected, elements.recorded),
+		visible("assertVisibleBySelector", seen, selectorProperties(p)+", "+expected, elements.recordedTarget),
 		visible("assertVisibleWithText", "Fails unless a text becomes visible in time, as part of another and in any case.",
 			withTextProperties("text"), readText("text", containing)),
 		visible("assertVisibleWithAccessibilityText",
@@ -40,13 +40,13 @@ func assertions(p Platform) []command {
 		visible("assertVisibleWithResourceId", "Fails unless an element becomes visible in time whose id matches a regular expression.",
 			`"resourceId": {"type": "string", "minLength": 1}, `+withTextProperties("text"), readResourceID),
 		elementCommand(p, "assertNotVisibleBySelector", "Fails unless no element that matches is visible, in time.",
-			selectorProperties(p), elements.recorded, assertGone),
+			selectorProperties(p), elements.recordedTarget, assertGone),
 		elementCommand(p, "assertNotVisibleWithText",
 			"Fails unless no element is visible, in time, whose whole text, label or hint is the text or matches it as a regular expression.",
 			withTextProperties("text"), readWholeText, assertGone),
 		elementCommand(p, "waitUntilNotVisible",
 			"Returns true as soon as no element that matches is visible, false if one still is after the time limit.",
-			selectorProperties(p), elements.recorded, waitUntilGone),
+			selectorProperties(p), elements.recordedTarget, waitUntilGone),
 	}
 }
 

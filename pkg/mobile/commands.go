@@ -39,8 +39,8 @@ func (c command) checkedBy(check func(a device.Arguments) error) command {
 	return c
 }
 
-// as returns the command under another name, which older recordings use.
-func (c command) as(name string) command {
+// withName returns the command under another name, which older recordings use.
+func (c command) withName(name string) command {
 	c.Name = name
 	return c
 }

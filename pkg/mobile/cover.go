@@ -26,7 +26,7 @@ func covers(n *screen.Node) string { return fmt.Sprintf("%s covers it", n) }
 // coveredOnIOS is coveredBecause for iOS, which lists elements in another order than it draws them. Known to be above
 // others are dialogs, which take every touch, and bars. What else is covered, iOS reports as not visible.
 func coveredOnIOS(e *found) string {
-	for _, n := range e.above() {
+	for _, n := range e.nodesAbove() {
 		if isDialog(n) || n.Bounds.Contains(e.point) {
 			return covers(n)
 		}
@@ -34,8 +34,8 @@ func coveredOnIOS(e *found) string {
 	return ""
 }
 
-// above returns the dialogs and bars of iOS that are above the element.
-func (e *found) above() []*screen.Node {
+// nodesAbove returns the dialogs and bars of iOS that are above the element.
+func (e *found) nodesAbove() []*screen.Node {
 	var list []*screen.Node
 	for _, n := range e.screen.Tree.Nodes() {
 		switch {
@@ -64,7 +64,7 @@ func isBar(n *screen.Node) bool {
 // besideBars returns what bars of iOS leave of the visible part; all of it if that is nothing.
 func (e *found) besideBars() screen.Rect {
 	part := e.part
-	for _, n := range e.above() {
+	for _, n := range e.nodesAbove() {
 		switch bar := *n.Bounds; {
 		case isDialog(n) || part.Intersect(bar).Empty():
 		case bar.Top <= part.Top:

@@ -88,8 +88,8 @@ func (d *phone) waitForDriver(ctx context.Context) (*serial, error) {
 	}
 }
 
-// opened returns the driver; nil while there is none.
-func (d *phone) opened() *serial {
+// currentDriver returns the driver; nil while there is none.
+func (d *phone) currentDriver() *serial {
 	d.mu.Lock()
 	o := d.opening
 	d.mu.Unlock()
@@ -106,7 +106,7 @@ func (d *phone) opened() *serial {
 
 // Size implements device.Device.
 func (d *phone) Size() (width, height int) {
-	if driver := d.opened(); driver != nil {
+	if driver := d.currentDriver(); driver != nil {
 		info := driver.Info()
 		return info.Width, info.Height
 	}
@@ -115,7 +115,7 @@ func (d *phone) Size() (width, height int) {
 
 // Product implements device.Producer.
 func (d *phone) Product() string {
-	if driver := d.opened(); driver != nil {
+	if driver := d.currentDriver(); driver != nil {
 		return driver.Info().Product
 	}
 	return ""
@@ -170,7 +170,7 @@ func (d *phone) notStarted(ctx context.Context, call tool.Call, reason string, e
 
 // run runs a command within the limit of its call. It returns an error when the session cannot continue.
 func (d *phone) run(ctx, named context.Context, call tool.Call, c command) (tool.Result, error) {
-	limit := d.limits.of(call)
+	limit := d.limits.limitOf(call)
 	bounded, cancel := context.WithTimeout(named, limit)
 	defer cancel()
 	defer context.AfterFunc(d.ctx, cancel)()
@@ -189,9 +189,9 @@ func (d *phone) run(ctx, named context.Context, call tool.Call, c command) (tool
 	return d.takeLocated(result), nil
 }
 
-// of returns how long a call may take: what the call names, else the default, or longer when the command waits for
+// limitOf returns how long a call may take: what the call names, else the default, or longer when the command waits for
 // longer.
-func (l Limits) of(call tool.Call) time.Duration {
+func (l Limits) limitOf(call tool.Call) time.Duration {
 	if call.Timeout > 0 {
 		return call.Timeout
 	}

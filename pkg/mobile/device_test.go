@@ -51,7 +51,7 @@ func TestCommandsOfBothPlatforms(t *testing.T) {
 func names(t *testing.T, p Platform) []string {
 	t.Helper()
 	var list []string
-	for _, c := range advertised(p) {
+	for _, c := range advertisedTools(p) {
 		var schema struct {
 			AdditionalProperties *bool
 			Properties           map[string]any

@@ -32,7 +32,7 @@ func dragCommand(p Platform) command {
 // readDragEnd reads the argument name.
 func readDragEnd(e elements, a device.Arguments, name string) (target, error) {
 	args, _ := a[name].(map[string]any)
-	t, err := e.any(args)
+	t, err := e.targetOf(args)
 	if known := fault.As(err); known != nil {
 		return t, fault.New(known.Kind, known.Hint, "%s: %s", name, known.Message)
 	}
@@ -67,7 +67,7 @@ func dragTo(ctx context.Context, d *phone, a device.Arguments) (tool.Result, err
 	from.cells = from.cells || to.cells // both are resolved on one screen
 	seen, err := d.withElement(ctx, from, "ready to be dragged", limit, centre, func(ctx context.Context, e *found) error {
 		fromEnd.Located = d.located
-		end, err := onto.on(ctx, e.screen)
+		end, err := onto.placeOn(ctx, e.screen)
 		d.located = nil // of the other end, if that was named by a reference
 		if err != nil {
 			return err
@@ -81,9 +81,9 @@ func dragTo(ctx context.Context, d *phone, a device.Arguments) (tool.Result, err
 	return success("dragged %s to %s", seen, target.Found), nil
 }
 
-// on returns where the element of the search is touched on a screen that was read for another one. The error is an
+// placeOn returns where the element of the search is touched on a screen that was read for another one. The error is an
 // *act.NotReceivedError, after a pause, if it is not ready there.
-func (s *search) on(ctx context.Context, now Screen) (screen.Point, error) {
+func (s *search) placeOn(ctx context.Context, now Screen) (screen.Point, error) {
 	s.last, s.front = now, s.phone.covering(ctx, now.Tree)
 	list, err := s.resolve(ctx)
 	if err != nil {

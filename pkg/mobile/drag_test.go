@@ -83,7 +83,7 @@ func TestDragToIsRecordedWithSelectors(t *testing.T) {
 
 func TestDragToNamesTheEndThatIsWrong(t *testing.T) {
 	t.Parallel()
-	commands := advertised(Android)
+	commands := advertisedTools(Android)
 	for _, c := range commands {
 		if c.Name != "dragTo" {
 			continue

@@ -12,7 +12,7 @@ import (
 
 // Evidence implements device.Device. Parts that a device which does not respond cannot provide are left out.
 func (d *phone) Evidence(ctx context.Context) []device.Artifact {
-	driver := d.opened()
+	driver := d.currentDriver()
 	if driver == nil {
 		return nil
 	}

@@ -310,7 +310,7 @@ func onPhone(t *testing.T, f *fake, s device.Session, run func(p *phoneTest)) {
 			Platform: f.platform, Limits: DefaultLimits(s.Driver),
 			Open: func(context.Context) (Driver, error) { return f, nil },
 		}, s)
-		p.commands = advertised(f.platform)
+		p.commands = advertisedTools(f.platform)
 		run(p)
 		if err := p.device.Close(t.Context()); err != nil {
 			t.Error(err)

@@ -27,11 +27,11 @@ func (d *phone) view(ctx context.Context, o device.ViewOptions) (v device.View, 
 	if o.Peek {
 		return d.peek(ctx, driver, o)
 	}
-	now, err := d.settledOn(ctx, driver)
+	now, err := d.readSettledOn(ctx, driver)
 	if err != nil {
 		return v, err
 	}
-	v = device.View{Title: d.titleOf(ctx, driver), Tree: now.Tree, Part: now.Tree, Ref: d.seen(now.Tree, d.session.Live)}
+	v = device.View{Title: d.titleOf(ctx, driver), Tree: now.Tree, Part: now.Tree, Ref: d.seeReferences(now.Tree, d.session.Live)}
 	if o.Within != "" {
 		if v.Part, err = d.part(now.Tree, o.Within); err != nil {
 			return v, err
@@ -49,8 +49,8 @@ func (d *phone) titleOf(ctx context.Context, driver *serial) string {
 	return front
 }
 
-// seen returns the references of the elements of a tree. They are positions unless live.
-func (d *phone) seen(t *screen.Tree, live bool) func(*screen.Node) string {
+// seeReferences returns the references of the elements of a tree. They are positions unless live.
+func (d *phone) seeReferences(t *screen.Tree, live bool) func(*screen.Node) string {
 	references := d.references
 	if !live {
 		references = &screen.References{}

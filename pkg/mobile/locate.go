@@ -52,7 +52,7 @@ func (l locator) candidates() iter.Seq[device.Candidate] {
 	ways := []struct {
 		by   string // besides the property
 		find func(property) (map[string]any, []string)
-	}{{"", l.alone}, {" and a text in it", l.containing}, {" and what it is in", l.beside}, {" and its place", l.indexed}}
+	}{{"", l.uniqueProperty}, {" and a text in it", l.containing}, {" and what it is in", l.propertyInside}, {" and its place", l.indexedProperty}}
 	properties := l.properties(l.node)
 	return func(yield func(device.Candidate) bool) {
 		for _, way := range ways {
@@ -183,8 +183,8 @@ func (l locator) checkedText() (property, bool) {
 	return properties[i], true
 }
 
-// alone returns the selector for a property that no other element has; else nil.
-func (l locator) alone(p property) (selector map[string]any, warnings []string) {
+// uniqueProperty returns the selector for a property that no other element has; else nil.
+func (l locator) uniqueProperty(p property) (selector map[string]any, warnings []string) {
 	if p.key == "classNameRegex" {
 		return nil, nil // another element of the class may be added
 	}
@@ -194,16 +194,16 @@ func (l locator) alone(p property) (selector map[string]any, warnings []string) 
 // containing returns the selector for a property and a text in the element; nil if it does not find the element alone.
 func (l locator) containing(p property) (selector map[string]any, warnings []string) {
 	for _, inside := range l.textsIn(l.node) {
-		if selector = l.unique(l.with(l.own(p), inside)); selector != nil {
+		if selector = l.unique(l.withDescendant(l.own(p), inside)); selector != nil {
 			return selector, inside.warnings()
 		}
 	}
 	return nil, nil
 }
 
-// beside returns the selector for a property inside of another element, such as a row, that has a text; nil if it does
-// not find the element alone.
-func (l locator) beside(p property) (selector map[string]any, warnings []string) {
+// propertyInside returns the selector for a property inside of another element, such as a row, that has a text; nil if
+// it does not find the element alone.
+func (l locator) propertyInside(p property) (selector map[string]any, warnings []string) {
 	around := l.node
 	for range maxAround {
 		if around = l.screen.Tree.Parent(around); around == nil {
@@ -212,7 +212,7 @@ func (l locator) beside(p property) (selector map[string]any, warnings []string)
 		for _, outer := range l.properties(around) {
 			for _, inside := range l.textsIn(around) {
 				selector = l.own(p)
-				selector["childOf"] = l.with(l.block(outer), inside)
+				selector["childOf"] = l.withDescendant(l.block(outer), inside)
 				if selector = l.unique(selector); selector != nil {
 					return selector, append(outer.warnings(), inside.warnings()...)
 				}
@@ -222,8 +222,8 @@ func (l locator) beside(p property) (selector map[string]any, warnings []string)
 	return nil, nil
 }
 
-// with adds to a selector that a text is in the element.
-func (l locator) with(selector map[string]any, inside property) map[string]any {
+// withDescendant adds to a selector that a text is in the element.
+func (l locator) withDescendant(selector map[string]any, inside property) map[string]any {
 	selector["containsDescendants"] = []any{l.block(inside)}
 	return selector
 }
@@ -242,8 +242,8 @@ func (l locator) textsIn(n *screen.Node) []property {
 	return list[:min(maxInside, len(list))]
 }
 
-// indexed returns the selector for a property with the place of the element among those that have it.
-func (l locator) indexed(p property) (selector map[string]any, warnings []string) {
+// indexedProperty returns the selector for a property with the place of the element among those that have it.
+func (l locator) indexedProperty(p property) (selector map[string]any, warnings []string) {
 	for index := range l.find(l.own(p)) {
 		selector = l.own(p)
 		selector["index"] = index

@@ -37,7 +37,7 @@ func (d *phone) peek(ctx context.Context, driver *serial, o device.ViewOptions) 
 			break
 		}
 	}
-	v.Title, v.Tree, v.Part, v.Ref = d.titleOf(ctx, driver), now.Tree, now.Tree, d.numbered(now.Tree)
+	v.Title, v.Tree, v.Part, v.Ref = d.titleOf(ctx, driver), now.Tree, now.Tree, d.numberReferences(now.Tree)
 	v.Geometry = d.geometry(driver, v)
 	if o.Within != "" {
 		v.Part, err = d.part(now.Tree, o.Within)
@@ -45,10 +45,10 @@ func (d *phone) peek(ctx context.Context, driver *serial, o device.ViewOptions) 
 	return v, err
 }
 
-// numbered is seen for a tree that is not shown to the one who makes the calls.
-func (d *phone) numbered(t *screen.Tree) func(*screen.Node) string {
+// numberReferences is seeReferences for a tree that is not shown to the one who makes the calls.
+func (d *phone) numberReferences(t *screen.Tree) func(*screen.Node) string {
 	if !d.session.Live {
-		return d.seen(t, false)
+		return d.seeReferences(t, false)
 	}
 	d.references.Number(t)
 	return d.references.Ref
@@ -88,7 +88,7 @@ func (d *phone) locate(ctx context.Context, at device.Place) (found device.Locat
 	if err != nil {
 		return found, err
 	}
-	ref := d.numbered(now.Tree)
+	ref := d.numberReferences(now.Tree)
 	if at.Ref != "" {
 		found.Node, _, err = d.byReference(now.Tree, at.Ref, d.session.Live)
 	} else {

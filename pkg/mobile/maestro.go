@@ -22,7 +22,7 @@ func maestroCommands(p Platform) []command {
 			_, err := readMaestro(p, a)
 			return err
 		})
-	return []command{c, c.as("maestro")}
+	return []command{c, c.withName("maestro")}
 }
 
 // maestroStep is a command of Maestro with its arguments.
@@ -54,7 +54,7 @@ func maestro() []maestroCommand {
 	return []maestroCommand{
 		{"assertNotVisible", "text", elementKeys(), maestroElement(assertGone), checkMaestroElement, assertion},
 		{"assertVisible", "text", elementKeys(), maestroElement(maestroVisible), checkMaestroElement, assertion},
-		{"back", "", nil, pressed(Back), nil, action},
+		{"back", "", nil, pressHandler(Back), nil, action},
 		{"clearState", "appId", app, clearAppData, nil, action},
 		{"eraseText", "charactersToErase", []string{"charactersToErase"}, maestroErase, checkMaestroErase, action},
 		{"extendedWaitUntil", "", []string{"visible", "notVisible", "timeout"}, maestroWait, checkMaestroWait, assertion},
@@ -259,7 +259,7 @@ func (e elements) fromMaestro(a device.Arguments) (target, error) {
 		t.enabled = &value
 	}
 	index, err := maestroNumber(a, "index", 0)
-	return t.at(index), err
+	return t.withIndex(index), err
 }
 
 func checkMaestroElement(p Platform, a device.Arguments) error {
@@ -307,12 +307,12 @@ func checkMaestroWait(p Platform, a device.Arguments) error {
 	if _, err := maestroNumber(a, "timeout", 0); err != nil {
 		return err
 	}
-	_, _, err := elements{platform: p}.awaited(a)
+	_, _, err := elements{platform: p}.awaitedTarget(a)
 	return err
 }
 
-// awaited reads visible or notVisible of extendedWaitUntil.
-func (e elements) awaited(a device.Arguments) (t target, visible bool, err error) {
+// awaitedTarget reads visible or notVisible of extendedWaitUntil.
+func (e elements) awaitedTarget(a device.Arguments) (t target, visible bool, err error) {
 	key := "visible"
 	if !a.Has(key) {
 		key = "notVisible"
@@ -326,7 +326,7 @@ func (e elements) awaited(a device.Arguments) (t target, visible bool, err error
 }
 
 func maestroWait(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
-	t, visible, err := d.elements().awaited(a)
+	t, visible, err := d.elements().awaitedTarget(a)
 	if err != nil {
 		return tool.Result{}, err
 	}

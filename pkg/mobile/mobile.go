@@ -95,7 +95,7 @@ func ReadLimits(values map[string]string, driver string) (Limits, error) {
 // Kind returns what the kinds of device of both platforms have in common.
 func Kind(p Platform) device.Kind {
 	return device.Kind{
-		Commands: sync.OnceValue(func() []tool.Advertised { return advertised(p) }),
+		Commands: sync.OnceValue(func() []tool.Advertised { return advertisedTools(p) }),
 		Checks: append(device.CoreChecks(), "assertVisibleBySelector", "assertNotVisibleBySelector", "assertNotVisibleWithText",
 			"assertVisibleWithText", "assertVisibleWithAccessibilityText", "assertVisibleWithResourceId", "verifyScreenshot"),
 		Starts:     append(device.CoreStarts(), "mobile_clearAppData", "openUrl"),
@@ -105,7 +105,7 @@ func Kind(p Platform) device.Kind {
 	}
 }
 
-func advertised(p Platform) []tool.Advertised {
+func advertisedTools(p Platform) []tool.Advertised {
 	var list []tool.Advertised
 	for _, c := range commands(p) {
 		list = append(list, c.Advertised)

@@ -38,7 +38,7 @@ func pictureTargets(e elements, a device.Arguments) (pictureTarget, error) {
 	var t pictureTarget
 	for _, key := range []string{"nodeSelector", "selector", "ref", "text", "id"} {
 		if t.element == nil && a.Has(key) {
-			element, err := e.any(a)
+			element, err := e.targetOf(a)
 			if err != nil {
 				return t, err
 			}
@@ -48,7 +48,7 @@ func pictureTargets(e elements, a device.Arguments) (pictureTarget, error) {
 	list, _ := a["mask"].([]any)
 	for _, item := range list {
 		given, _ := item.(map[string]any)
-		mask, err := e.any(given)
+		mask, err := e.targetOf(given)
 		if err != nil {
 			return t, err
 		}
@@ -110,16 +110,16 @@ func (d *phone) picture(ctx context.Context, t pictureTarget) (*image.RGBA, erro
 	scale := float64(taken.Rect.Dx()) / float64(max(1, now.Tree.Width)) // pixels of a point, on iOS
 	var masked []image.Rectangle
 	for _, m := range masks {
-		masked = append(masked, scaled(m, scale))
+		masked = append(masked, scaleRect(m, scale))
 	}
 	picture.Mask(taken, masked)
 	if part == nil {
 		return taken, nil
 	}
-	return picture.Crop(taken, scaled(*part, scale)), nil
+	return picture.Crop(taken, scaleRect(*part, scale)), nil
 }
 
-func scaled(r screen.Rect, scale float64) image.Rectangle {
+func scaleRect(r screen.Rect, scale float64) image.Rectangle {
 	at := func(v int) int { return int(math.Round(float64(v) * scale)) }
 	return image.Rect(at(r.Left), at(r.Top), at(r.Right), at(r.Bottom))
 }

@@ -64,20 +64,20 @@ func hasText(ctx context.Context, d *phone, a device.Arguments) (tool.Result, er
 	if err := checkText(a); err != nil {
 		return tool.Result{}, err
 	}
-	now, err := d.settled(ctx)
+	now, err := d.readSettled(ctx)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	wanted := strings.ToLower(strings.Join(strings.Fields(a.Text("text")), " "))
 	return queryResult(slices.ContainsFunc(now.Tree.Nodes(), func(n *screen.Node) bool {
-		return shown(now, n) && slices.ContainsFunc(nodeTexts(n), func(text string) bool {
+		return isShown(now, n) && slices.ContainsFunc(nodeTexts(n), func(text string) bool {
 			return strings.Contains(strings.ToLower(strings.Join(strings.Fields(text), " ")), wanted)
 		})
 	}))
 }
 
-// shown reports whether a node is visible.
-func shown(s Screen, n *screen.Node) bool { return hiddenBecause(&found{node: n, screen: s}) == "" }
+// isShown reports whether a node is visible.
+func isShown(s Screen, n *screen.Node) bool { return hiddenBecause(&found{node: n, screen: s}) == "" }
 
 // find returns the elements of a target on a screen that is at rest, in the order of the screen.
 func (d *phone) find(ctx context.Context, t target) ([]*found, error) {
@@ -105,7 +105,7 @@ func getElementText(ctx context.Context, d *phone, t target, _ device.Arguments)
 func getTextCommand(p Platform) command {
 	c := elementCommand(p, "mobile_getText", "Returns the text that an element shows, as soon as it shows one.",
 		`"pattern": {"type": "string", "minLength": 1, "description": "Return only what this regular expression matches, or its first group"}, `+
-			elementProperties(p), elements.any, getText)
+			elementProperties(p), elements.targetOf, getText)
 	named := c.Check
 	c.Check = func(args map[string]any) error {
 		_, err := readPattern(args)
@@ -206,7 +206,7 @@ func (d *phone) matches(ctx context.Context, t target) ([]map[string]any, error)
 
 // matchOf describes an element for programs.
 func matchOf(s Screen, n *screen.Node) map[string]any {
-	m := map[string]any{"role": n.RoleName(), "visible": shown(s, n), "enabled": !n.Disabled}
+	m := map[string]any{"role": n.RoleName(), "visible": isShown(s, n), "enabled": !n.Disabled}
 	if n.Bounds != nil {
 		at := n.Bounds.Centre()
 		m["bounds"], m["centerX"], m["centerY"] = n.Bounds, at.X, at.Y

@@ -115,7 +115,7 @@ func hiddenBecause(e *found) string {
 // action returns the action for which the search finds the element, or with a nil perform the check of its conditions.
 func (s *search) action(want string, ready time.Duration, perform func(context.Context, *found) error) *act.Action[*found] {
 	a := &act.Action[*found]{
-		Screen: s, Selector: s.target.words, Want: want, Place: "the screen", Limits: s.phone.limits.within(ready),
+		Screen: s, Selector: s.target.words, Want: want, Place: "the screen", Limits: s.phone.limits.readyWithin(ready),
 	}
 	if perform != nil {
 		a.Perform = func(ctx context.Context, o act.Observation[*found]) error { return perform(ctx, o.Element) }
@@ -123,8 +123,8 @@ func (s *search) action(want string, ready time.Duration, perform func(context.C
 	return a
 }
 
-// within are the limits of an action whose element has to be ready within some time.
-func (l Limits) within(ready time.Duration) act.Limits {
+// readyWithin are the limits of an action whose element has to be ready within some time.
+func (l Limits) readyWithin(ready time.Duration) act.Limits {
 	return act.Limits{Ready: ready, First: l.First, Poll: l.Poll, Response: l.Response}
 }
 
@@ -209,7 +209,7 @@ func (s *search) find(ctx context.Context) (list []*found, err error) {
 // read returns what is on the screen, when it has come to rest if settle is set, with rows and columns if cells is set.
 func (d *phone) read(ctx context.Context, settle, cells bool) (Screen, error) {
 	if settle {
-		if now, err := d.settled(ctx); err != nil || !cells {
+		if now, err := d.readSettled(ctx); err != nil || !cells {
 			return now, err
 		}
 	}
@@ -343,7 +343,7 @@ func (s *search) Similar(context.Context) []string {
 	}
 	var ref func(*screen.Node) string
 	if s.phone.session.Live {
-		ref = s.phone.seen(s.last.Tree, true)
+		ref = s.phone.seeReferences(s.last.Tree, true)
 	}
 	var list []string
 	for _, n := range s.last.Tree.Near(s.target.selector) {
@@ -384,12 +384,14 @@ func (s *search) Hint(reason string) string {
 	return ""
 }
 
-// settled returns what is on the screen. After an action it first waits until the screen has come to rest, but not for
-// long.
-func (d *phone) settled(ctx context.Context) (Screen, error) { return d.settledOn(ctx, d.driver) }
+// readSettled returns what is on the screen. After an action it first waits until the screen has come to rest, but not
+// for long.
+func (d *phone) readSettled(ctx context.Context) (Screen, error) {
+	return d.readSettledOn(ctx, d.driver)
+}
 
-// settledOn is settled for a driver.
-func (d *phone) settledOn(ctx context.Context, driver *serial) (Screen, error) {
+// readSettledOn is readSettled for a driver.
+func (d *phone) readSettledOn(ctx context.Context, driver *serial) (Screen, error) {
 	actions := driver.actions.Load()
 	moving := actions != driver.settled.Load()
 	start := time.Now()

@@ -109,11 +109,11 @@ func swipe(ctx context.Context, d *phone, a device.Arguments) (tool.Result, erro
 	}
 	seen, err := d.withElement(ctx, t, "ready to be swiped", waitLimit(ctx, a, d.limits.Action), centre,
 		func(ctx context.Context, e *found) error {
-			end, start := to.of(d.area()), e.point
+			end, start := to.placeIn(d.area()), e.point
 			if from.x == to.x { // up or down from the element, else along its row
 				end.X = start.X
 			} else {
-				start.X, end.Y = from.of(d.area()).X, start.Y
+				start.X, end.Y = from.placeIn(d.area()).X, start.Y
 			}
 			return d.driver.Touch(ctx, Finger{Path: []screen.Point{start, end}, Move: move})
 		})
@@ -134,7 +134,7 @@ func (d *phone) area() screen.Rect {
 
 // swipe moves a finger between two places of the screen.
 func (d *phone) swipe(ctx context.Context, from, to percentPoint, move time.Duration) error {
-	return d.driver.Touch(ctx, Finger{Path: []screen.Point{from.of(d.area()), to.of(d.area())}, Move: move})
+	return d.driver.Touch(ctx, Finger{Path: []screen.Point{from.placeIn(d.area()), to.placeIn(d.area())}, Move: move})
 }
 
 // checkPlaces checks startRelative and endRelative.
@@ -191,7 +191,7 @@ func (d *phone) scroll(ctx context.Context, direction string, amount float64, ar
 		amount = float64(length) / 2
 	}
 	half := min(int(amount), length*8/10) / 2
-	start, end := around.of(area), around.of(area)
+	start, end := around.placeIn(area), around.placeIn(area)
 	switch direction {
 	case "DOWN":
 		start.Y, end.Y = start.Y+half, end.Y-half
@@ -237,7 +237,7 @@ func scrollUntilCommand(p Platform) command {
 		"centerElement": {"type": "boolean", "default": false, "description": "Scroll until it is near the middle"}, `+
 			device.Enum("direction", "What is brought into view", "DOWN", "UP", "LEFT", "RIGHT")+", "+
 			device.Enum("scrollStartPosition", "Where the finger moves", "CENTER", "TOP", "BOTTOM")+", "+timeoutProperty,
-		scrollUntilVisible).checkedBy(p.checked(readScrolled))
+		scrollUntilVisible).checkedBy(p.targetCheck(readScrolled))
 }
 
 func readScrolled(e elements, a device.Arguments) (target, error) {

@@ -105,7 +105,7 @@ func (p *phoneTest) wantsPicture(reason string) {
 	p.Helper()
 	tracer := p.device.(device.Tracer)
 	tracer.StartTrace(device.TraceOptions{})
-	if p.device.(*phone).opened() == nil {
+	if p.device.(*phone).currentDriver() == nil {
 		p.call("hideKeyboard", nil)
 	}
 	if m := tracer.Moment(p.Context(), true); m.NoPicture != reason || (m.Picture != nil) != (reason == "") {

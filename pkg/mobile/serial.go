@@ -68,12 +68,12 @@ func (s *serial) act(ctx context.Context, call func(context.Context, Driver) err
 		s.actions.Add(1)
 		return struct{}{}, call(ctx, d)
 	})
-	return explained(err)
+	return explainError(err)
 }
 
-// explained returns the error of a driver. An *act.UnconfirmedError becomes the cause of a *fault.Error that says what
-// it means; the errors in it do not.
-func explained(err error) error {
+// explainError returns the error of a driver. An *act.UnconfirmedError becomes the cause of a *fault.Error that says
+// what it means; the errors in it do not.
+func explainError(err error) error {
 	unconfirmed, ok := errors.AsType[*act.UnconfirmedError](err)
 	if !ok {
 		return err

@@ -22,7 +22,7 @@ func screenCommands() []command {
 }
 
 func captureScreen(ctx context.Context, d *phone, _ device.Arguments) (tool.Result, error) {
-	if _, err := d.settled(ctx); err != nil {
+	if _, err := d.readSettled(ctx); err != nil {
 		return tool.Result{}, err
 	}
 	data, err := d.driver.Screenshot(ctx)
@@ -46,7 +46,7 @@ func takeSnapshot(ctx context.Context, d *phone, a device.Arguments) (tool.Resul
 		name = "screen"
 	}
 	var kept []string
-	now, err := d.settled(ctx)
+	now, err := d.readSettled(ctx)
 	keep := func(artifact device.Artifact) {
 		if path, err := d.session.Keep(artifact); err == nil {
 			kept = append(kept, path)
@@ -66,7 +66,7 @@ func takeSnapshot(ctx context.Context, d *phone, a device.Arguments) (tool.Resul
 
 // textOf returns the text form of a screen.
 func (d *phone) textOf(s Screen, maxBytes int) string {
-	o := screen.TextOptions{MaxBytes: maxBytes, Ref: d.seen(s.Tree, d.session.Live)}
+	o := screen.TextOptions{MaxBytes: maxBytes, Ref: d.seeReferences(s.Tree, d.session.Live)}
 	return s.Tree.Text(o).String() + "\n"
 }
 

@@ -14,7 +14,7 @@ func deviceCommands() []command {
 	return []command{
 		newCommand("networkConnection", "Connects the device to its networks, or disconnects it.",
 			`"connected": {"type": "boolean"}`, networkConnection, "connected"),
-		setClip, setClip.as("setClipboard"),
+		setClip, setClip.withName("setClipboard"),
 		newCommand("mobile_pasteClipboard", "Enters the text of the clipboard at the end of the field that has the focus.",
 			"", pasteClipboard),
 	}

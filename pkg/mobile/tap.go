@@ -27,11 +27,11 @@ func tapCommands(p Platform) []command {
 	const byText = "Taps the first element with a text as part of its text, label or hint, in any case, when it is ready."
 	list := []command{
 		elementCommand(p, "tap", "Taps an element once, when it is ready.",
-			elementProperties(p)+", "+longPressProperty, elements.any, tapElement),
+			elementProperties(p)+", "+longPressProperty, elements.targetOf, tapElement),
 		elementCommand(p, "longPress", "Presses an element and holds it, when it is ready.",
-			elementProperties(p), elements.any, holdElement),
+			elementProperties(p), elements.targetOf, holdElement),
 		elementCommand(p, "tapOnElementBySelector", "Taps the first element that matches, when it is ready.",
-			selectorProperties(p)+", "+longPressProperty, elements.recorded, tapElement),
+			selectorProperties(p)+", "+longPressProperty, elements.recordedTarget, tapElement),
 		tapOnCommand(p),
 		elementCommand(p, "tapOnElementWithText", byText, withTextProperties("text")+", "+longPressProperty,
 			readText("text", containing), tapElement),
@@ -100,7 +100,7 @@ func elementCommand(
 		}
 		return run(ctx, d, t, a)
 	}
-	return newCommand(name, description, properties, handle).checkedBy(p.checked(read))
+	return newCommand(name, description, properties, handle).checkedBy(p.targetCheck(read))
 }
 
 func tapElement(ctx context.Context, d *phone, t target, a device.Arguments) (tool.Result, error) {
@@ -190,7 +190,7 @@ func tapOn(ctx context.Context, d *phone, a device.Arguments) (tool.Result, erro
 	if err != nil {
 		return tool.Result{}, err
 	}
-	o := touchOptions{hold: tapHold, verb: "tapped", want: "ready to be tapped", where: place.in}
+	o := touchOptions{hold: tapHold, verb: "tapped", want: "ready to be tapped", where: place.placeInElement}
 	if a.Flag("longPress", false) {
 		o.hold, o.verb, o.want = longHold, "held", "ready to be held"
 	}
@@ -222,18 +222,18 @@ func relativePoint(a device.Arguments, key string) (*percentPoint, error) {
 	return &percentPoint{tenths[0], tenths[1]}, nil
 }
 
-// of returns the place in an area. It is inside the area, unless that is empty.
-func (p percentPoint) of(r screen.Rect) screen.Point {
+// placeIn returns the place in an area. It is inside the area, unless that is empty.
+func (p percentPoint) placeIn(r screen.Rect) screen.Point {
 	along := func(from, length, tenths int) int { return from + min((length*tenths+500)/1000, max(0, length-1)) }
 	return screen.Point{X: along(r.Left, r.Width(), p.x), Y: along(r.Top, r.Height(), p.y)}
 }
 
-// in returns the place in an element, or why it cannot be touched.
-func (p *percentPoint) in(e *found) (screen.Point, string) {
+// placeInElement returns the place in an element, or why it cannot be touched.
+func (p *percentPoint) placeInElement(e *found) (screen.Point, string) {
 	if p == nil {
 		return centre(e)
 	}
-	at := p.of(*e.node.Bounds)
+	at := p.placeIn(*e.node.Bounds)
 	if !e.part.Contains(at) {
 		return at, "the place in it is outside of the screen, or scrolled out of view"
 	}

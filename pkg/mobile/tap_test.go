@@ -387,7 +387,7 @@ func TestInvalidElements(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, c := range advertised(Android) {
+			for _, c := range advertisedTools(Android) {
 				if c.Name != tt.tool {
 					continue
 				}

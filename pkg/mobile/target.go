@@ -31,8 +31,8 @@ func (d *phone) elements() elements {
 	return elements{d.options.Platform, screen.Target{AppID: d.session.AppID, AppIDs: d.session.AppIDs}}
 }
 
-// checked returns the check of arguments that read reads.
-func (p Platform) checked(read func(e elements, a device.Arguments) (target, error)) func(device.Arguments) error {
+// targetCheck returns the check of arguments that read reads.
+func (p Platform) targetCheck(read func(e elements, a device.Arguments) (target, error)) func(device.Arguments) error {
 	return func(a device.Arguments) error {
 		_, err := read(elements{platform: p}, a)
 		return err
@@ -43,16 +43,16 @@ func bySelector(s *screen.Selector) target {
 	return target{selector: s, words: act.Selector{Text: s.String()}, cells: s.NamesCells()}
 }
 
-// at returns the target with an index, or unchanged if the index is 0, as for the first of several.
-func (t target) at(index int) target {
+// withIndex returns the target with an index, or unchanged if the index is 0, as for the first of several.
+func (t target) withIndex(index int) target {
 	if index > 0 {
 		t.words.Indexed, t.words.Index, t.words.IndexName = true, index, "index"
 	}
 	return t
 }
 
-// recorded reads nodeSelector, the older selector, and ref.
-func (e elements) recorded(a device.Arguments) (target, error) {
+// recordedTarget reads nodeSelector, the older selector, and ref.
+func (e elements) recordedTarget(a device.Arguments) (target, error) {
 	switch {
 	case a.Has("nodeSelector"):
 		return e.node("nodeSelector", a["nodeSelector"])
@@ -64,10 +64,10 @@ func (e elements) recorded(a device.Arguments) (target, error) {
 	return target{}, errNoElement("give nodeSelector")
 }
 
-// any reads the arguments of recorded, and text, id and index.
-func (e elements) any(a device.Arguments) (target, error) {
+// targetOf reads the arguments that recordedTarget reads, and text, id and index.
+func (e elements) targetOf(a device.Arguments) (target, error) {
 	if a.Has("nodeSelector") || a.Has("ref") {
-		return e.recorded(a)
+		return e.recordedTarget(a)
 	}
 	return e.core(a)
 }
@@ -119,7 +119,7 @@ func (e elements) core(a device.Arguments) (target, error) {
 		return target{}, errNoElement("give text, id or both")
 	}
 	t, err := e.maestro(block)
-	return t.at(int(a.Number("index", 0))), err
+	return t.withIndex(int(a.Number("index", 0))), err
 }
 
 // maestro returns the target of a driver block of Maestro, which matches a text in any case.
@@ -167,7 +167,7 @@ func (e elements) withStates(block map[string]any, a device.Arguments) (target, 
 		t.words.Text += map[bool]string{true: " that is enabled", false: " that is disabled"}[enabled]
 	}
 	index, err := indexOf(a)
-	return t.at(index), err
+	return t.withIndex(index), err
 }
 
 // indexOf reads the argument index, which recordings have as a number or as text, such as "1" or "1.0".

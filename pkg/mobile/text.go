@@ -44,8 +44,8 @@ func textCommands() []command {
 		newCommand("hideKeyboard", "Hides the on-screen keyboard if one is shown.", "", hideKeyboard),
 		newCommand("pressKey", "Presses a key.",
 			device.Enum("keyCode", "The key", keyNames()...), pressKey, "keyCode"),
-		newCommand("pressBack", "Goes back, as the back button of Android; on iOS it swipes from the left edge.", "", pressed(Back)),
-		newCommand("pressHome", "Goes to the home screen.", "", pressed(Home)),
+		newCommand("pressBack", "Goes back, as the back button of Android; on iOS it swipes from the left edge.", "", pressHandler(Back)),
+		newCommand("pressHome", "Goes to the home screen.", "", pressHandler(Home)),
 	}
 }
 
@@ -78,7 +78,7 @@ func inputTextRandom(ctx context.Context, d *phone, a device.Arguments) (tool.Re
 
 // enter enters text at the end of the field that has the focus, and hides the keyboard unless the call says otherwise.
 func (d *phone) enter(ctx context.Context, text string, a device.Arguments) (tool.Result, error) {
-	f, err := d.focused(ctx, waitLimit(ctx, a, d.limits.Action))
+	f, err := d.awaitFocus(ctx, waitLimit(ctx, a, d.limits.Action))
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -123,12 +123,12 @@ func (f field) content() string {
 	return *text
 }
 
-// focused waits for a field that has the focus, or for a keyboard.
-func (d *phone) focused(ctx context.Context, limit time.Duration) (field, error) {
+// awaitFocus waits for a field that has the focus, or for a keyboard.
+func (d *phone) awaitFocus(ctx context.Context, limit time.Duration) (field, error) {
 	s := &focusSearch{phone: d}
 	a := &act.Action[field]{
 		Screen: s, Selector: act.Selector{Text: "a field that has the focus"}, Want: "ready",
-		Limits: d.limits.within(limit),
+		Limits: d.limits.readyWithin(limit),
 	}
 	o, err := a.Do(ctx)
 	if known := fault.As(err); known != nil && isNotFound(err) {
@@ -142,7 +142,7 @@ type focusSearch struct{ phone *phone }
 
 // Observe implements act.Screen.
 func (s *focusSearch) Observe(ctx context.Context, _ time.Duration) (act.Observation[field], error) {
-	now, err := s.phone.settled(ctx)
+	now, err := s.phone.readSettled(ctx)
 	if err != nil {
 		return act.Observation[field]{}, err
 	}
@@ -298,7 +298,7 @@ const blindlyErased = 500
 
 // erase erases characters at the end of the field that has the focus.
 func (d *phone) erase(ctx context.Context, count int) (tool.Result, error) {
-	f, err := d.focused(ctx, d.limits.Action)
+	f, err := d.awaitFocus(ctx, d.limits.Action)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -357,11 +357,11 @@ func pressKey(ctx context.Context, d *phone, a device.Arguments) (tool.Result, e
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return pressed(Key(key))(ctx, d, a)
+	return pressHandler(Key(key))(ctx, d, a)
 }
 
-// pressed returns the handler that presses a key.
-func pressed(key Key) handler {
+// pressHandler returns the handler that presses a key.
+func pressHandler(key Key) handler {
 	return func(ctx context.Context, d *phone, _ device.Arguments) (tool.Result, error) {
 		return success("pressed %s", key), d.driver.Press(ctx, key)
 	}

@@ -16,7 +16,7 @@ func (d *phone) StartTrace(o device.TraceOptions) { d.trace = &o }
 // Moment implements device.Tracer. A phone does not send pictures by itself, and to take one takes longer than most
 // calls, so that only whole moments have one.
 func (d *phone) Moment(ctx context.Context, whole bool) device.Moment {
-	driver := d.opened()
+	driver := d.currentDriver()
 	switch {
 	case driver == nil:
 		return device.Moment{NoPicture: "the device was not connected"}
@@ -59,7 +59,7 @@ func (d *phone) momentTree(ctx context.Context, driver *serial, m *device.Moment
 		return false, err
 	}
 	m.Title = d.titleOf(ctx, driver)
-	m.Tree = now.Tree.Text(screen.TextOptions{MaxBytes: tracedBytes, Ref: d.numbered(now.Tree)}).String()
+	m.Tree = now.Tree.Text(screen.TextOptions{MaxBytes: tracedBytes, Ref: d.numberReferences(now.Tree)}).String()
 	if redact := d.session.Redact; redact != nil && d.trace != nil && d.trace.Secrets {
 		text := now.Tree.Text(screen.TextOptions{Whole: true}).String()
 		secret = redact(text) != text

@@ -35,11 +35,11 @@ type androidServer struct {
 
 func android(data []byte, o Options, server androidServer) (Result, error) {
 	if len(data) > maxBytes {
-		return Result{}, refused(server.name, data, "it has more than %d MiB", maxBytes>>20)
+		return Result{}, unreadableError(server.name, data, "it has more than %d MiB", maxBytes>>20)
 	}
 	root, err := parseXML(data)
 	if err != nil {
-		return Result{}, refused(server.name, data, "%v", err)
+		return Result{}, unreadableError(server.name, data, "%v", err)
 	}
 	windows := []*element{root}
 	if root.name == "hierarchy" {

@@ -18,14 +18,14 @@ const webDriverAgent = "WebDriverAgent"
 // WDAJSON reads the page source that WebDriverAgent returns for format=json: the value of the response, an object.
 func WDAJSON(data []byte, o Options) (Result, error) {
 	if len(data) > maxBytes {
-		return Result{}, refused(webDriverAgent, data, "it has more than %d MiB", maxBytes>>20)
+		return Result{}, unreadableError(webDriverAgent, data, "it has more than %d MiB", maxBytes>>20)
 	}
 	var root wdaElement
 	if err := json.Unmarshal(data, &root); err != nil {
-		return Result{}, refused(webDriverAgent, data, "%v", err)
+		return Result{}, unreadableError(webDriverAgent, data, "%v", err)
 	}
 	if root.Type == "" {
-		return Result{}, refused(webDriverAgent, data, "its root has no type")
+		return Result{}, unreadableError(webDriverAgent, data, "its root has no type")
 	}
 	return ios(data, &root, o)
 }
@@ -34,17 +34,17 @@ func WDAJSON(data []byte, o Options) (Result, error) {
 // element from its label where it has only one of them, and does not have the focus.
 func WDAXML(data []byte, o Options) (Result, error) {
 	if len(data) > maxBytes {
-		return Result{}, refused(webDriverAgent, data, "it has more than %d MiB", maxBytes>>20)
+		return Result{}, unreadableError(webDriverAgent, data, "it has more than %d MiB", maxBytes>>20)
 	}
 	root, err := parseXML(data)
 	if err != nil {
-		return Result{}, refused(webDriverAgent, data, "%v", err)
+		return Result{}, unreadableError(webDriverAgent, data, "%v", err)
 	}
 	for !strings.HasPrefix(root.name, typePrefix) && len(root.children) == 1 {
 		root = root.children[0] // Appium and WebDriverAgent put an element around it
 	}
 	if !strings.HasPrefix(root.name, typePrefix) {
-		return Result{}, refused(webDriverAgent, data, "it has no element of a type that starts with %s", typePrefix)
+		return Result{}, unreadableError(webDriverAgent, data, "it has no element of a type that starts with %s", typePrefix)
 	}
 	return ios(data, wdaOf(root), o)
 }
@@ -104,7 +104,7 @@ func (v wdaValue) notBlank() *string {
 	return notBlank(v.text)
 }
 
-func (v wdaValue) is(on bool) bool {
+func (v wdaValue) equalsBool(on bool) bool {
 	if on {
 		return v.text == "1" || v.text == "true"
 	}
@@ -157,7 +157,7 @@ func ios(data []byte, root *wdaElement, o Options) (Result, error) {
 	r := &iosReader{}
 	top, err := r.node(root, 0)
 	if err != nil {
-		return Result{}, refused(webDriverAgent, data, "%v", err)
+		return Result{}, unreadableError(webDriverAgent, data, "%v", err)
 	}
 	width, height := o.Width, o.Height
 	if !top.Bounds.Empty() {
@@ -215,7 +215,7 @@ func newNode(e *wdaElement) *screen.Node {
 		Class: &e.Type, ID: e.RawIdentifier.notBlank(), Label: e.Label.notBlank(), Hint: e.PlaceholderValue.notBlank(),
 		Bounds: e.Rect.bounds(),
 		States: screen.States{
-			Disabled: e.Enabled.is(false), Hidden: e.Visible.is(false), Focused: e.Focused.is(true),
+			Disabled: e.Enabled.equalsBool(false), Hidden: e.Visible.equalsBool(false), Focused: e.Focused.equalsBool(true),
 			Selected: e.hasTrait("Selected"), Heading: e.hasTrait("Header"),
 		},
 	}
@@ -234,7 +234,7 @@ func newNode(e *wdaElement) *screen.Node {
 		n.Scrollable = true
 	case "Switch", "Toggle", "CheckBox":
 		n.Checkable = true
-		if e.Value.is(true) {
+		if e.Value.equalsBool(true) {
 			n.Checked = screen.ToggleOn
 		}
 	}

@@ -60,8 +60,8 @@ func (r Result) SetCells(cells []*Cell) {
 	}
 }
 
-// refused returns the error for a source that cannot be read.
-func refused(server string, data []byte, format string, args ...any) error {
+// unreadableError returns the error for a source that cannot be read.
+func unreadableError(server string, data []byte, format string, args ...any) error {
 	return fault.New(fault.ProtocolError, "read the screen again; if it fails again, restart the server on the device",
 		"%s sent a screen that cannot be read: %s; it starts with %q", server, fmt.Sprintf(format, args...), start(data))
 }

@@ -151,15 +151,15 @@ func (p *xmlParser) attributes(e *element) (empty bool, err error) {
 		if a.name == "" {
 			return false, fmt.Errorf("<%s> does not end", shortened(e.name))
 		}
-		if a.value, err = p.quoted(); err != nil {
+		if a.value, err = p.attributeValue(); err != nil {
 			return false, fmt.Errorf("the attribute %s of <%s> %w", shortened(a.name), shortened(e.name), err)
 		}
 		e.attributes = append(e.attributes, a)
 	}
 }
 
-// quoted reads the value of an attribute with the equals sign before it.
-func (p *xmlParser) quoted() (string, error) {
+// attributeValue reads the value of an attribute with the equals sign before it.
+func (p *xmlParser) attributeValue() (string, error) {
 	p.space()
 	if !strings.HasPrefix(p.text[p.at:], "=") {
 		return "", fmt.Errorf("has no value")

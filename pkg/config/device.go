@@ -61,7 +61,7 @@ func (l *loader) device(e yamldoc.Entry) Device {
 	known := map[string]func(yamldoc.Node){
 		"platform":   func(n yamldoc.Node) { d.Platform = readPlatform(n).Lower() },
 		"driver":     func(n yamldoc.Node) { d.Driver = readDriver(n).Key },
-		"id":         func(n yamldoc.Node) { d.ID = l.expanded(n, scalar(n)) },
+		"id":         func(n yamldoc.Node) { d.ID = l.expandVariables(n, scalar(n)) },
 		"env":        func(n yamldoc.Node) { d.Env = l.deviceEnv(n) },
 		"classifier": func(n yamldoc.Node) { d.Classifiers = commaSeparated(text(n)) },
 		"size": func(n yamldoc.Node) {
@@ -96,7 +96,7 @@ func (l *loader) deviceEnv(n yamldoc.Node) map[string]string {
 			v.At.Errorf("", "%q is not a valid name", v.Key)
 			continue
 		}
-		env[v.Key] = l.expanded(v.Value, v.Value.Scalar())
+		env[v.Key] = l.expandVariables(v.Value, v.Value.Scalar())
 		l.maskDevice(v.Key, v.Value.Scalar())
 	}
 	return env
@@ -160,7 +160,7 @@ func (l *loader) settingValue(e yamldoc.Entry) string {
 	switch e.Value.Kind() {
 	case yamldoc.Text:
 		l.maskDevice(e.Key, e.Value.Str())
-		return l.expanded(e.Value, text(e.Value))
+		return l.expandVariables(e.Value, text(e.Value))
 	case yamldoc.List, yamldoc.Mapping:
 		data, err := json.Marshal(l.expandedValue(e.Key, e.Value))
 		if err != nil {
@@ -177,7 +177,7 @@ func (l *loader) expandedValue(key string, n yamldoc.Node) any {
 	switch n.Kind() {
 	case yamldoc.Text:
 		l.maskDevice(key, n.Str())
-		return l.expanded(n, n.Str())
+		return l.expandVariables(n, n.Str())
 	case yamldoc.List:
 		list := []any{}
 		for _, item := range n.Items() {

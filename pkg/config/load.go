@@ -124,14 +124,14 @@ func (l *loader) files(folder string) []string {
 		case filepath.Ext(path) == ".yaml" && !isDir(path):
 			paths = append(paths, path)
 		case filepath.Ext(path) == ".yml":
-			l.ignored(path)
+			l.warnIgnored(path)
 		}
 	}
 	return paths
 }
 
-// ignored warns of a .yml file that is not read.
-func (l *loader) ignored(path string) {
+// warnIgnored warns of a .yml file that is not read.
+func (l *loader) warnIgnored(path string) {
 	l.project.Warnings = append(l.project.Warnings, fault.Problem{
 		Kind: fault.Config, File: path,
 		Message: "this file is not read", Hint: "rename it to end in .yaml",
@@ -144,7 +144,7 @@ func (l *loader) projectFile() {
 	path, old := filepath.Join(p.Root, projectFile), filepath.Join(p.Root, oldProjectFile)
 	for _, name := range []string{path, old} {
 		if yml := strings.TrimSuffix(name, ".yaml") + ".yml"; isFile(yml) {
-			l.ignored(yml)
+			l.warnIgnored(yml)
 		}
 	}
 	switch {

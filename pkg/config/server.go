@@ -148,7 +148,7 @@ func (e *entry) nearestFile() string {
 // readCommand reads a program: a path if it has a separator, else a name to look up on PATH.
 func (e *entry) readCommand(n yamldoc.Node) {
 	written := text(n)
-	e.Command = e.l.expanded(n, written)
+	e.Command = e.l.expandVariables(n, written)
 	if e.Command == "" && written != "" {
 		n.Errorf("set its variables, or write a default: ${NAME:-default}",
 			"command is empty after expanding environment variables")
@@ -160,7 +160,7 @@ func (e *entry) readCommand(n yamldoc.Node) {
 
 func (e *entry) readArgs(n yamldoc.Node) {
 	for _, item := range n.Items() {
-		e.Args = append(e.Args, e.l.expanded(item, item.Scalar()))
+		e.Args = append(e.Args, e.l.expandVariables(item, item.Scalar()))
 		e.maskSecrets("", item.Scalar())
 	}
 }
@@ -216,7 +216,7 @@ func (e *entry) variables(n yamldoc.Node) map[string]string {
 			v.At.Errorf("", "%q is not a valid name", v.Key)
 			continue
 		}
-		out[v.Key] = e.l.expanded(v.Value, v.Value.Scalar())
+		out[v.Key] = e.l.expandVariables(v.Value, v.Value.Scalar())
 	}
 	return out
 }

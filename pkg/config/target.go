@@ -61,7 +61,7 @@ func (l *loader) platform(n yamldoc.Node) PlatformConfig {
 
 // baseURL reads the address of an app on the web.
 func (l *loader) baseURL(n yamldoc.Node) string {
-	address := l.expanded(n, text(n))
+	address := l.expandVariables(n, text(n))
 	if u, err := url.Parse(address); address != "" && (err != nil || u.Scheme == "" || u.Opaque != "") {
 		n.Errorf("start it with http:// or https://", "%q is not a URL", address)
 	}

@@ -32,7 +32,7 @@ func protocolHeaders() []string {
 
 func (e *entry) readURL(n yamldoc.Node) {
 	raw := text(n)
-	e.URL = e.l.expanded(n, raw)
+	e.URL = e.l.expandVariables(n, raw)
 	u, err := url.Parse(e.URL)
 	_, complete := e.l.environment(raw)
 	switch {

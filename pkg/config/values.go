@@ -105,10 +105,10 @@ var reference = lazyregexp.New(`\$?\$\{[^}]*\}?`)
 
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expanded returns text with environment variables expanded: ${NAME}, and ${NAME:-default} where NAME may be unset or
-// empty. $${ is a literal ${, and any other $ is literal, too. Values are not expanded again. n is the node of the
-// text.
-func (l *loader) expanded(n yamldoc.Node, raw string) string {
+// expandVariables returns text with environment variables expanded: ${NAME}, and ${NAME:-default} where NAME may be
+// unset or empty. $${ is a literal ${, and any other $ is literal, too. Values are not expanded again. n is the node of
+// the text.
+func (l *loader) expandVariables(n yamldoc.Node, raw string) string {
 	return reference().ReplaceAllStringFunc(raw, func(ref string) string {
 		if strings.HasPrefix(ref, "$$") {
 			return ref[1:]

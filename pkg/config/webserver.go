@@ -63,7 +63,7 @@ func (l *loader) webServer(n yamldoc.Node) WebServer {
 
 func (l *loader) webServerURL(n yamldoc.Node) string {
 	raw := text(n)
-	address := l.expanded(n, raw)
+	address := l.expandVariables(n, raw)
 	u, err := url.Parse(address)
 	if raw != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		n.Errorf(`write it like "http://127.0.0.1:3000"`, "this is not a URL with http or https")

@@ -52,7 +52,7 @@ func (r *Registry) read(src Source) resource {
 	}
 	warn := func(problem string) { r.warnf("%s: trailblaze://registry: %s", src.Source, problem) }
 	reportFew(in.problems, warn, func(problem string) string { return problem })
-	unlisted, listed := out.unlisted(src.Tools)
+	unlisted, listed := out.unlistedTools(src.Tools)
 	reportFew(unlisted, warn, func(name string) string {
 		return fmt.Sprintf("it names the tool %.100q, which the server does not list%s", name, didYouMean(name, listed))
 	})
@@ -69,8 +69,8 @@ func reportFew(problems []string, warn func(string), message func(string) string
 	}
 }
 
-// unlisted returns the tools that the resource names and the source does not have, and all that it has.
-func (r resource) unlisted(tools []tool.Advertised) (unlisted, listed []string) {
+// unlistedTools returns the tools that the resource names and the source does not have, and all that it has.
+func (r resource) unlistedTools(tools []tool.Advertised) (unlisted, listed []string) {
 	has := map[string]bool{}
 	for _, t := range tools {
 		has[t.Name] = true

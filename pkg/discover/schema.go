@@ -76,7 +76,7 @@ func (t *Tool) CheckArgs(args map[string]any, unresolved func(value any) bool) [
 	}
 	for i, p := range problems {
 		if p.Hint == "" && len(p.Path) < 2 {
-			problems[i].Hint = t.outlined().usage()
+			problems[i].Hint = t.inputOutline().usage()
 		}
 		t.restoreAlias(args, p.Path)
 	}
@@ -102,7 +102,7 @@ func (t *Tool) checkMore(values map[string]any) []ArgProblem {
 // MisspeltArgs returns a problem for each argument that the input schema allows without listing it, and whose name is
 // nearly that of a listed argument that is not given.
 func (t *Tool) MisspeltArgs(args map[string]any) []ArgProblem {
-	o := t.outlined()
+	o := t.inputOutline()
 	if string(o.Additional) == "false" {
 		return nil // CheckArgs returns them
 	}
@@ -140,7 +140,7 @@ func (t *Tool) restoreAlias(args map[string]any, path []string) {
 // Usage returns the arguments that the tool takes, required ones first, as "name (type), other (type) optional". It is
 // empty when the schema has none.
 func (t *Tool) Usage() string {
-	return t.outlined().arguments()
+	return t.inputOutline().arguments()
 }
 
 // Argument describes an argument that a tool takes.
@@ -152,7 +152,7 @@ type Argument struct {
 // Arguments returns the arguments that the tool takes, required ones first.
 func (t *Tool) Arguments() []Argument {
 	var required, optional []Argument
-	o := t.outlined()
+	o := t.inputOutline()
 	for _, name := range slices.Sorted(maps.Keys(o.Properties)) {
 		p := o.Properties[name]
 		a := Argument{name, p.String(), p.Description, slices.Contains(o.Required, name)}
@@ -173,7 +173,7 @@ func (t *Tool) Arguments() []Argument {
 
 // AcceptsText reports whether the schema allows text for an argument.
 func (t *Tool) AcceptsText(name string) bool {
-	p := t.outlined().Properties[name]
+	p := t.inputOutline().Properties[name]
 	isText := func(value any) bool { _, ok := value.(string); return ok }
 	return slices.Contains(p.types(), "string") || slices.ContainsFunc(p.Enum, isText)
 }
@@ -186,7 +186,7 @@ func (t *Tool) MaskedArgs(args map[string]any) map[string]any {
 	}
 	shown := maps.Clone(args)
 	for name := range shown {
-		if t.outlined().Properties[name].WriteOnly {
+		if t.inputOutline().Properties[name].WriteOnly {
 			shown[name] = "{{hidden}}"
 		}
 	}
@@ -229,8 +229,8 @@ func (p *property) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// outlined returns the outline of the input schema, an empty one when it cannot be read.
-func (t *Tool) outlined() *outline {
+// inputOutline returns the outline of the input schema, an empty one when it cannot be read.
+func (t *Tool) inputOutline() *outline {
 	t.outline.Do(func() {
 		if json.Unmarshal(t.InputSchema, &t.outlineOf) != nil {
 			t.outlineOf = outline{}
@@ -297,7 +297,7 @@ func (o *outline) arguments() string {
 
 // plain returns the arguments as a server decodes them from JSON.
 func plain(args map[string]any) (map[string]any, error) {
-	if values, ok := decoded(args); ok {
+	if values, ok := asDecoded(args); ok {
 		return values.(map[string]any), nil //nolint:errcheck // a map stays one
 	}
 	data, err := json.Marshal(args)
@@ -311,8 +311,9 @@ func plain(args map[string]any) (map[string]any, error) {
 	return values, nil
 }
 
-// decoded returns v as encoding and decoding it as JSON does, without doing so. ok is false for values of other types.
-func decoded(v any) (out any, ok bool) {
+// asDecoded returns v as encoding and decoding it as JSON does, without doing so. ok is false for values of other
+// types.
+func asDecoded(v any) (out any, ok bool) {
 	switch v := v.(type) {
 	case nil, bool:
 		return v, true
@@ -326,7 +327,7 @@ func decoded(v any) (out any, ok bool) {
 	case []any:
 		list := make([]any, len(v))
 		for i, e := range v {
-			if list[i], ok = decoded(e); !ok {
+			if list[i], ok = asDecoded(e); !ok {
 				return nil, false
 			}
 		}
@@ -334,7 +335,7 @@ func decoded(v any) (out any, ok bool) {
 	case map[string]any:
 		object := make(map[string]any, len(v))
 		for key, e := range v {
-			if object[key], ok = decoded(e); !ok || !utf8.ValidString(key) {
+			if object[key], ok = asDecoded(e); !ok || !utf8.ValidString(key) {
 				return nil, false
 			}
 		}

@@ -90,7 +90,7 @@ func (t *Tool) argAliases() map[string]string {
 	if !bytes.Contains(t.InputSchema, []byte(appID)) {
 		return nil
 	}
-	properties := t.outlined().Properties
+	properties := t.inputOutline().Properties
 	_, takesApp := properties[appID]
 	_, takesPackage := properties[packageID]
 	if !takesApp || takesPackage {

@@ -41,7 +41,7 @@ func (r *Registry) offer(sc Scope, selection Selection) {
 		ts.Enabled = ts.enabled(selection) && ts.applies(sc)
 	}
 	for _, t := range r.Tools {
-		if why, out := r.excluded(t, selection); out {
+		if why, out := r.excludedBy(t, selection); out {
 			r.Skipped = append(r.Skipped, Skipped{
 				Name: t.Name, Source: t.Source, Reason: ByToolset, Detail: why,
 				Toolsets: t.Toolsets,
@@ -52,8 +52,8 @@ func (r *Registry) offer(sc Scope, selection Selection) {
 	}
 }
 
-// excluded reports whether toolsets exclude a registered tool from the offered ones, and why.
-func (r *Registry) excluded(t *Tool, selection Selection) (why string, out bool) {
+// excludedBy reports whether toolsets exclude a registered tool from the offered ones, and why.
+func (r *Registry) excludedBy(t *Tool, selection Selection) (why string, out bool) {
 	if matchesAny(selection.Excluded, t.Name) {
 		return "the target's platform excludes it", true
 	}

@@ -103,7 +103,7 @@ func (r Request) onlyDriver(target Target, targetKnown bool, settings []setting)
 	keys := driversOf(platforms...)
 	hint := "pass --platform " + strings.Join(lower(platforms), "|") + ", or --driver with one of: " + strings.Join(keys,
 		", ")
-	return Driver{}, unresolved(hint, "driver", settings, reason, keys)
+	return Driver{}, unresolvedError(hint, "driver", settings, reason, keys)
 }
 
 // checkPlatform returns an error when the target lists platforms and p is not one of them.

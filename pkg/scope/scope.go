@@ -116,8 +116,8 @@ func firstSet(settings []setting) setting {
 	return setting{}
 }
 
-// unresolved returns the error for a part of the scope that no setting decides.
-func unresolved(hint, part string, settings []setting, reason string, choices []string) *fault.Error {
+// unresolvedError returns the error for a part of the scope that no setting decides.
+func unresolvedError(hint, part string, settings []setting, reason string, choices []string) *fault.Error {
 	origins := make([]string, len(settings))
 	for i, s := range settings {
 		origins[i] = s.origin
@@ -148,11 +148,11 @@ func (r Request) target() (Target, error) {
 	case 1:
 		return known[0], nil
 	case 0:
-		return Target{}, unresolved(noTargetsHint, "target", settings, "the project has no targets", []string{})
+		return Target{}, unresolvedError(noTargetsHint, "target", settings, "the project has no targets", []string{})
 	}
 	ids := targetIDs(known)
 	reason := fmt.Sprintf("the project has %d targets", len(known))
-	return Target{}, unresolved("pass --target with one of: "+strings.Join(ids, ", "), "target", settings, reason, ids)
+	return Target{}, unresolvedError("pass --target with one of: "+strings.Join(ids, ", "), "target", settings, reason, ids)
 }
 
 // knownTargets returns the targets that have a file and the project's default, which needs none. A project with neither

@@ -51,7 +51,7 @@ func Append(name string, data []byte, step Step, config Config) ([]byte, error) 
 	}
 	want := r.file.clone()
 	want.Steps = append(want.Steps, step)
-	want.Config.Memory = merged(want.Config.Memory, memory)
+	want.Config.Memory = withMemory(want.Config.Memory, memory)
 	if want, err = reread(want); err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func sameSteps(f, recorded *File) error {
 	if (f.Trailhead == nil) != (recorded.Trailhead == nil) {
 		return differ("only one of them has a trailhead")
 	}
-	have, ran := f.all(), recorded.all()
+	have, ran := f.allSteps(), recorded.allSteps()
 	for i := range min(len(have), len(ran)) {
 		if a, b := have[i], ran[i]; a.Kind != b.Kind || a.Text != b.Text {
 			return differ("line %d has %s, the recording has %s", a.Line, a.label(), b.label())
@@ -201,8 +201,8 @@ func (r Recording) calls(classifier string) ([]Call, bool) {
 	return r[i].Calls, true
 }
 
-// with returns the recording with the calls for a classifier replaced.
-func (r Recording) with(classifier string, calls []Call) Recording {
+// withCalls returns the recording with the calls for a classifier replaced.
+func (r Recording) withCalls(classifier string, calls []Call) Recording {
 	out := slices.DeleteFunc(slices.Clone(r), func(r ClassifierRecording) bool { return r.Classifier == classifier })
 	return append(out, ClassifierRecording{Classifier: classifier, Calls: calls})
 }
@@ -223,15 +223,15 @@ func reread(f *File) (*File, error) {
 
 // sameFile reports whether files are equal apart from the order of the classifiers.
 func sameFile(a, b *File) bool {
-	x, errX := encode(a.ordered())
-	y, errY := encode(b.ordered())
+	x, errX := encode(a.withSortedRecordings())
+	y, errY := encode(b.withSortedRecordings())
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// ordered returns the file with its recordings sorted by classifier.
-func (f *File) ordered() *File {
+// withSortedRecordings returns the file with its recordings sorted by classifier.
+func (f *File) withSortedRecordings() *File {
 	out := f.clone()
-	for _, s := range out.all() {
+	for _, s := range out.allSteps() {
 		s.Recording = slices.Clone(s.Recording)
 		slices.SortFunc(s.Recording, func(a, b ClassifierRecording) int { return cmp.Compare(a.Classifier, b.Classifier) })
 	}

@@ -42,8 +42,8 @@ func Find(cwd, defaultDir, logsDir string, args []string) ([]string, error) {
 	return f.found, errors.Join(f.errs...)
 }
 
-// Misnamed returns the files in the folders that Find searches which look like trails, and which it does not find: those
-// that end in .trail.yml.
+// Misnamed returns the files in the folders that Find searches which look like trails, and which it does not find:
+// those that end in .trail.yml.
 func Misnamed(cwd, defaultDir, logsDir string, args []string) []string {
 	f := finder{cwd: cwd, logsDir: logsDir, seen: map[string]bool{}}
 	for _, arg := range args {
@@ -109,7 +109,7 @@ func (f *finder) isLink(arg string) bool {
 }
 
 func (f *finder) exclude(pattern string) {
-	pattern = filepath.ToSlash(f.shown(f.abs(pattern)))
+	pattern = filepath.ToSlash(f.displayPath(f.abs(pattern)))
 	if !doublestar.ValidatePattern(pattern) {
 		f.fail(fault.Misuse, "close its brackets", "!%s is not a pattern", pattern)
 	}
@@ -132,7 +132,7 @@ func (f *finder) folder(dir string, wanted func(below string) bool) {
 func (f *finder) walk(dir string, visit func(file string)) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f.fail(fault.Misuse, "", "read folder %s: %v", f.shown(dir), errors.Unwrap(err))
+		f.fail(fault.Misuse, "", "read folder %s: %v", f.displayPath(dir), errors.Unwrap(err))
 	}
 	for _, e := range entries {
 		switch full := filepath.Join(dir, e.Name()); {
@@ -144,14 +144,15 @@ func (f *finder) walk(dir string, visit func(file string)) {
 	}
 }
 
-// linksToFile reports whether a link leads to a regular file. Emacs marks files that are being edited with broken links.
+// linksToFile reports whether a link leads to a regular file. Emacs marks files that are being edited with broken
+// links.
 func (f *finder) linksToFile(link string) bool {
 	info, err := os.Stat(link)
 	if err == nil {
 		return info.Mode().IsRegular()
 	}
-	if IsTrail(filepath.Base(link)) && !strings.HasPrefix(filepath.Base(link), ".#") && !f.leftOut(f.shown(link)) {
-		f.fail(fault.NothingMatched, "remove it, or leave it out with !"+f.shown(link), "%s is a broken link", f.shown(link))
+	if IsTrail(filepath.Base(link)) && !strings.HasPrefix(filepath.Base(link), ".#") && !f.leftOut(f.displayPath(link)) {
+		f.fail(fault.NothingMatched, "remove it, or leave it out with !"+f.displayPath(link), "%s is a broken link", f.displayPath(link))
 	}
 	return false
 }
@@ -178,7 +179,7 @@ func (f *finder) glob(pattern string) {
 func (f *finder) add(files []string) {
 	shown := make([]string, 0, len(files))
 	for _, file := range files {
-		if name := f.shown(file); !f.seen[name] && !f.leftOut(name) {
+		if name := f.displayPath(file); !f.seen[name] && !f.leftOut(name) {
 			f.seen[name] = true
 			shown = append(shown, name)
 		}
@@ -219,8 +220,9 @@ func (f *finder) abs(name string) string {
 	return filepath.Join(f.cwd, name)
 }
 
-// shown returns an absolute path as messages show it: relative to cwd when below it, with slashes on every system.
-func (f *finder) shown(name string) string {
+// displayPath returns an absolute path as messages show it: relative to cwd when below it, with slashes on every
+// system.
+func (f *finder) displayPath(name string) string {
 	if below, err := filepath.Rel(f.cwd, name); err == nil && filepath.IsLocal(below) {
 		return filepath.ToSlash(below)
 	}
@@ -247,20 +249,20 @@ func (f *finder) nearest(arg string) string {
 	dir := filepath.Dir(f.abs(arg))
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return "the folder " + f.shown(dir) + " does not exist either"
+		return "the folder " + f.displayPath(dir) + " does not exist either"
 	}
 	base := filepath.Base(arg)
 	var names []string
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case strings.TrimSuffix(name, trailSuffix) == base:
-			return "did you mean " + f.shown(filepath.Join(dir, name)) + "?"
+			return "did you mean " + f.displayPath(filepath.Join(dir, name)) + "?"
 		case IsTrail(name), e.IsDir() && !skippedFolder(name):
 			names = append(names, name)
 		}
 	}
 	if near := fault.Nearest(base, names); len(near) > 0 {
-		return "did you mean " + f.shown(filepath.Join(dir, near[0])) + "?"
+		return "did you mean " + f.displayPath(filepath.Join(dir, near[0])) + "?"
 	}
 	return ""
 }

@@ -21,7 +21,7 @@ func Interpolate(args map[string]any, v *Values) (map[string]any, error) {
 	in := interpolation{values: v}
 	out := make(map[string]any, len(args))
 	for _, key := range sortedKeys(args) {
-		out[key] = in.any(key, args[key])
+		out[key] = in.replaceTokens(key, args[key])
 	}
 	return out, in.err()
 }
@@ -36,21 +36,21 @@ type interpolation struct {
 	unknown  string // the first name without a value that resembles none that has one
 }
 
-// any returns a value with its tokens replaced; where is its path in the arguments.
-func (in *interpolation) any(where string, value any) any {
+// replaceTokens returns a value with its tokens replaced; where is its path in the arguments.
+func (in *interpolation) replaceTokens(where string, value any) any {
 	switch v := value.(type) {
 	case string:
 		return in.text(where, v)
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = in.any(fmt.Sprintf("%s.%d", where, i), item)
+			out[i] = in.replaceTokens(fmt.Sprintf("%s.%d", where, i), item)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for _, key := range sortedKeys(v) {
-			out[key] = in.any(where+"."+key, v[key])
+			out[key] = in.replaceTokens(where+"."+key, v[key])
 		}
 		return out
 	}

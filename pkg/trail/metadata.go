@@ -17,7 +17,7 @@ func SetMetadata(name string, data []byte, key string, value any) ([]byte, error
 	want.Config.Metadata = maps.Clone(want.Config.Metadata)
 	delete(want.Config.Metadata, key)
 	if value != nil {
-		want.Config.Metadata = merged(want.Config.Metadata, yamldoc.Map{{Key: key, Value: value}})
+		want.Config.Metadata = withMemory(want.Config.Metadata, yamldoc.Map{{Key: key, Value: value}})
 	}
 	want, err := reread(want)
 	if err != nil {

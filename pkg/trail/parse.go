@@ -236,7 +236,7 @@ func (r *reader) recording(n yamldoc.Node, trailhead bool) Recording {
 				e.At.Errorf("write tools:", "unknown key %q; only the mapping shape has recordings by classifier", e.Key)
 				continue
 			}
-			recording = Recording{{Calls: r.recorded(e.Value, trailhead)}}
+			recording = Recording{{Calls: r.recordedCalls(e.Value, trailhead)}}
 		}
 		return recording
 	}
@@ -246,13 +246,13 @@ func (r *reader) recording(n yamldoc.Node, trailhead bool) Recording {
 			continue
 		}
 		checkClassifier(e)
-		recording = append(recording, ClassifierRecording{Classifier: e.Key, Calls: r.recorded(e.Value, trailhead)})
+		recording = append(recording, ClassifierRecording{Classifier: e.Key, Calls: r.recordedCalls(e.Value, trailhead)})
 	}
 	return recording
 }
 
-// recorded reads the calls for one classifier; a trailhead may have a single call without a list.
-func (r *reader) recorded(n yamldoc.Node, trailhead bool) []Call {
+// recordedCalls reads the calls for one classifier; a trailhead may have a single call without a list.
+func (r *reader) recordedCalls(n yamldoc.Node, trailhead bool) []Call {
 	switch {
 	case n.Kind() != yamldoc.Mapping:
 		return r.calls(n)

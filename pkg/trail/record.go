@@ -21,7 +21,7 @@ func NewRecording(f *File, classifier string, steps []StepRecording, memory, arg
 	if f.List {
 		classifier = ""
 	}
-	for i, s := range out.all() {
+	for i, s := range out.allSteps() {
 		if s.Use != nil {
 			continue
 		}
@@ -59,8 +59,8 @@ func (f *File) clone() *File {
 	return &out
 }
 
-// all returns the steps in the order in which they run, the trailhead first.
-func (f *File) all() []*Step {
+// allSteps returns the steps in the order in which they run, the trailhead first.
+func (f *File) allSteps() []*Step {
 	var all []*Step
 	if f.Trailhead != nil {
 		all = append(all, f.Trailhead)
@@ -73,7 +73,7 @@ func (f *File) all() []*Step {
 
 // withTeardown returns the steps in the order in which they run, those of config.teardown last.
 func (f *File) withTeardown() []*Step {
-	all := f.all()
+	all := f.allSteps()
 	for i := range f.Config.Teardown {
 		all = append(all, &f.Config.Teardown[i])
 	}

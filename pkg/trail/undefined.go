@@ -106,7 +106,7 @@ func (f *File) CheckReplay(undetermined []string, tools Tools) fault.Problems {
 
 // CheckSteps returns the problem of a trail without steps.
 func (f *File) CheckSteps() (problem fault.Problem, empty bool) {
-	if len(f.all()) > 0 {
+	if len(f.allSteps()) > 0 {
 		return problem, false
 	}
 	return fault.Problem{

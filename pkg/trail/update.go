@@ -31,8 +31,8 @@ func ParseOverwrite(text string) (Overwrite, error) {
 	return o, nil
 }
 
-// Update returns data, a trail file, with the recordings for a device, by its lineage, changed to those of recorded. They
-// are written under the first classifier of the lineage. Every other byte is unchanged: recordings for other
+// Update returns data, a trail file, with the recordings for a device, by its lineage, changed to those of recorded.
+// They are written under the first classifier of the lineage. Every other byte is unchanged: recordings for other
 // classifiers, config, comments, quotes, empty lines, line ends. In the list shape the classifier is ignored.
 //
 // Steps are matched by kind and text, in order. Every step of the file must be in recorded, except those that have
@@ -93,8 +93,8 @@ func (r *reader) withIdle(recorded *File, lineage []string) *File {
 	return &out
 }
 
-// checkOthers returns an error that names the recordings for other classifiers which are lost when the steps of the file
-// become those of recorded.
+// checkOthers returns an error that names the recordings for other classifiers which are lost when the steps of the
+// file become those of recorded.
 func (r *reader) checkOthers(recorded *File, classifier string) error {
 	var lost []string
 	left := slices.Clone(recorded.Steps)
@@ -161,7 +161,7 @@ func sameStep(a, b Step) bool { return a.Kind == b.Kind && a.Text == b.Text }
 // of recorded, -1 for a step to insert. The other steps of the file are removed.
 func (r *reader) update(classifier string, recorded *File, matched []int, memory yamldoc.Map) ([]byte, error) {
 	to := r.file.classifier(classifier)
-	want, err := r.updated(recorded, matched, memory, recorded.classifier(classifier), to)
+	want, err := r.updatedFile(recorded, matched, memory, recorded.classifier(classifier), to)
 	if err != nil {
 		return nil, err
 	}
@@ -186,11 +186,11 @@ func (r *reader) update(classifier string, recorded *File, matched []int, memory
 	return r.finish(edit, want)
 }
 
-// updated returns the file with the steps of recorded. A step that the file has at another place keeps its recordings
-// for other classifiers.
-func (r *reader) updated(recorded *File, matched []int, memory yamldoc.Map, from, to string) (*File, error) {
+// updatedFile returns the file with the steps of recorded. A step that the file has at another place keeps its
+// recordings for other classifiers.
+func (r *reader) updatedFile(recorded *File, matched []int, memory yamldoc.Map, from, to string) (*File, error) {
 	want := r.file.clone()
-	want.Config.Memory = merged(want.Config.Memory, memory)
+	want.Config.Memory = withMemory(want.Config.Memory, memory)
 	if head := recorded.Trailhead; head != nil {
 		if want.Trailhead == nil || want.Trailhead.Text != head.Text {
 			want.Trailhead = head.withoutRecording()
@@ -221,7 +221,7 @@ func (r *reader) updated(recorded *File, matched []int, memory yamldoc.Map, from
 	return reread(want)
 }
 
-func merged(values map[string]any, more yamldoc.Map) map[string]any {
+func withMemory(values map[string]any, more yamldoc.Map) map[string]any {
 	out := maps.Clone(values)
 	for _, pair := range more {
 		if out == nil {
@@ -242,7 +242,7 @@ func (s *Step) withoutRecording() *Step {
 // and the step may be recorded.
 func (s *Step) record(recorded *Step, from, to string) {
 	if calls, ok := recorded.Recording.calls(from); ok && s.Recordable {
-		s.Recording = s.Recording.with(to, calls)
+		s.Recording = s.Recording.withCalls(to, calls)
 	}
 }
 

@@ -141,15 +141,15 @@ func (l *loading) use(file *File, u *Use, stack []string) *File {
 	if slices.Contains(stack, path) {
 		var names []string
 		for _, p := range append(slices.Clone(stack[slices.Index(stack, path):]), path) {
-			names = append(names, l.shown(p))
+			names = append(names, l.displayPath(p))
 		}
 		l.fail(file, u, "remove one of these use: steps", "the trail uses itself: %s", strings.Join(names, " uses "))
 		return nil
 	}
-	data, problems := l.read(l.shown(path), path)
+	data, problems := l.read(l.displayPath(path), path)
 	var used *File
 	if len(problems) == 0 {
-		used, problems = Parse(l.shown(path), data)
+		used, problems = Parse(l.displayPath(path), data)
 	}
 	if len(problems) > 0 {
 		l.problems = append(l.problems, problems...)
@@ -191,7 +191,7 @@ func isBelow(path, folder string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-func (l *loading) shown(path string) string {
+func (l *loading) displayPath(path string) string {
 	if rel, err := filepath.Rel(l.Cwd, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}

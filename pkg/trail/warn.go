@@ -18,7 +18,7 @@ func (r *reader) warn() {
 	wanted := map[string][]string{} // classifier to lineage
 	var order []string
 	unnamed := false // the list shape's recordings
-	steps, nodes := r.file.all(), r.allStepNodes()
+	steps, nodes := r.file.allSteps(), r.allStepNodes()
 	for i, s := range steps {
 		for _, recorded := range s.Recording {
 			c := recorded.Classifier
@@ -60,8 +60,9 @@ var actions = lazyregexp.New(`^(web_(click|type|fillSecret|selectOption|hover|sc
 // answers are the tools that only return or keep something, and pass whatever it is.
 var answers = lazyregexp.New(`^(isVisible|hasText|getElementCount|rememberValue|dumpMemory)$`)
 
-// warnVerify warns of a verify whose recordings cannot fail because of what the app shows: no device has a call in it, or
-// all calls of a device are actions or pass whatever they return. The empty recording of one device beside the calls of another is a no-op.
+// warnVerify warns of a verify whose recordings cannot fail because of what the app shows: no device has a call in it,
+// or all calls of a device are actions or pass whatever they return. The empty recording of one device beside the calls
+// of another is a no-op.
 func (r *reader) warnVerify(s *Step, at yamldoc.Node) {
 	const hint = "record a call that checks it, such as web_verifyTextVisible or assertVisible"
 	if s.Kind != KindVerify || len(s.Recording) == 0 {

@@ -61,7 +61,7 @@ func (w *pyWriter) declare(s shape, hint string) {
 	if s.open {
 		return
 	}
-	name, isNew := w.names.of(s, hint)
+	name, isNew := w.names.nameOf(s, hint)
 	if !isNew {
 		return
 	}
@@ -186,7 +186,7 @@ func (w *pyWriter) shape(s shape) string {
 		if s.open {
 			return "dict[str, Any]"
 		}
-		name, _ := w.names.of(s, "")
+		name, _ := w.names.nameOf(s, "")
 		return name
 	case mapping:
 		return "dict[str, " + w.shape(*s.items) + "]"

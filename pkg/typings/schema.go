@@ -53,8 +53,8 @@ const maxDepth = 24
 // maxUnion is the largest number of parts of a union that comes from combining others.
 const maxUnion = 16
 
-// maxSchemas bounds what is parsed of an input schema: references that lead to references grow it exponentially. What is
-// beyond it may have any value.
+// maxSchemas bounds what is parsed of an input schema: references that lead to references grow it exponentially. What
+// is beyond it may have any value.
 const maxSchemas = 5000
 
 // parseSchema returns the shape of a schema, and any value for one that is not a schema.
@@ -95,7 +95,7 @@ func (p *parser) schema(s any, depth int) shape {
 	}
 	result := shape{}
 	for _, s := range all {
-		result = both(result, s)
+		result = intersection(result, s)
 	}
 	return result
 }
@@ -157,7 +157,7 @@ func (p *parser) own(keywords map[string]any, depth int) shape {
 	}
 	var parts []shape
 	for _, name := range types(keywords) {
-		parts = append(parts, p.typed(name, keywords, depth))
+		parts = append(parts, p.shapeOfType(name, keywords, depth))
 	}
 	if len(parts) == 0 {
 		return shape{}
@@ -190,7 +190,7 @@ func types(keywords map[string]any) []string {
 	return nil
 }
 
-func (p *parser) typed(name string, keywords map[string]any, depth int) shape {
+func (p *parser) shapeOfType(name string, keywords map[string]any, depth int) shape {
 	switch name {
 	case "string":
 		return shape{kind: text}
@@ -327,20 +327,20 @@ func oneOf(parts []shape) shape {
 	return shape{kind: union, parts: flat}
 }
 
-// both returns a shape that all values have that have both. It may accept more than that: types cannot express every
-// combination.
-func both(a, b shape) shape {
+// intersection returns a shape that all values have that have both. It may accept more than that: types cannot express
+// every combination.
+func intersection(a, b shape) shape {
 	switch {
 	case a.kind == anyValue:
 		return b
 	case b.kind == anyValue:
 		return a
 	case a.kind == object && b.kind == object:
-		return merged(a, b)
+		return mergeFields(a, b)
 	case b.kind == union && a.kind == object && allObjects(b.parts):
-		return combined(a, b.parts)
+		return combineAlternatives(a, b.parts)
 	case a.kind == union && b.kind == object && allObjects(a.parts):
-		return combined(b, a.parts)
+		return combineAlternatives(b, a.parts)
 	case b.kind == literal || b.kind == union && a.kind != object:
 		return b // enum beside type
 	}
@@ -351,23 +351,23 @@ func allObjects(parts []shape) bool {
 	return len(parts) <= maxUnion && !slices.ContainsFunc(parts, func(s shape) bool { return s.kind != object })
 }
 
-func combined(base shape, parts []shape) shape {
+func combineAlternatives(base shape, parts []shape) shape {
 	out := make([]shape, len(parts))
 	for i, part := range parts {
-		out[i] = merged(base, part)
+		out[i] = mergeFields(base, part)
 	}
 	return oneOf(out)
 }
 
-// merged returns an object with the fields of two.
-func merged(a, b shape) shape {
+// mergeFields returns an object with the fields of two.
+func mergeFields(a, b shape) shape {
 	fields := map[string]field{}
 	for _, f := range a.fields {
 		fields[f.name] = f
 	}
 	for _, f := range b.fields {
 		if other, ok := fields[f.name]; ok {
-			f.shape, f.required = both(other.shape, f.shape), other.required || f.required
+			f.shape, f.required = intersection(other.shape, f.shape), other.required || f.required
 			if f.doc == "" {
 				f.doc = other.doc
 			}
@@ -404,8 +404,8 @@ func (s shape) text(all bool) string {
 	return "(" + b.String() + ")"
 }
 
-// named returns a shape whose objects, itself or the parts of a union, have a name of their own.
-func (s shape) named(name string) shape {
+// withName returns a shape whose objects, itself or the parts of a union, have a name of their own.
+func (s shape) withName(name string) shape {
 	if s.kind == object {
 		s.name = name
 	}

@@ -116,15 +116,15 @@ func (t recorded) schema(s any) any {
 				out[key] = ecmaPattern(text)
 			}
 		case "properties", "patternProperties":
-			out[key] = t.each(value, t.value)
+			out[key] = t.eachValue(value, t.value)
 		case "$defs", "definitions":
-			out[key] = t.each(value, t.schema)
+			out[key] = t.eachValue(value, t.schema)
 		case "additionalProperties", "additionalItems":
 			out[key] = t.value(value)
 		case "items", "prefixItems":
-			out[key] = t.all(value, t.value)
+			out[key] = t.eachItem(value, t.value)
 		case "allOf", "anyOf", "oneOf":
-			out[key] = t.all(value, t.schema)
+			out[key] = t.eachItem(value, t.schema)
 		case "not", "if", "then", "else", "dependentSchemas", "contains", "propertyNames", "unevaluatedProperties", "$dynamicRef":
 			delete(out, key) // they do not hold for tokens
 		}
@@ -185,7 +185,7 @@ func isAnyText(keywords map[string]any) bool {
 	return keywords["type"] == "string" || keywords["type"] == nil
 }
 
-func (t recorded) each(value any, change func(any) any) any {
+func (t recorded) eachValue(value any, change func(any) any) any {
 	schemas, ok := value.(map[string]any)
 	if !ok {
 		return value
@@ -197,8 +197,8 @@ func (t recorded) each(value any, change func(any) any) any {
 	return out
 }
 
-// all changes a schema, or each one of a list.
-func (t recorded) all(value any, change func(any) any) any {
+// eachItem changes a schema, or each one of a list.
+func (t recorded) eachItem(value any, change func(any) any) any {
 	schemas, ok := value.([]any)
 	if !ok {
 		return change(value)

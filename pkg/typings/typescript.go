@@ -27,7 +27,7 @@ func TypeScript(tools []Tool) []byte {
 		w.tool(e)
 	}
 	w.b.WriteString("  }\n}\n")
-	w.shared()
+	w.declareShared()
 	return []byte(w.b.String())
 }
 
@@ -74,8 +74,8 @@ func (w *tsWriter) tool(e entry) {
 	w.b.WriteString(";\n" + indent + "};\n")
 }
 
-// shared declares the objects that have names, outside of the package's module. Writing one may name others.
-func (w *tsWriter) shared() {
+// declareShared declares the objects that have names, outside of the package's module. Writing one may name others.
+func (w *tsWriter) declareShared() {
 	for len(w.pending) > 0 {
 		next := w.pending[0]
 		w.pending = w.pending[1:]
@@ -171,7 +171,7 @@ func (w *tsWriter) object(s shape, indent string) {
 		w.fields(s, indent)
 		return
 	}
-	name, isNew := w.names.of(s, w.hints[key])
+	name, isNew := w.names.nameOf(s, w.hints[key])
 	if isNew {
 		w.pending = append(w.pending, namedShape{name, s})
 	}

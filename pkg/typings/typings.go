@@ -96,7 +96,7 @@ func (e entry) arguments() []shape {
 	for _, f := range e.forms {
 		list = append(list, argumentsOf(f.InputSchema))
 	}
-	all := oneOf(list).named(e.name + " args")
+	all := oneOf(list).withName(e.name + " args")
 	if all.kind == union {
 		return all.parts
 	}
@@ -124,7 +124,7 @@ func (e entry) result() shape {
 	for _, f := range e.forms {
 		list = append(list, parseSchema(f.OutputSchema))
 	}
-	return oneOf(list).named(e.name + " result")
+	return oneOf(list).withName(e.name + " result")
 }
 
 // names gives each object shape a name, each name to one shape.
@@ -141,8 +141,8 @@ func newNames(reserved ...string) names {
 	return n
 }
 
-// of returns the name of a shape. isNew says that it was made now, from wanted.
-func (n names) of(s shape, wanted string) (name string, isNew bool) {
+// nameOf returns the name of a shape. isNew says that it was made now, from wanted.
+func (n names) nameOf(s shape, wanted string) (name string, isNew bool) {
 	key := s.identity()
 	if name, ok := n.byKey[key]; ok {
 		return name, false

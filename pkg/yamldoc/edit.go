@@ -260,18 +260,18 @@ func (e *Editor) block(value any, indent, near, to int) string {
 	enc := e.style(near)
 	enc.flat = e.needsFlatText(to, indent)
 	enc.block(value, indent)
-	e.encoded(enc)
+	e.keepError(enc)
 	return strings.TrimSuffix(enc.out.String(), "\n")
 }
 
 func (e *Editor) flow(value any) string {
 	enc := encoder{flat: true, quoted: e.json}
 	text := enc.flow(value, 0)
-	e.encoded(&enc)
+	e.keepError(&enc)
 	return text
 }
 
-func (e *Editor) encoded(enc *encoder) {
+func (e *Editor) keepError(enc *encoder) {
 	if enc.err != nil && e.err == nil {
 		e.err = enc.err
 	}

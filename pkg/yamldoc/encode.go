@@ -71,7 +71,7 @@ func (e *encoder) block(v any, indent int) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		e.block(sorted(v), indent)
+		e.block(sortedMap(v), indent)
 	case Map:
 		for i, pair := range v {
 			e.indent(i, indent)
@@ -109,7 +109,7 @@ func (e *encoder) flow(v any, depth int) string {
 	var parts []string
 	switch v := v.(type) {
 	case map[string]any:
-		return e.flow(sorted(v), depth)
+		return e.flow(sortedMap(v), depth)
 	case Map:
 		for _, pair := range v {
 			parts = append(parts, e.key(pair)+": "+e.flow(pair.Value, depth+1))
@@ -138,7 +138,7 @@ func (e *encoder) indentBelow(v any) int {
 	return e.maps
 }
 
-func sorted(v map[string]any) Map {
+func sortedMap(v map[string]any) Map {
 	var m Map
 	for _, key := range slices.Sorted(maps.Keys(v)) {
 		m = append(m, Pair{key, v[key]})

@@ -290,13 +290,13 @@ func (n Node) entries(depth int) []Entry {
 		entries = append(entries, Entry{key, at, Node{doc: n.doc, ast: mv.Value, at: mv.Key.GetToken()}})
 	}
 	for _, m := range merges {
-		entries = append(entries, m.merged(first, depth+1)...)
+		entries = append(entries, m.mergedEntries(first, depth+1)...)
 	}
 	return entries
 }
 
-// merged returns the entries that a merge key adds to a mapping that has the keys in have.
-func (n Node) merged(have map[string]Node, depth int) []Entry {
+// mergedEntries returns the entries that a merge key adds to a mapping that has the keys in have.
+func (n Node) mergedEntries(have map[string]Node, depth int) []Entry {
 	if n.tooDeep(depth) {
 		return nil
 	}

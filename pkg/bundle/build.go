@@ -55,7 +55,7 @@ func build(ctx context.Context, script string, target Target) (*bundleOutput, er
 		result = b.run(ctx)
 	}
 	if ctx.Err() != nil {
-		return nil, cancelled(ctx, script)
+		return nil, cancelledError(ctx, script)
 	}
 	if len(result.Errors) > 0 {
 		return nil, b.fault(result.Errors)
@@ -105,7 +105,7 @@ func (b *builder) runESBuild(ctx context.Context) api.BuildResult {
 		Platform:       api.PlatformNode,
 		Target:         b.language(),
 		Engines:        b.engines(),
-		Supported:      b.supported(),
+		Supported:      b.supportedFeatures(),
 		Conditions:     []string{}, // none besides node's
 		MainFields:     []string{"main", "module"},
 		Charset:        api.CharsetUTF8,
@@ -135,9 +135,9 @@ func (b *builder) language() api.Target {
 	return api.DefaultTarget
 }
 
-// supported disables features that QuickJS has but implements differently: it leaves a for await loop without awaiting
-// the iterator's return.
-func (b *builder) supported() map[string]bool {
+// supportedFeatures disables features that QuickJS has but implements differently: it leaves a for await loop without
+// awaiting the iterator's return.
+func (b *builder) supportedFeatures() map[string]bool {
 	if b.target == Embedded {
 		return map[string]bool{"for-await": false}
 	}

@@ -88,17 +88,17 @@ func (c *Cache) Bundle(ctx context.Context, script string, target Target) (*Bund
 			return b, nil
 		}
 	case <-ctx.Done():
-		return nil, cancelled(ctx, script)
+		return nil, cancelledError(ctx, script)
 	}
 	lock := c.lock(name)
 	select {
 	case lock <- struct{}{}:
 		defer func() { <-lock }()
 	case <-ctx.Done():
-		return nil, cancelled(ctx, script)
+		return nil, cancelledError(ctx, script)
 	}
 	if ctx.Err() != nil {
-		return nil, cancelled(ctx, script)
+		return nil, cancelledError(ctx, script)
 	}
 	if b := c.lookup(script, target); b != nil {
 		return b, nil
@@ -116,7 +116,7 @@ func (c *Cache) Bundle(ctx context.Context, script string, target Target) (*Bund
 	return c.save(script, target, output)
 }
 
-func cancelled(ctx context.Context, script string) error {
+func cancelledError(ctx context.Context, script string) error {
 	return fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "bundle "+script)
 }
 

@@ -33,19 +33,19 @@ func (e *Engine) startVM() (err error) {
 	hostObject := v.newObject()
 	var state value
 	k.state, state = v.newSharedFloats(stateSize)
-	v.set(hostObject, "state", state)
-	v.set(hostObject, "sandbox", newBool(e.spec.Sandbox))
+	v.setProperty(hostObject, "state", state)
+	v.setProperty(hostObject, "sandbox", newBool(e.spec.Sandbox))
 	for name, f := range map[string]func([]value) (value, error){
 		"call": e.hostCall, "startAsync": e.hostStart, "load": e.hostLoad, "runMicrotasks": e.hostRunMicrotasks,
 	} {
-		v.set(hostObject, name, v.newFunction(name, f))
+		v.setProperty(hostObject, name, v.newFunction(name, f))
 	}
 	chunk, err := e.loadChunk("internal/bootstrap")
 	if err != nil {
 		return fmt.Errorf("load the engine's own JavaScript: %s", e.describeException(err))
 	}
 	module := v.newObject()
-	v.set(module, "exports", v.newObject())
+	v.setProperty(module, "exports", v.newObject())
 	exports, _ := v.get(module, "exports")
 	if _, err := v.call(chunk, module, exports, undefined(), hostObject); err != nil {
 		return fmt.Errorf("run the engine's own JavaScript: %s", e.describeException(err))

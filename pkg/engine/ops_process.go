@@ -196,7 +196,7 @@ func (e *Engine) readStdin(id int) {
 			piece := append([]byte(nil), buf[:n]...)
 			e.tasks.add(func() {
 				e.bootstrap.call("emit", id, piece)
-				e.stdin.delivered()
+				e.stdin.endDelivery()
 			})
 		}
 		if err != nil {
@@ -235,7 +235,7 @@ func (s *stdin) waitForDelivery() bool {
 	return !s.stopped
 }
 
-func (s *stdin) delivered() {
+func (s *stdin) endDelivery() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.delivering = false

@@ -161,7 +161,7 @@ func testValueLayout(t *testing.T, v *vm) {
 		"x === 7": newNumber(7), "x === 0.5": newNumber(0.5), "Object.is(x, -0)": newNumber(math.Copysign(0, -1)),
 		"x === 2 ** 40": newNumber(1 << 40), "x === true": newBool(true), "x === undefined": undefined(),
 	} {
-		v.set(global, "x", x)
+		v.setProperty(global, "x", x)
 		if got := v.eval(t, code); intOf(got) != 1 {
 			t.Errorf("%s is false for %v", code, x)
 		}
@@ -187,7 +187,7 @@ func testGCThreshold(t *testing.T, v *vm) {
 func testStackFrames(t *testing.T, v *vm) {
 	var names []any
 	global := v.global()
-	v.set(global, "probe", v.newFunction("probe", func([]value) (value, error) {
+	v.setProperty(global, "probe", v.newFunction("probe", func([]value) (value, error) {
 		name, err := v.get(v.currentFunction(), "name")
 		if err != nil {
 			return undefined(), err
@@ -287,7 +287,7 @@ func testFunctionSources(t *testing.T, v *vm) {
 func testFrameSize(t *testing.T, v *vm) {
 	var sizes []int
 	global := v.global()
-	v.set(global, "probe", v.newFunction("probe", func([]value) (value, error) {
+	v.setProperty(global, "probe", v.newFunction("probe", func([]value) (value, error) {
 		sizes = append(sizes, v.frameBytes())
 		return undefined(), nil
 	}))
@@ -308,7 +308,7 @@ func testInterruptCounter(t *testing.T) {
 	calls := 0
 	var seen []int
 	v := newTestVM(t, func() { calls++ })
-	v.set(v.global(), "probe", v.newFunction("probe", func([]value) (value, error) {
+	v.setProperty(v.global(), "probe", v.newFunction("probe", func([]value) (value, error) {
 		seen = append(seen, calls)
 		return undefined(), nil
 	}))

@@ -185,7 +185,7 @@ func (v *vm) fromGo(x any) (value, error) {
 			if err != nil {
 				return undefined(), err
 			}
-			v.set(out, name, element)
+			v.setProperty(out, name, element)
 		}
 		return out, nil
 	}
@@ -210,11 +210,11 @@ func (v *vm) newError(err error) value {
 	v.defineHidden(x, "message", h.Message)
 	for name, prop := range h.Props {
 		if made, err := v.fromGo(prop); err == nil {
-			v.set(x, name, made)
+			v.setProperty(x, name, made)
 		}
 	}
 	if h.Code != "" {
-		v.set(x, "code", v.newString(h.Code))
+		v.setProperty(x, "code", v.newString(h.Code))
 	}
 	return x
 }

@@ -211,8 +211,10 @@ func (v *vm) get(obj value, name string) (value, error) {
 	return v.result(lib.XJS_GetPropertyStr(v.tls, v.ctx, obj, p))
 }
 
-// set defines a property. It takes ownership of x.
-func (v *vm) set(obj value, name string, x value) { v.defineProperty(obj, name, lib.MJS_PROP_C_W_E, x) }
+// setProperty defines a property. It takes ownership of x.
+func (v *vm) setProperty(obj value, name string, x value) {
+	v.defineProperty(obj, name, lib.MJS_PROP_C_W_E, x)
+}
 
 // defineProperty defines a property. It takes ownership of x.
 func (v *vm) defineProperty(obj value, name string, flags int32, x value) {

@@ -37,16 +37,16 @@ type connection struct {
 func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case msg := <-c.l.messages:
-		return c.l.received(msg), nil
+		return c.l.noteFirstMessage(msg), nil
 	default:
 	}
 	select {
 	case msg := <-c.l.messages:
-		return c.l.received(msg), nil
+		return c.l.noteFirstMessage(msg), nil
 	case <-c.l.done:
 		select {
 		case msg := <-c.l.messages:
-			return c.l.received(msg), nil
+			return c.l.noteFirstMessage(msg), nil
 		default:
 			return nil, io.EOF
 		}
@@ -98,9 +98,9 @@ func (c *connection) Close() error {
 // SessionID implements mcp.Connection.
 func (c *connection) SessionID() string { return c.l.currentSessionID() }
 
-// received closes firstMessage at the first message of the server, and returns msg. Errors that the link creates in
-// place of responses are not messages of the server.
-func (l *Link) received(msg jsonrpc.Message) jsonrpc.Message {
+// noteFirstMessage closes firstMessage at the first message of the server, and returns msg. Errors that the link
+// creates in place of responses are not messages of the server.
+func (l *Link) noteFirstMessage(msg jsonrpc.Message) jsonrpc.Message {
 	response, isResponse := msg.(*jsonrpc.Response)
 	if _, ours := errors.AsType[*transportError](responseError(response)); !isResponse || !ours {
 		l.firstOnce.Do(func() { close(l.firstMessage) })

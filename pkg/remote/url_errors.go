@@ -64,7 +64,7 @@ func (l *Link) hint(url, shared string) string {
 
 // unreachable returns the error of a request that was not sent.
 func (l *Link) unreachable(err error) *transportError {
-	if failure := l.redirected(err); failure != nil {
+	if failure := l.redirectFailure(err); failure != nil {
 		return failure
 	}
 	if failure := l.proxyFailed(err); failure != nil {
@@ -111,9 +111,9 @@ func (l *Link) proxy() string {
 	return "the proxy " + withoutSecrets(u)
 }
 
-// interrupted returns the error of a request that was sent and got no response.
-func (l *Link) interrupted(err error) *transportError {
-	if failure := l.redirected(err); failure != nil {
+// noResponseError returns the error of a request that was sent and got no response.
+func (l *Link) noResponseError(err error) *transportError {
+	if failure := l.redirectFailure(err); failure != nil {
 		return failure
 	}
 	if strings.Contains(err.Error(), tlsAlert) {
@@ -146,7 +146,7 @@ func (l *Link) connectionLost(err error) *transportError {
 	}
 }
 
-func (l *Link) redirected(err error) *transportError {
+func (l *Link) redirectFailure(err error) *transportError {
 	var redirect *redirectError
 	if !errors.As(err, &redirect) {
 		return nil

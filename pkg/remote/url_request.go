@@ -345,7 +345,7 @@ func (l *Link) post(ctx context.Context, req *jsonrpc.Request, data []byte) (*ht
 		return resp, nil
 	}
 	if sent.Load() {
-		return nil, l.interrupted(err)
+		return nil, l.noResponseError(err)
 	}
 	return nil, l.unreachable(err)
 }

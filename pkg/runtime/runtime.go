@@ -103,13 +103,13 @@ func (c Command) Release() {
 // Sandboxes reports whether a script of an agent on the device runs in the sandbox, where it cannot listen for
 // connections.
 func (f *Finder) Sandboxes(s Script) bool {
-	force, _ := f.selected(s)
+	force, _ := f.selectedRuntime(s)
 	return s.OnDevice && (force == "" || force == Embedded)
 }
 
 // Command selects what runs a script. In most cases it starts no process for that. The error is a *fault.Error.
 func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
-	force, by := f.selected(s)
+	force, by := f.selectedRuntime(s)
 	why := by + " selects it"
 	bun, node := f.bun(), f.node()
 	switch {
@@ -117,9 +117,9 @@ func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
 		return Command{}, fault.New(fault.Unavailable, "write one of "+strings.Join(Names(), ", "),
 			"%s selects the runtime %q, which is unknown", by, force)
 	case force == Embedded:
-		return f.embedded(ctx, s.Path, why)
+		return f.embeddedCommand(ctx, s.Path, why)
 	case force == "" && s.OnDevice:
-		return f.embedded(ctx, s.Path, "the agent is on the device, and no runtime is selected")
+		return f.embeddedCommand(ctx, s.Path, "the agent is on the device, and no runtime is selected")
 	case force == Bun && bun == "":
 		return Command{}, missing(Bun, by, "https://bun.sh")
 	case force == Node && node == "":
@@ -135,7 +135,7 @@ func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
 	case node != "":
 		return f.nodeCommand(ctx, node, s.Path, "")
 	}
-	return f.embedded(ctx, s.Path, "neither bun nor node is on PATH")
+	return f.embeddedCommand(ctx, s.Path, "neither bun nor node is on PATH")
 }
 
 // CheckForced returns an error when Options.Force is not one of Names.
@@ -147,8 +147,9 @@ func (f *Finder) CheckForced() error {
 		"%s: unknown runtime %q", f.opts.ForcedBy, f.opts.Force)
 }
 
-// selected returns the runtime that the user or the entry selects, "" for none, and which of them does, for messages.
-func (f *Finder) selected(s Script) (name, by string) {
+// selectedRuntime returns the runtime that the user or the entry selects, "" for none, and which of them does, for
+// messages.
+func (f *Finder) selectedRuntime(s Script) (name, by string) {
 	if f.opts.Force != "" {
 		return f.opts.Force, f.opts.ForcedBy
 	}
@@ -160,7 +161,7 @@ func missing(name, by, site string) error {
 		"%s selects %s, which is not on PATH", by, name)
 }
 
-func (f *Finder) embedded(ctx context.Context, script, why string) (Command, error) {
+func (f *Finder) embeddedCommand(ctx context.Context, script, why string) (Command, error) {
 	b, err := f.bundles.Bundle(ctx, script, bundle.Embedded)
 	return Command{Argv: []string{Embedded, script}, Runtime: Embedded, Why: why, Bundle: b}, err
 }
@@ -212,12 +213,12 @@ type Found struct {
 }
 
 // Bun returns the bun that would be used. It may start it to read its version. The error is a *fault.Error.
-func (f *Finder) Bun(ctx context.Context) (Found, error) { return f.found(ctx, Bun, f.bun()) }
+func (f *Finder) Bun(ctx context.Context) (Found, error) { return f.readVersion(ctx, Bun, f.bun()) }
 
 // Node returns the node that would be used. It may start it to read its version. The error is a *fault.Error.
-func (f *Finder) Node(ctx context.Context) (Found, error) { return f.found(ctx, Node, f.node()) }
+func (f *Finder) Node(ctx context.Context) (Found, error) { return f.readVersion(ctx, Node, f.node()) }
 
-func (f *Finder) found(ctx context.Context, name, path string) (Found, error) {
+func (f *Finder) readVersion(ctx context.Context, name, path string) (Found, error) {
 	if path == "" {
 		return Found{}, fault.New(fault.Runtime, "", "%s is not on PATH", name)
 	}

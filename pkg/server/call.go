@@ -411,15 +411,15 @@ func startTimer(limit callLimit, maxExtension time.Duration, f func()) *callTime
 	}
 }
 
-func (t *callTimer) restart() { t.timer.Reset(min(t.duration, t.left())) }
+func (t *callTimer) restart() { t.timer.Reset(min(t.duration, t.remaining())) }
 
-// left returns how much longer the call may run if it keeps reporting progress.
-func (t *callTimer) left() time.Duration { return t.max - time.Since(t.started) }
+// remaining returns how much longer the call may run if it keeps reporting progress.
+func (t *callTimer) remaining() time.Duration { return t.max - time.Since(t.started) }
 
 // timeoutResult returns the result of a call that exceeded its limit.
 func (s *Server) timeoutResult(name string, t *callTimer, next string) tool.Result {
 	what := fmt.Sprintf("no response within %s, %s (%s)", t.duration, t.source, t.change)
-	if t.max > t.duration && t.left() <= 0 {
+	if t.max > t.duration && t.remaining() <= 0 {
 		what = fmt.Sprintf("still reporting progress after %s, the most that progress can extend %s (%s)", t.max,
 			t.source, t.change)
 	}

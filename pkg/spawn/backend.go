@@ -82,7 +82,7 @@ func (b *osProcess) reap() {
 		_ = b.cmd.Wait()
 	}
 	b.group.close()
-	owners.reaped(b.pid(), b.id)
+	owners.forgetLeader(b.pid(), b.id)
 }
 
 func (b *osProcess) terminate() { b.group.terminate() }

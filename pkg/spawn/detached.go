@@ -62,6 +62,6 @@ func (d *Detached) Release() error {
 func (d *Detached) Wait() int {
 	_, _ = d.Stdin.Close(), d.Stdout.Close()
 	_ = d.cmd.Wait() // the exit code says the same
-	owners.reaped(d.PID, "")
+	owners.forgetLeader(d.PID, "")
 	return d.cmd.ProcessState.ExitCode()
 }

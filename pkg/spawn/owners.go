@@ -54,8 +54,8 @@ func (r *registry) start(processID string, start func() (pid int, err error)) er
 	return nil
 }
 
-// reaped says that the pid of a process may belong to another one now.
-func (r *registry) reaped(pid int, processID string) {
+// forgetLeader forgets the leader with a pid when its process has ended: the pid may belong to another one now.
+func (r *registry) forgetLeader(pid int, processID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.leaders[pid] == processID {
@@ -115,7 +115,8 @@ func (r *registry) mayOwn(owner, ended string, orphan proc.ID) bool {
 	return false
 }
 
-// adb is kept unless a project says otherwise: the first program that needs its daemon starts it, and all others use it.
+// adb is kept unless a project says otherwise: the first program that needs its daemon starts it, and all others use
+// it.
 const adb = "adb"
 
 // isNamed reports whether the file name of the program of a process is one of names.

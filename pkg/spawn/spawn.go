@@ -114,7 +114,7 @@ func (s *Supervisor) Keep(names []string) {
 	s.state.keep(names)
 }
 
-func (s *Supervisor) kept() []string {
+func (s *Supervisor) keptVariables() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.keep
@@ -154,7 +154,7 @@ func (s *Supervisor) launch(ctx context.Context, plan plan) (*Process, error) {
 	plan.spec.Env = slices.Concat(plan.spec.Env, []string{s.runID, processIDVariable + "=" + id})
 	p := &Process{
 		plan: plan, limits: s.limits, started: time.Now(), stdin: pipes.stdin, inodes: inodesOf(pipes.stdout, pipes.stderr), runID: s.runID,
-		id: id, keeps: func(id proc.ID) bool { return isNamed(id, s.kept()) },
+		id: id, keeps: func(id proc.ID) bool { return isNamed(id, s.keptVariables()) },
 		done: make(chan struct{}), unkillable: make(chan struct{}),
 	}
 	p.unregister = func() { s.unregister(p) }
@@ -202,7 +202,7 @@ func (s *Supervisor) unregister(p *Process) {
 	s.state.remove(p)
 }
 
-func (s *Supervisor) all() []*Process {
+func (s *Supervisor) runningProcesses() []*Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make([]*Process, 0, len(s.running))
@@ -215,7 +215,7 @@ func (s *Supervisor) all() []*Process {
 // KillAll kills every process with everything that it started, daemons too, and every process that is started later. It
 // returns when they are gone, and after a second in any case.
 func (s *Supervisor) KillAll() {
-	s.killAll(func() []proc.ID { return daemonsOf(s.runID, s.kept()) })
+	s.killAll(func() []proc.ID { return daemonsOf(s.runID, s.keptVariables()) })
 }
 
 // killAll implements KillAll. daemons returns those to kill.
@@ -223,7 +223,7 @@ func (s *Supervisor) killAll(daemons func() []proc.ID) {
 	s.mu.Lock()
 	s.killed = true
 	s.mu.Unlock()
-	all := s.all()
+	all := s.runningProcesses()
 	for _, p := range all {
 		p.kill()
 	}
@@ -241,7 +241,7 @@ func (s *Supervisor) killAll(daemons func() []proc.ID) {
 // Close ends the supervisor, whose processes should have been stopped by now; those that were not are killed, and the
 // error names them.
 func (s *Supervisor) Close() error {
-	left := s.all()
+	left := s.runningProcesses()
 	s.killAll(func() []proc.ID { return nil })
 	var names []string
 	deadline := time.Now().Add(s.limits.kill)

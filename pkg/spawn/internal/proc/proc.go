@@ -67,7 +67,7 @@ func Members(id int) []ID { return members(id) }
 func Holders(inodes []uint64) []ID { return holders(inodes) }
 
 // All returns the running processes that this one can see. It returns none on Windows.
-func All() []ID { return all() }
+func All() []ID { return listAll() }
 
 // Program returns the program that a process was started as, a path or a name; "" when that cannot be read.
 func Program(pid int) string { return program(pid) }

@@ -28,7 +28,7 @@ func scope() string { return "darwin" }
 
 func members(id int) []ID { return find("kern.proc.pgrp", id) }
 
-func all() []ID { return find("kern.proc.all") }
+func listAll() []ID { return find("kern.proc.all") }
 
 func find(name string, args ...int) []ID {
 	procs, _ := unix.SysctlKinfoProcSlice(name, args...)

@@ -48,7 +48,7 @@ func members(id int) []ID {
 	return find(func(_ int, s stat) bool { return s.group == want || s.session == want })
 }
 
-func all() []ID {
+func listAll() []ID {
 	return find(func(int, stat) bool { return true })
 }
 

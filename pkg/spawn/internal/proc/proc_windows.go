@@ -31,7 +31,7 @@ func members(int) []ID { return nil }
 
 func holders([]uint64) []ID { return nil }
 
-func all() []ID { return nil }
+func listAll() []ID { return nil }
 
 func environ(int) []byte { return nil }
 

@@ -141,19 +141,19 @@ func (a *Action[E]) Do(ctx context.Context) (Observation[E], error) {
 		err = a.Perform(ctx, o)
 		missed, notReceived := errors.AsType[*NotReceivedError](err)
 		if !notReceived {
-			return o, a.performed(o, err)
+			return o, a.performError(o, err)
 		}
 		o.Ready, o.Reason = false, missed.Reason
 		a.last = o
 		a.tries++
-		if a.left() == 0 {
+		if a.timeLeft() == 0 {
 			return o, a.failure(ctx)
 		}
 	}
 }
 
-// performed returns the error of Perform. A *UnconfirmedError becomes a *fault.Error that names the element.
-func (a *Action[E]) performed(o Observation[E], err error) error {
+// performError returns the error of Perform. A *UnconfirmedError becomes a *fault.Error that names the element.
+func (a *Action[E]) performError(o Observation[E], err error) error {
 	unconfirmed, ok := errors.AsType[*UnconfirmedError](err)
 	if !ok {
 		return err
@@ -199,8 +199,8 @@ func (a *Action[E]) begin(ctx context.Context) {
 	a.lastResponse = now
 }
 
-// left returns the time left for tries, at least 0.
-func (a *Action[E]) left() time.Duration { return max(0, time.Until(a.ready)) }
+// timeLeft returns the time left for tries, at least 0.
+func (a *Action[E]) timeLeft() time.Duration { return max(0, time.Until(a.ready)) }
 
 // waitUntilReady tries until the element is ready or the time is over.
 func (a *Action[E]) waitUntilReady(ctx context.Context) (Observation[E], error) {
@@ -208,7 +208,7 @@ func (a *Action[E]) waitUntilReady(ctx context.Context) (Observation[E], error) 
 	defer cancel()
 	for {
 		began := time.Now()
-		o, err := a.Screen.Observe(bounded, a.left())
+		o, err := a.Screen.Observe(bounded, a.timeLeft())
 		a.tries += max(1, o.Tries)
 		switch {
 		case err == nil && o.Ready:
@@ -221,13 +221,13 @@ func (a *Action[E]) waitUntilReady(ctx context.Context) (Observation[E], error) 
 			return o, err
 		case err == nil:
 			a.last, a.lastResponse = o, time.Now()
-			if a.left() == 0 {
+			if a.timeLeft() == 0 {
 				return o, a.failure(ctx)
 			}
 		}
 		a.responded = true
 		if !o.Waited {
-			a.Screen.WaitForChange(bounded, min(a.poll(time.Since(began)), max(minInterval, a.left())))
+			a.Screen.WaitForChange(bounded, min(a.poll(time.Since(began)), max(minInterval, a.timeLeft())))
 		}
 	}
 }

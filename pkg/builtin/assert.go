@@ -28,11 +28,11 @@ func assertNotEquals(_ context.Context, _ tool.Call, args map[string]any) (tool.
 }
 
 func assertMath(_ context.Context, _ tool.Call, args map[string]any) (tool.Result, error) {
-	actual, problem := calculated("expression", args)
+	actual, problem := calculate("expression", args)
 	if problem != "" {
 		return unmet(args, problem), nil
 	}
-	expected, problem := calculated("expected", args)
+	expected, problem := calculate("expected", args)
 	if problem != "" {
 		return unmet(args, problem), nil
 	}
@@ -42,8 +42,8 @@ func assertMath(_ context.Context, _ tool.Call, args map[string]any) (tool.Resul
 	return unmet(args, show(args["expression"])+" is "+showNumber(actual)+", expected "+showNumber(expected)), nil
 }
 
-// calculated returns the value of an argument that is a number or an expression, or a problem with it.
-func calculated(name string, args map[string]any) (*big.Rat, string) {
+// calculate returns the value of an argument that is a number or an expression, or a problem with it.
+func calculate(name string, args map[string]any) (*big.Rat, string) {
 	if n, ok := args[name].(json.Number); ok {
 		if value, ok := number(n.String()); ok {
 			return value, ""

@@ -25,7 +25,7 @@ func evaluate(expression string) (*big.Rat, error) {
 	}
 	value, err := c.sum()
 	if err == nil && c.peek() != end {
-		err = c.expected("an operator")
+		err = c.expectedError("an operator")
 	}
 	return value, err
 }
@@ -59,7 +59,7 @@ func (c *calculation) take(chars string) rune {
 	return next
 }
 
-func (c *calculation) expected(what string) error {
+func (c *calculation) expectedError(what string) error {
 	found := "the end"
 	if next := c.peek(); c.at < len(c.text) {
 		found = fmt.Sprintf("%q", string(next))
@@ -135,7 +135,7 @@ func (c *calculation) factor() (*big.Rat, error) {
 	}
 	value, err := c.sum()
 	if err == nil && c.take(")") == end {
-		err = c.expected(`an operator or ")"`)
+		err = c.expectedError(`an operator or ")"`)
 	}
 	return value, err
 }
@@ -144,12 +144,12 @@ func (c *calculation) number() (*big.Rat, error) {
 	c.peek()
 	begin := c.at
 	if !c.digits() {
-		return nil, c.expected(`a number, "(" or "-"`)
+		return nil, c.expectedError(`a number, "(" or "-"`)
 	}
 	if c.at < len(c.text) && c.text[c.at] == '.' {
 		c.at++
 		if !c.digits() {
-			return nil, c.expected("a digit")
+			return nil, c.expectedError("a digit")
 		}
 	}
 	value, _ := new(big.Rat).SetString(string(c.text[begin:c.at]))

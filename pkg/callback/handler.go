@@ -112,7 +112,7 @@ func (s *Server) admit(ctx context.Context, share *budget.Share, r Response) Res
 // call makes the call that a message asks for; problem says why it was not made. A message without an invocation id
 // contains nothing secret, since a session's id is the name of its folder, so the token is required for it.
 func (s *Server) call(r *http.Request, c *conn, m message) (response Response, problem string) {
-	if problem := m.unsupported(); problem != "" {
+	if problem := m.versionProblem(); problem != "" {
 		return Response{}, problem
 	}
 	if m.invocation == nil && r.Header["Authorization"] == nil { // check has compared the token

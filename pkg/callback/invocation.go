@@ -153,7 +153,7 @@ func (s *Server) dispatch(ctx, client context.Context, inv Invocation, r Request
 		cancel(fault.New(fault.CallTimeout, "",
 			"no response within %s, the limit of a callback (`callbackTimeout` of entry %q changes it)", inv.Limit, inv.Entry))
 	case <-client.Done():
-		cancel(cancelled("the client closed its connection"))
+		cancel(cancelledError("the client closed its connection"))
 	case <-ctx.Done():
 	}
 	timer.Reset(s.limits.cancel)
@@ -165,6 +165,6 @@ func (s *Server) dispatch(ctx, client context.Context, inv Invocation, r Request
 	}
 }
 
-var errCallEnded = cancelled("the call that the callback belongs to has ended")
+var errCallEnded = cancelledError("the call that the callback belongs to has ended")
 
-func cancelled(why string) error { return fault.New(fault.Cancelled, "", "%s", why) }
+func cancelledError(why string) error { return fault.New(fault.Cancelled, "", "%s", why) }

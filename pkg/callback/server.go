@@ -144,7 +144,7 @@ func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	for _, i := range s.invocations {
-		i.cancel(cancelled("the session has ended"))
+		i.cancel(cancelledError("the session has ended"))
 	}
 	s.mu.Unlock()
 	_ = s.listener.Close()

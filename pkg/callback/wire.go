@@ -21,8 +21,8 @@ type message struct {
 	invocation *string // nil selects the only pending one
 }
 
-// unsupported returns what is wrong with the version, "" for the supported one.
-func (m message) unsupported() string {
+// versionProblem returns what is wrong with the version, "" for the supported one.
+func (m message) versionProblem() string {
 	if m.version == protocolVersion {
 		return ""
 	}

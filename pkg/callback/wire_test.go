@@ -72,7 +72,7 @@ func TestRequestWithoutVersionIsVersion1(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"", `"version":null,`, `"Version":2,`, `"version":1.0,`, `"version":1e0,`} {
 		m, err := decodeCallback([]byte(strings.Replace(wellFormed, `"version":1,`, version, 1)))
-		if problem := m.unsupported(); err != nil || problem != "" {
+		if problem := m.versionProblem(); err != nil || problem != "" {
 			t.Errorf("%s: %v %s", version, err, problem)
 		}
 	}

@@ -216,7 +216,7 @@ func (c *Conn) receive(data []byte) {
 	e := Event{m.Method, params}
 	s.dispatch(e)
 	if e.Method == "Target.detachedFromTarget" {
-		c.detached(e)
+		c.endDetachedSession(e)
 	}
 }
 
@@ -255,8 +255,8 @@ func (c *Conn) complete(id int64, result json.RawMessage, err error) {
 	}
 }
 
-// detached ends the session that a Target.detachedFromTarget event names.
-func (c *Conn) detached(e Event) {
+// endDetachedSession ends the session that a Target.detachedFromTarget event names.
+func (c *Conn) endDetachedSession(e Event) {
 	var p struct{ SessionID string }
 	if e.Decode(&p) != nil {
 		return

@@ -90,13 +90,13 @@ func (o Options) runtimes(ctx context.Context) []Check {
 	tsx, tsxErr := o.Runtimes.TSX(o.scriptDir())
 	const instead = "without bun and node, scripts run in the engine inside trailblaze"
 	return []Check{
-		found("bun", bun, bunErr, instead),
-		recent(found("node", node, nodeErr, instead), node.Version),
-		found("tsx", tsx, tsxErr, "without it, node runs bundles that trailblaze makes"),
+		runtimeCheck("bun", bun, bunErr, instead),
+		recent(runtimeCheck("node", node, nodeErr, instead), node.Version),
+		runtimeCheck("tsx", tsx, tsxErr, "without it, node runs bundles that trailblaze makes"),
 	}
 }
 
-func found(name string, f jsruntime.Found, err error, instead string) Check {
+func runtimeCheck(name string, f jsruntime.Found, err error, instead string) Check {
 	switch {
 	case err == nil:
 		return ok(name, strings.TrimSpace(f.Version+" "+f.Path))

@@ -320,7 +320,7 @@ func (w *Watcher) watches(path string) bool {
 // unwatch stops watching a folder that was removed or renamed, and those below it.
 func (w *Watcher) unwatch(folder string) {
 	for below := range w.folders {
-		if within(below, folder) {
+		if isBelow(below, folder) {
 			delete(w.folders, below)
 			_ = w.system.Remove(below) // mostly the system has removed it already
 		}
@@ -335,10 +335,10 @@ func (w *Watcher) ignores(path string, isFolder bool) bool {
 	if isFolder && isToolFolder(name) || !isFolder && isEditorFile(name) {
 		return true
 	}
-	return slices.ContainsFunc(w.ignored, func(folder string) bool { return within(path, folder) })
+	return slices.ContainsFunc(w.ignored, func(folder string) bool { return isBelow(path, folder) })
 }
 
-func within(path, folder string) bool {
+func isBelow(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 

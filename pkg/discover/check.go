@@ -17,6 +17,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // ArgProblem is a problem of a call's arguments with the tool's input schema.
@@ -195,9 +196,9 @@ func (w *schemaWalk) text(s *jsonschema.Schema, path []string, v string) {
 	case s.MinLength != nil && length < *s.MinLength && length == 0:
 		w.addf(path, "must not be empty")
 	case s.MinLength != nil && length < *s.MinLength:
-		w.addf(path, "must have at least %s; it has %d", counted(*s.MinLength, "character"), length)
+		w.addf(path, "must have at least %s; it has %d", text.Count(*s.MinLength, "character"), length)
 	case s.MaxLength != nil && length > *s.MaxLength:
-		w.addf(path, "must have at most %s; it has %d", counted(*s.MaxLength, "character"), length)
+		w.addf(path, "must have at most %s; it has %d", text.Count(*s.MaxLength, "character"), length)
 	}
 	if s.Pattern == "" {
 		return
@@ -270,9 +271,9 @@ func (w *schemaWalk) size(path []string, length int, least, most *int, noun stri
 	case least != nil && length < *least && length == 0 && *least == 1:
 		w.addf(path, "must not be empty")
 	case least != nil && length < *least:
-		w.addf(path, "must have at least %s; it has %d", counted(*least, noun), length)
+		w.addf(path, "must have at least %s; it has %d", text.Count(*least, noun), length)
 	case most != nil && length > *most:
-		w.addf(path, "must have at most %s; it has %d", counted(*most, noun), length)
+		w.addf(path, "must have at most %s; it has %d", text.Count(*most, noun), length)
 	}
 }
 
@@ -481,17 +482,7 @@ func jsonText(v any) string {
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	if r := []rune(string(data)); len(r) > longest {
-		return string(r[:longest]) + "…"
-	}
-	return string(data)
-}
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
+	return text.Head(string(data), longest)
 }
 
 // lastPart returns the last and most specific part of an error of the validator.

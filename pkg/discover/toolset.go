@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -75,23 +75,17 @@ func (r *Registry) excludedBy(t *Tool, selection Selection) (why string, out boo
 	case len(selection.ToolSets) == 0 && len(off) == 1:
 		return fmt.Sprintf("its group %q is not enabled by default; name it in tool_sets", off[0]), true
 	case len(selection.ToolSets) == 0:
-		return fmt.Sprintf("its groups %s are not enabled by default; name one of them in tool_sets", quoted(off)), true
+		return fmt.Sprintf("its groups %s are not enabled by default; name one of them in tool_sets", quoteList(off)), true
 	case len(t.Toolsets) == 0:
 		return "it is not in a toolset, and the target's platform lists tool_sets", true
 	}
 	if len(t.Toolsets) == 1 {
 		return fmt.Sprintf("its toolset %q is not enabled for this scope", t.Toolsets[0]), true
 	}
-	return fmt.Sprintf("none of its toolsets %s is enabled for this scope", quoted(t.Toolsets)), true
+	return fmt.Sprintf("none of its toolsets %s is enabled for this scope", quoteList(t.Toolsets)), true
 }
 
-func quoted(names []string) string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = strconv.Quote(name)
-	}
-	return strings.Join(out, ", ")
-}
+func quoteList(names []string) string { return strings.Join(text.Quote(names), ", ") }
 
 // enabled reports whether the target's platform selects a toolset.
 func (ts Toolset) enabled(selection Selection) bool {

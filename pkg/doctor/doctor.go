@@ -18,6 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // Status is the outcome of a check.
@@ -226,12 +227,8 @@ func (o Options) server(ctx context.Context, s config.Server) Check {
 	if err != nil {
 		return fromError(name, Fail, err)
 	}
-	tools := "tools"
-	if probed.Tools == 1 {
-		tools = "tool"
-	}
 	first, more, _ := strings.Cut(c.Detail, "\n")
-	c.Detail = strings.TrimSpace(fmt.Sprintf("%s: %d %s\n%s", first, probed.Tools, tools, more))
+	c.Detail = strings.TrimSpace(fmt.Sprintf("%s: %s\n%s", first, text.Count(probed.Tools, "tool"), more))
 	if len(probed.Warnings) > 0 {
 		c.Status, c.Detail = Warn, strings.Join(append([]string{c.Detail}, probed.Warnings...), "\n")
 	}

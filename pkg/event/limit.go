@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // MaxText is the number of bytes that the text, the error and the progress messages of a call, each text in its
@@ -21,11 +23,7 @@ func Limit(s string, limit int) string {
 	for end > limit-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 		end--
 	}
-	rest, unit := len(s)-end, "bytes"
-	if rest == 1 {
-		unit = "byte"
-	}
-	return fmt.Sprintf("%s… [%d %s left out]", s[:end], rest, unit)
+	return fmt.Sprintf("%s… [%s left out]", s[:end], text.Count(len(s)-end, "byte"))
 }
 
 // limitText returns s cut to MaxText bytes.

@@ -9,6 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -284,11 +285,7 @@ func scrollUntilVisible(ctx context.Context, d *phone, a device.Arguments) (tool
 	if err != nil {
 		return tool.Result{}, err
 	}
-	times := fmt.Sprintf("%d scrolls", s.scrolls)
-	if s.scrolls == 1 {
-		times = "1 scroll"
-	}
-	return success("%s is visible after %s", o.Found, times), nil
+	return success("%s is visible after %s", o.Found, text.Count(s.scrolls, "scroll")), nil
 }
 
 // outside returns why an element is not visible enough, "" if it is.

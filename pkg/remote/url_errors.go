@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // transportError is an error that is delivered in place of a response.
@@ -291,24 +292,20 @@ func isPage(resp *http.Response, text string) bool {
 }
 
 // excerpt returns the first line of a body, or the title of a page, as a suffix for a message.
-func excerpt(resp *http.Response, text string) string {
-	if isPage(resp, text) {
-		_, title, _ := strings.Cut(text, "<title>")
-		text, _, _ = strings.Cut(title, "</title>")
-	} else if rpc := rpcErrorIn(text); rpc != nil {
-		text = rpc.Error()
+func excerpt(resp *http.Response, body string) string {
+	if isPage(resp, body) {
+		_, title, _ := strings.Cut(body, "<title>")
+		body, _, _ = strings.Cut(title, "</title>")
+	} else if rpc := rpcErrorIn(body); rpc != nil {
+		body = rpc.Error()
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.TrimSpace(line)
+	line := strings.TrimSpace(text.FirstLine(body))
 	repeatsStatus := strings.EqualFold(line, statusText(resp)) ||
 		strings.EqualFold(line, http.StatusText(resp.StatusCode))
 	if line == "" || !isSuccess(resp) && repeatsStatus {
 		return ""
 	}
-	if len(line) > maxExcerpt {
-		line = strings.ToValidUTF8(line[:maxExcerpt], "") + "…"
-	}
-	return ": " + line
+	return ": " + text.HeadBytes(line, maxExcerpt)
 }
 
 // connectFailure returns why there is no connection, and what to do.

@@ -8,9 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 const (
@@ -82,7 +83,7 @@ func (v *versions) run(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	version, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	version := text.FirstLine(string(out))
 	if version == "" {
 		return "", errors.New("it printed no version")
 	}

@@ -3,6 +3,8 @@ package screen
 import (
 	"fmt"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // View is a screen as it was shown at one moment.
@@ -328,12 +330,7 @@ func joinBounded(lines []change, maxBytes int) string {
 	if whole := join(lines, nil); maxBytes == 0 || len(whole) <= maxBytes {
 		return whole
 	}
-	more := func(count int) string {
-		if count == 1 {
-			return "… 1 more change"
-		}
-		return fmt.Sprintf("… %d more changes", count)
-	}
+	more := func(count int) string { return "… " + text.Count(count, "more change") }
 	room := maxBytes - len(more(len(lines))) - 1
 	left := map[int]bool{}
 	for class := range classesOfChanges {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // Limits of the search for similar elements.
@@ -224,12 +225,7 @@ func outOfRange(key string, index, count int) string {
 
 func (t *Tree) count(s *Selector) int { return len(t.Resolve(s).Nodes) }
 
-func elements(count int) string {
-	if count == 1 {
-		return "1 element"
-	}
-	return strconv.Itoa(count) + " elements"
-}
+func elements(count int) string { return text.Count(count, "element") }
 
 // nearText returns the longest literal text in the pattern, with which texts of elements are compared.
 func (p *Pattern) nearText() string {

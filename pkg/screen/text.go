@@ -1,11 +1,12 @@
 package screen
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // maxIndent is how many levels of nesting are indented; deeper lines are at that level.
@@ -54,12 +55,7 @@ func (t Text) String() string {
 
 func (l Line) indentedText() string { return strings.Repeat("  ", min(l.Depth, maxIndent)) + l.Text }
 
-func leftOut(elements int) string {
-	if elements == 1 {
-		return "… 1 more element"
-	}
-	return fmt.Sprintf("… %d more elements", elements)
-}
+func leftOut(elements int) string { return "… " + text.Count(elements, "more element") }
 
 // Text writes the screen: the elements that show something or take touches, and the texts between them. When not all
 // fit, those that are hidden are left out first.

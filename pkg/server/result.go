@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -134,13 +135,7 @@ func article(kind string) string {
 }
 
 // excerpt returns the first bytes of a response.
-func excerpt(raw json.RawMessage) string {
-	const most = 100
-	if len(raw) <= most {
-		return string(raw)
-	}
-	return strings.ToValidUTF8(string(raw[:most]), "") + "…"
-}
+func excerpt(raw json.RawMessage) string { return text.HeadBytes(string(raw), 100) }
 
 // resultMeta is _meta.trailblaze of a result.
 type resultMeta struct {

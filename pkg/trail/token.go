@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // reservedName is the first part of the name of a declared argument in a token, such as {{args.email}}.
@@ -70,13 +72,7 @@ func strictToken(s string) (t token, rest string) {
 }
 
 // abridge shortens text for a message.
-func abridge(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-	return s
-}
+func abridge(s string) string { return text.Head(s, 60) }
 
 // HasToken reports whether a value contains text that Interpolate may replace.
 func HasToken(value any) bool {

@@ -18,6 +18,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // Doc is a file that is being read.
@@ -229,7 +230,7 @@ func opensBlock(line string) bool {
 
 // clip shortens a line and removes its control characters, for a terminal.
 func clip(line string) string {
-	line = strings.Map(func(r rune) rune {
+	return text.Head(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':
 			return ' '
@@ -237,11 +238,7 @@ func clip(line string) string {
 			return utf8.RuneError
 		}
 		return r
-	}, strings.TrimRight(line, "\r"))
-	if r := []rune(line); len(r) > maxSnippetWidth {
-		return string(r[:maxSnippetWidth]) + "…"
-	}
-	return line
+	}, strings.TrimRight(line, "\r")), maxSnippetWidth)
 }
 
 func position(t *token.Token) (line, col int) {

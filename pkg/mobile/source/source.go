@@ -9,6 +9,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // The limits of a source. One that exceeds them is an error.
@@ -69,11 +70,8 @@ func unreadableError(server string, data []byte, format string, args ...any) err
 // start returns the first characters of data.
 func start(data []byte) string {
 	const length = 120
-	text := strings.ToValidUTF8(string(data[:min(len(data), length*utf8.UTFMax)]), "\ufffd")
-	if runes := []rune(text); len(runes) > length {
-		return string(runes[:length]) + "…"
-	}
-	return text
+	valid := strings.ToValidUTF8(string(data[:min(len(data), length*utf8.UTFMax)]), "\ufffd")
+	return text.Head(valid, length)
 }
 
 // notBlank returns a pointer to text, nil when it is nothing but white space.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // element is an element of XML. Its text is left out: servers write everything into attributes.
@@ -97,7 +99,7 @@ func (p *xmlParser) endTag() (done bool, err error) {
 	}
 	name := strings.TrimSpace(p.text[p.at+2 : p.at+end])
 	if len(p.open) == 0 || p.open[len(p.open)-1].name != name {
-		return false, fmt.Errorf("</%s> ends an element that is not open", shortened(name))
+		return false, fmt.Errorf("</%s> ends an element that is not open", shorten(name))
 	}
 	p.at += end + 1
 	p.open = p.open[:len(p.open)-1]
@@ -149,10 +151,10 @@ func (p *xmlParser) attributes(e *element) (empty bool, err error) {
 		}
 		a := attribute{name: p.word()}
 		if a.name == "" {
-			return false, fmt.Errorf("<%s> does not end", shortened(e.name))
+			return false, fmt.Errorf("<%s> does not end", shorten(e.name))
 		}
 		if a.value, err = p.attributeValue(); err != nil {
-			return false, fmt.Errorf("the attribute %s of <%s> %w", shortened(a.name), shortened(e.name), err)
+			return false, fmt.Errorf("the attribute %s of <%s> %w", shorten(a.name), shorten(e.name), err)
 		}
 		e.attributes = append(e.attributes, a)
 	}
@@ -259,11 +261,5 @@ func reference(text string) (rune, int) {
 // first returns the first character of text, and its length.
 func first(text string) (rune, int) { return utf8.DecodeRuneInString(text) }
 
-// shortened returns name for a message.
-func shortened(name string) string {
-	const length = 60
-	if len(name) <= length {
-		return name
-	}
-	return strings.ToValidUTF8(name[:length], "") + "…"
-}
+// shorten returns name for a message.
+func shorten(name string) string { return text.HeadBytes(name, 60) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // pageNode is a line of a snapshot with its children, or a text when line is nil.
@@ -223,7 +224,7 @@ func (n *pageNode) similar(t *templateNode) string {
 	collect = func(n *pageNode) {
 		switch {
 		case n.line == nil && t.text != nil:
-			candidates = append(candidates, strconv.Quote(short(n.text)))
+			candidates = append(candidates, strconv.Quote(shorten(n.text)))
 		case n.line != nil && n.line.Role == t.role:
 			candidates = append(candidates, n.caption())
 		}
@@ -250,19 +251,14 @@ func (n *pageNode) similar(t *templateNode) string {
 // caption is the line of n in short.
 func (n *pageNode) caption() string {
 	if n.line == nil {
-		return strconv.Quote(short(n.text))
+		return strconv.Quote(shorten(n.text))
 	}
 	caption := n.line.key()
 	if n.line.Text != "" {
 		caption += ": " + n.line.Text
 	}
-	return short(caption)
+	return shorten(caption)
 }
 
-// short shortens a text for a message.
-func short(text string) string {
-	if runes := []rune(text); len(runes) > 80 {
-		return string(runes[:79]) + "…"
-	}
-	return text
-}
+// shorten shortens a text for a message.
+func shorten(s string) string { return text.Shorten(s, 80) }

@@ -1,0 +1,55 @@
+// Package text has the small functions on texts that messages are made with.
+package text
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Count returns a number with its noun, in the plural unless the number is 1: "1 file", "2 files".
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// Quote returns the names in double quotes, as in Go.
+func Quote(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = strconv.Quote(name)
+	}
+	return out
+}
+
+// FirstLine returns the first line of s, without white space around s.
+func FirstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// Head returns the first n characters of s, followed by "…" if it has more.
+func Head(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "…"
+}
+
+// HeadBytes returns the whole characters in the first n bytes of s, followed by "…" if it has more.
+func HeadBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// Shorten returns at most n characters of s, of which the last is "…" if it has more.
+func Shorten(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return Head(s, n-1)
+}

@@ -3,8 +3,6 @@ package web
 import (
 	"errors"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,56 +133,6 @@ func TestUnusableBrowserIsExplained(t *testing.T) {
 	}
 }
 
-func TestMissingBrowserErrorListsNames(t *testing.T) {
-	t.Parallel()
-	for _, goos := range []string{"linux", "darwin", "windows"} {
-		if list := installPaths(goos, func(name string) string { return "/env/" + name }); len(list) < 3 {
-			t.Errorf("%s: %q", goos, list)
-		}
-	}
-	o := options{programs: local.Programs(nil), env: []string{"PATH=" + t.TempDir()}}
-	path, err := o.find()
-	if err == nil { // this machine has a browser at a usual path
-		if _, err := os.Stat(path); err != nil {
-			t.Error(err)
-		}
-		return
-	}
-	if !strings.Contains(err.Error(), "looked for chrome-headless-shell, ") ||
-		!strings.Contains(fault.As(err).Hint, "install") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestFindBrowserOnPath(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for _, name := range []string{"msedge", "chromium", "chromium-headless-shell"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, c := range []struct {
-		named  string
-		headed bool
-		want   string
-	}{
-		{"", false, "chromium-headless-shell"},
-		{"", true, "chromium"},
-		{"msedge", false, "msedge"},
-		{filepath.Join(dir, "msedge"), true, "msedge"},
-	} {
-		o := options{programs: local.Programs(nil), env: []string{"PATH=" + dir}, browser: c.named, headed: c.headed}
-		if path, err := o.find(); err != nil || path != filepath.Join(dir, c.want) {
-			t.Errorf("%+v: %s, %v", c, path, err)
-		}
-	}
-	o := options{programs: local.Programs(nil), env: []string{"PATH=" + dir}, browser: "chromium-headless-shell", headed: true}
-	if path, err := o.find(); err == nil || !strings.Contains(err.Error(), "has no window") {
-		t.Errorf("got %s, %v", path, err)
-	}
-}
-
 // What Chromium 156 prints as a user other than root where the kernel refuses user namespaces.
 func TestStartsWithoutSandboxWhereUnavailable(t *testing.T) {
 	t.Parallel()
@@ -198,7 +146,7 @@ func TestStartsWithoutSandboxWhereUnavailable(t *testing.T) {
 			t.Parallel()
 			picky := fakeBrowser(t, `case "$*" in *--no-sandbox*) exec `+spawntest.Chromium(t)+` "$@";; esac; `+end)
 			b := newTestBackend(t, map[string]string{"browser": picky}).(*backend)
-			b.options.root = false
+			b.options.browser.Root = false
 			u := openSessionIn(t, b, device.Session{})
 			u.mustCall("navigate", "url", "about:blank")
 			want := []string{"info: the browser runs without its sandbox, which this machine or container does not allow"}
@@ -236,7 +184,7 @@ func TestLongTemporaryPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newTestBackend(t, nil).(*backend)
-	b.options.env = append(os.Environ(), "TMPDIR="+dir)
+	b.options.browser.Env = append(os.Environ(), "TMPDIR="+dir)
 	if _, err := b.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -268,62 +216,5 @@ func TestCloseDuringStartLeavesNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		t.Error("too much was removed")
-	}
-}
-
-func TestWebSocketURLReplacesHost(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		answer func(w http.ResponseWriter, r *http.Request)
-		want   string // of the socket, or in the error
-	}{
-		"renamed host": {func(w http.ResponseWriter, r *http.Request) {
-			if r.Host != "localhost" {
-				http.Error(w, "Host header is specified and is not an IP address or localhost.",
-					http.StatusInternalServerError)
-				return
-			}
-			_, _ = w.Write([]byte(`{"Browser": "x", "webSocketDebuggerUrl": "ws://localhost/devtools/browser/1"}`))
-		}, "ws://HOST/devtools/browser/1"},
-		"refuses": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "500"},
-		"no browser": {
-			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`<html>`)) },
-			"is not the debugging port of a browser",
-		},
-		"not allowed": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "answers 401"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			server := httptest.NewServer(http.HandlerFunc(c.answer))
-			defer server.Close()
-			got, err := webSocketURL(t.Context(), server.URL)
-			if err != nil {
-				got = err.Error()
-			}
-			if !strings.Contains(got, strings.ReplaceAll(c.want, "HOST", strings.TrimPrefix(server.URL, "http://"))) {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
-		})
-	}
-}
-
-func TestBrowserNoise(t *testing.T) {
-	t.Parallel()
-	for line, noise := range map[string]bool{
-		`[71:71:1122/190712.123456:ERROR:dbus/bus.cc(406)] Failed to connect to the bus: Could not parse server address`: true,
-		`[71:93:1122/190712.123456:WARNING:gpu/vulkan.cc(1)] nothing`:                                                    true,
-		`DevTools listening on ws://127.0.0.1:4711/devtools/browser/1`:                                                   true,
-		`#3 0x55d0c8f5e0a1 <unknown>`: true,
-		``:                            true,
-		`Warning: vkCreateInstance failed with VK_ERROR_INCOMPATIBLE_DRIVER`:                                             true,
-		`    at CheckVkSuccessImpl (../../third_party/dawn/src/dawn/native/vulkan/VulkanError.cpp:106)`:                  true,
-		`[71:71:1122/190712.123456:FATAL:zygote_host_impl_linux.cc(128)] No usable sandbox!`:                             false,
-		`[71:71:1122/190712.123456:ERROR:ui/ozone/platform/x11/ozone_platform_x11.cc(240)] Missing X server or $DISPLAY`: false,
-		`chromium: error while loading shared libraries: libnss3.so`:                                                     false,
-		`Received signal 11 SEGV_MAPERR 000000000000`:                                                                    false,
-	} {
-		if got := isBrowserNoise(line); got != noise {
-			t.Errorf("%s: %t, want %t", line, got, noise)
-		}
 	}
 }

@@ -98,7 +98,7 @@ func (b *browser) open(ctx context.Context, d *webDevice, state *storageState) (
 	ctx, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
 	var made struct{ BrowserContextID string }
-	err := b.conn.Browser().Call(ctx, "Target.createBrowserContext", map[string]any{"disposeOnDetach": true}, &made)
+	err := b.Conn.Browser().Call(ctx, "Target.createBrowserContext", map[string]any{"disposeOnDetach": true}, &made)
 	if err != nil {
 		return nil, b.openError(err)
 	}
@@ -117,9 +117,9 @@ func (b *browser) open(ctx context.Context, d *webDevice, state *storageState) (
 
 // create sets up the context and opens its first page.
 func (c *browserContext) create(ctx context.Context, state *storageState) error {
-	calls := []waitFunc{c.browser.conn.Browser().Send("Browser.setDownloadBehavior", c.downloadBehavior())}
+	calls := []waitFunc{c.browser.Conn.Browser().Send("Browser.setDownloadBehavior", c.downloadBehavior())}
 	if granted := c.device.backend.options.emulation.granted(); granted != nil {
-		calls = append(calls, c.browser.conn.Browser().Send("Browser.grantPermissions",
+		calls = append(calls, c.browser.Conn.Browser().Send("Browser.grantPermissions",
 			map[string]any{"permissions": granted, "browserContextId": c.id}))
 	}
 	p, err := c.newPage(ctx)
@@ -142,16 +142,16 @@ func (c *browserContext) create(ctx context.Context, state *storageState) error 
 // newPage opens a page and waits until it is set up.
 func (c *browserContext) newPage(ctx context.Context) (*page, error) {
 	params := map[string]any{"url": "about:blank", "browserContextId": c.id}
-	if c.browser.headed {
+	if c.browser.Headed {
 		params["width"], params["height"] = c.device.Size()
 	}
 	var created struct{ TargetID string }
-	if err := c.browser.conn.Browser().Call(ctx, "Target.createTarget", params, &created); err != nil {
+	if err := c.browser.Conn.Browser().Call(ctx, "Target.createTarget", params, &created); err != nil {
 		return nil, err
 	}
 	p, err := c.waitForSetup(ctx, created.TargetID)
 	if err != nil {
-		c.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": created.TargetID})
+		c.browser.Conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": created.TargetID})
 	}
 	return p, err
 }
@@ -182,8 +182,8 @@ func (b *browser) onClosed(f func(error)) (stop func()) {
 	var watcher sync.WaitGroup
 	watcher.Go(func() {
 		select {
-		case <-b.conn.Done():
-			f(b.conn.Err())
+		case <-b.Conn.Done():
+			f(b.Conn.Err())
 		case <-stopped:
 		}
 	})
@@ -259,7 +259,7 @@ func (c *browserContext) onAttached(s *cdp.Session, a attachedTarget) {
 	allowed := c.add(s, a)
 	s.Send("Runtime.runIfWaitingForDebugger", nil)
 	if !allowed { // a page that was closed while it waited would block the page that opened it
-		c.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": a.TargetInfo.TargetID})
+		c.browser.Conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": a.TargetInfo.TargetID})
 	}
 }
 
@@ -310,7 +310,7 @@ func (c *browserContext) hide(p *page) {
 func (c *browserContext) remove(p *page) {
 	c.mu.Lock()
 	i := slices.Index(c.pages, p)
-	if c.closed || i < 0 || c.browser.conn.Err() != nil {
+	if c.closed || i < 0 || c.browser.Conn.Err() != nil {
 		c.mu.Unlock()
 		return
 	}
@@ -340,35 +340,35 @@ func (c *browserContext) remove(p *page) {
 func (c *browserContext) watch() {
 	select {
 	case <-c.ctx.Done():
-	case <-c.browser.conn.Done():
+	case <-c.browser.Conn.Done():
 		c.mu.Lock()
 		c.closed = true
 		c.mu.Unlock()
-		c.cancel(c.browser.conn.Err())
-		c.browser.waitForExit()
-		c.device.session.Broken(c.browser.lostError())
+		c.cancel(c.browser.Conn.Err())
+		c.browser.WaitForExit()
+		c.device.session.Broken(c.browser.LostError())
 	}
 }
 
 // openError is the error when no page could be opened.
 func (b *browser) openError(cause error) error {
 	select {
-	case <-b.conn.Done():
-		b.waitForExit()
-		return b.lostError()
+	case <-b.Conn.Done():
+		b.WaitForExit()
+		return b.LostError()
 	default:
 	}
 	if known := fault.As(cause); known != nil {
 		return known
 	}
-	return fault.New(fault.Crashed, "", "the browser %s could not open a page: %v", b.name, cause)
+	return fault.New(fault.Crashed, "", "the browser %s could not open a page: %v", b.Name, cause)
 }
 
 // noCurrentPage says why a command cannot act on a page that was current: an error of kind ToolFailed if it closed
 // itself and another page is open.
 func (c *browserContext) noCurrentPage(last *page) *fault.Error {
 	err, open := last.closeError(), c.openPages()
-	if len(open) == 0 || c.browser.conn.Err() != nil || !errors.Is(context.Cause(last.ctx), errPageClosed) {
+	if len(open) == 0 || c.browser.Conn.Err() != nil || !errors.Is(context.Cause(last.ctx), errPageClosed) {
 		return err
 	}
 	return fault.New(fault.ToolFailed, "web_switchTab makes another tab current; open: "+tabList(open),
@@ -386,9 +386,9 @@ func (c *browserContext) close() {
 	c.browser.mu.Lock()
 	delete(c.browser.contexts, c.id)
 	c.browser.mu.Unlock()
-	disposed := c.browser.conn.Browser().
+	disposed := c.browser.Conn.Browser().
 		Send("Target.disposeBrowserContext", map[string]any{"browserContextId": c.id})
-	if c.browser.process == nil {
+	if !c.browser.Started() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), closeLimit)
 		defer cancel()
 		_ = disposed(ctx, nil)

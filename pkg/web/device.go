@@ -72,7 +72,7 @@ func (d *webDevice) Product() string {
 	if c == nil {
 		return ""
 	}
-	return c.browser.product
+	return c.browser.Product
 }
 
 func (d *webDevice) setSize(width, height int) {

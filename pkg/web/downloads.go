@@ -51,8 +51,8 @@ func downloadCommands() []command {
 // own folder.
 func (c *browserContext) downloadBehavior() map[string]any {
 	params := map[string]any{"behavior": "default", "browserContextId": c.id, "eventsEnabled": true}
-	if c.browser.folder != "" {
-		params["behavior"], params["downloadPath"] = "allowAndName", c.browser.folder
+	if c.browser.Folder != "" {
+		params["behavior"], params["downloadPath"] = "allowAndName", c.browser.Folder
 	}
 	return params
 }
@@ -127,11 +127,11 @@ func (d *webDevice) keepDownloads(b *browser) {
 			continue
 		}
 		l.handled = true
-		if b.folder == "" {
-			l.problem = "the browser at " + b.name + " keeps its downloads itself"
+		if b.Folder == "" {
+			l.problem = "the browser at " + b.Name + " keeps its downloads itself"
 			continue
 		}
-		path := filepath.Join(b.folder, l.id)
+		path := filepath.Join(b.Folder, l.id)
 		if err := l.keep(path, d.session.Keep); err != nil {
 			l.problem = err.Error()
 			d.notes.add(noteDownload, "%s was not kept: %v", l.name, err)

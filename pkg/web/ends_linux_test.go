@@ -139,7 +139,7 @@ func TestKilledBrowserIsReplaced(t *testing.T) {
 	b := newTestBackend(t, nil)
 	u := openSessionIn(t, b, device.Session{})
 	u.mustCall("navigate", "url", "about:blank")
-	pid := u.page().browser.process.Explain(fault.New(fault.Bug, "", "")).Details["pid"].(int)
+	pid := u.page().browser.LostError().Details["pid"].(int)
 	var browser int
 	for _, process := range processFamily(pid) {
 		id, _, _ := strings.Cut(process, " ")

@@ -318,7 +318,7 @@ func (p *page) onTargetAttached(e cdp.Event) {
 	if e.Decode(&a) != nil {
 		return
 	}
-	s := p.browser.conn.Session(a.SessionID)
+	s := p.browser.Conn.Session(a.SessionID)
 	if a.TargetInfo.Type == "iframe" {
 		p.update(func() {
 			f := p.addFrame(s, a.TargetInfo.TargetID, a.TargetInfo.ParentFrameID)

@@ -11,10 +11,14 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/web/chromium"
 )
 
 // openLimit bounds the opening of a page, which takes 0.1 s, and longer on a busy machine.
 const openLimit = 30 * time.Second
+
+// closeLimit bounds the disposal of a context, and the wait for the error page of a navigation that failed.
+const closeLimit = 2 * time.Second
 
 // page is a page of a session: a tab. The goroutine that reads from the browser keeps its state up to date; it may be
 // read from any goroutine.
@@ -104,7 +108,7 @@ func (p *page) initSession(s *cdp.Session) []waitFunc {
 		"Page.setInterceptFileChooserDialog", map[string]any{"enabled": true},
 		"Runtime.enable", nil,
 		"Log.enable", nil,
-		"Target.setAutoAttach", autoAttach("iframe"),
+		"Target.setAutoAttach", chromium.AutoAttach("iframe"),
 		"Page.addScriptToEvaluateOnNewDocument", script,
 		"Network.enable", networkBuffers(),
 	)
@@ -143,9 +147,9 @@ func (p *page) closeError() *fault.Error {
 		return fault.Wrap(fault.Cancelled, cause, "", "the page was closed")
 	}
 	select {
-	case <-p.browser.conn.Done():
-		p.browser.waitForExit()
-		return p.browser.lostError()
+	case <-p.browser.Conn.Done():
+		p.browser.WaitForExit()
+		return p.browser.LostError()
 	default:
 	}
 	switch {
@@ -235,7 +239,7 @@ func (p *page) onCrash(s *cdp.Session) {
 		p.cancel(fault.New(fault.Crashed,
 			"the page may need more memory than the machine has, or the browser has a bug",
 			"the page %s crashed", p.url()))
-		p.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": p.targetID})
+		p.browser.Conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": p.targetID})
 		return
 	}
 	p.update(func() {

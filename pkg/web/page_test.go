@@ -13,9 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/chromium"
 )
 
 // pageText returns what page.txt says.
@@ -222,22 +224,18 @@ func TestBrowserAtURLIsNotClosed(t *testing.T) {
 	theirs := newTestBackend(t, nil)
 	owner := openSessionIn(t, theirs, device.Session{})
 	owner.mustCall("navigate", "url", "about:blank")
-	address := debuggingPort(t)
+	address, socket := debuggingPort(t)
 	contexts := func() (ids []string) {
 		b := connectTo(t, address)
-		defer func() { _ = b.conn.Close() }()
+		defer func() { _ = b.Conn.Close() }()
 		var answer struct{ BrowserContextIDs []string }
-		if err := b.conn.Browser().Call(t.Context(), "Target.getBrowserContexts", nil, &answer); err != nil {
+		if err := b.Conn.Browser().Call(t.Context(), "Target.getBrowserContexts", nil, &answer); err != nil {
 			t.Fatal(err)
 		}
 		return answer.BrowserContextIDs
 	}
 	before := len(contexts())
-	var socket string
-	for _, url := range []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1), "socket"} {
-		if url == "socket" {
-			url = socket
-		}
+	for _, url := range []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1), socket} {
 		b, err := Kind().New(device.Host{Values: map[string]string{"cdpUrl": url}})
 		if err != nil {
 			t.Fatal(err)
@@ -246,11 +244,6 @@ func TestBrowserAtURLIsNotClosed(t *testing.T) {
 		result, err := d.Call(t.Context(), tool.Call{Tool: "web_evaluate", Args: map[string]any{"script": "1 + 1"}})
 		if err != nil || result.Text != "2" {
 			t.Fatalf("%s: %v, %v", url, result, err)
-		}
-		if socket == "" {
-			if socket, err = webSocketURL(t.Context(), url); err != nil {
-				t.Fatal(err)
-			}
 		}
 		if n := len(contexts()); n != before+1 {
 			t.Errorf("%d contexts, want %d", n, before+1)
@@ -270,32 +263,28 @@ func TestBrowserAtURLIsNotClosed(t *testing.T) {
 	}
 }
 
-// debuggingPort is the URL of a browser that listens on a port.
-func debuggingPort(t *testing.T) string {
+// debuggingPort returns the URLs of a browser that listens on a port: of its port, and of its WebSocket.
+func debuggingPort(t *testing.T) (address, socket string) {
 	t.Helper()
-	b := newTestBackend(t, nil).(*backend)
-	o := b.options
-	path, err := o.find()
+	o := newTestBackend(t, nil).(*backend).options.browser
+	o.Browser = fakeBrowser(t, "exec "+o.Browser+` "$@" --remote-debugging-port=0`)
+	other, err := o.Start(t.Context(), func(string, string, string) {}, func(*cdp.Conn, cdp.Event) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := o.launch(t.Context(), path, "--no-sandbox", "--remote-debugging-port=0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = other.close() })
-	var port string
+	t.Cleanup(func() { _ = other.Close() })
+	var port, path string
 	waitFor(t, "the port", func() bool {
-		data, err := os.ReadFile(filepath.Join(other.folder, "DevToolsActivePort"))
-		port, _, _ = strings.Cut(string(data), "\n")
-		return err == nil && port != ""
+		data, err := os.ReadFile(filepath.Join(other.Folder, "DevToolsActivePort"))
+		port, path, _ = strings.Cut(strings.TrimSpace(string(data)), "\n")
+		return err == nil && path != ""
 	})
-	return "http://127.0.0.1:" + port
+	return "http://127.0.0.1:" + port, "ws://127.0.0.1:" + port + path
 }
 
-func connectTo(t *testing.T, address string) *browser {
+func connectTo(t *testing.T, address string) *chromium.Browser {
 	t.Helper()
-	b, err := options{cdpURL: address}.connect(t.Context())
+	b, err := chromium.Options{CDPURL: address}.Start(t.Context(), nil, func(*cdp.Conn, cdp.Event) {})
 	if err != nil {
 		t.Fatal(err)
 	}

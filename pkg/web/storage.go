@@ -127,7 +127,7 @@ func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Re
 	}
 	var found struct{ Cookies []protocolCookie }
 	params := map[string]any{"browserContextId": c.id}
-	if err := c.browser.conn.Browser().Call(ctx, "Storage.getCookies", params, &found); err != nil {
+	if err := c.browser.Conn.Browser().Call(ctx, "Storage.getCookies", params, &found); err != nil {
 		return tool.Result{}, err
 	}
 	for _, k := range found.Cookies {
@@ -191,7 +191,7 @@ func (c *browserContext) withBlankPage(ctx context.Context, f func(*page) error)
 		return err
 	}
 	c.hide(p)
-	defer func() { c.browser.conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": p.targetID}) }()
+	defer func() { c.browser.Conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": p.targetID}) }()
 	p.blank.Store(true)
 	all := map[string]any{"patterns": []map[string]any{{"urlPattern": "*"}}}
 	if err := p.target.Call(ctx, "Fetch.enable", all, nil); err != nil {
@@ -269,7 +269,7 @@ func (c *browserContext) setCookies(ctx context.Context, cookies []cookie) error
 		converted[i] = k.toProtocol()
 	}
 	params := map[string]any{"cookies": converted, "browserContextId": c.id}
-	if err := c.browser.conn.Browser().Call(ctx, "Storage.setCookies", params, nil); err != nil {
+	if err := c.browser.Conn.Browser().Call(ctx, "Storage.setCookies", params, nil); err != nil {
 		return fault.Wrap(fault.ToolFailed, err,
 			"a cookie needs name, value, and url or domain with path", "the browser rejected the cookies")
 	}

@@ -158,7 +158,7 @@ func webCloseTab(ctx context.Context, p *page, _ map[string]any) (tool.Result, e
 	}
 	url := p.url()
 	c.makeCurrent(next)
-	err := c.browser.conn.Browser().Call(ctx, "Target.closeTarget", map[string]any{"targetId": p.targetID}, nil)
+	err := c.browser.Conn.Browser().Call(ctx, "Target.closeTarget", map[string]any{"targetId": p.targetID}, nil)
 	if err != nil {
 		return tool.Result{}, err
 	}

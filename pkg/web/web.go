@@ -20,6 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/chromium"
 )
 
 // Kind returns the kind of device for the driver playwright-native.
@@ -92,27 +93,25 @@ type command struct {
 
 // options are the user's settings.
 type options struct {
-	browser, cdpURL string
-	headed          bool
-	width, height   int
-	allowFile       []string // folders
-	allowedOrigins  []string
-	strict          bool // an element must be the only one that matches
-	limits          limits
-	storageState    string // path of a file; empty for none
-	emulation       emulation
-	env             []string
-	programs        device.Programs
-	testID          string // the attribute with the test ids of elements
-	root            bool   // this process runs as root, for which Chromium's sandbox does not work
+	browser        chromium.Options
+	width, height  int
+	allowFile      []string // folders
+	allowedOrigins []string
+	strict         bool // an element must be the only one that matches
+	limits         limits
+	storageState   string // path of a file; empty for none
+	emulation      emulation
+	testID         string // the attribute with the test ids of elements
 }
 
 func newOptions(host device.Host) (options, error) {
 	v := host.Values
 	o := options{
-		browser: v["browser"], cdpURL: v["cdpUrl"], headed: v["headed"] == "true", storageState: v["storageState"],
-		env: host.Env, programs: host.Programs, root: os.Geteuid() == 0,
-		strict: v["strict"] == "true",
+		browser: chromium.Options{
+			Browser: v["browser"], CDPURL: v["cdpUrl"], Headed: v["headed"] == "true",
+			Root: os.Geteuid() == 0, Env: host.Env, Programs: host.Programs,
+		},
+		storageState: v["storageState"], strict: v["strict"] == "true",
 	}
 	var err error
 	if o.limits, err = readLimits(v); err != nil {
@@ -146,10 +145,10 @@ func newOptions(host device.Host) (options, error) {
 		return o, fault.New(fault.Misuse, "", "viewport: %q is not a size in pixels; write it like 1280x800", size)
 	}
 	known := []string{"http://", "https://", "ws://", "wss://"}
-	if o.cdpURL != "" &&
-		!slices.ContainsFunc(known, func(scheme string) bool { return strings.HasPrefix(o.cdpURL, scheme) }) {
+	address := o.browser.CDPURL
+	if address != "" && !slices.ContainsFunc(known, func(scheme string) bool { return strings.HasPrefix(address, scheme) }) {
 		return o, fault.New(fault.Misuse, "write it like http://HOST:PORT or ws://…",
-			"cdpUrl: %q is not a URL with one of the schemes %s", o.cdpURL, strings.Join(known, ", "))
+			"cdpUrl: %q is not a URL with one of the schemes %s", address, strings.Join(known, ", "))
 	}
 	return o, nil
 }
@@ -223,7 +222,7 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return running.name, nil
+	return running.Name, nil
 }
 
 // Close implements device.Backend.
@@ -238,7 +237,7 @@ func (b *backend) Close(context.Context) error {
 	if b.current.browser == nil {
 		return nil
 	}
-	return b.current.browser.close()
+	return b.current.browser.Close()
 }
 
 // browser returns the browser of the run, and starts it if none is running. ctx ends the wait, not the start.
@@ -265,9 +264,9 @@ func (b *backend) start(log func(level, message, hint string)) *browserStart {
 	go func() {
 		defer close(s.done)
 		if previous != nil && previous.browser != nil {
-			_ = previous.browser.close() // it has exited; this removes its files
+			_ = previous.browser.Close() // it has exited; this removes its files
 		}
-		s.browser, s.err = b.options.start(b.ctx, log)
+		s.browser, s.err = startBrowser(b.ctx, b.options.browser, log)
 		if s.err != nil && fault.As(s.err) == nil {
 			s.err = fault.Wrap(fault.Device, s.err, "", "starting the browser")
 		}
@@ -286,7 +285,7 @@ func (s *browserStart) ended() bool {
 		return true
 	}
 	select {
-	case <-s.browser.conn.Done():
+	case <-s.browser.Conn.Done():
 		return true
 	default:
 		return false

@@ -33,7 +33,7 @@ func mayImport() map[string][]string {
 		discover, config, scope, trail = "pkg/discover", "pkg/config", "pkg/scope", "pkg/trail"
 		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
 		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
-		chromium                       = "pkg/web/chromium"
+		chromium, syntax               = "pkg/web/chromium", "pkg/web/syntax"
 		local                          = "pkg/device/local"
 		act                            = "pkg/act"
 		remote, watch, screen          = "pkg/remote", "pkg/watch", "pkg/screen"
@@ -69,8 +69,9 @@ func mayImport() map[string][]string {
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
-		web:        {chromium, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp},
+		web:        {chromium, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp},
 		chromium:   {device, cdp, fault, lazyregexp},
+		syntax:     {fault, lazyregexp},
 		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault, lazyregexp},
 		ios:        {mobile, source, appium, webdriver, device, act, screen, tool, fault, lazyregexp},
 		appium:     {mobile, source, webdriver, device, act, screen, fault, lazyregexp},

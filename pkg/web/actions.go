@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // inputResult is what page.js saw of an input event.
@@ -180,7 +181,11 @@ func (p *page) writeText(ctx context.Context, e textEntry) error {
 	case !e.clear:
 		return p.typeKeys(ctx, e.text)
 	case e.text == "":
-		return p.pressKey(ctx, nil, key{"Delete", "Delete", 46, "", 0})
+		k, err := syntax.KeyNamed("Delete")
+		if err != nil {
+			return err
+		}
+		return p.pressKey(ctx, nil, k)
 	}
 	return p.insertText(ctx, e.text)
 }
@@ -269,13 +274,13 @@ func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 
 // checkKey checks the arguments of web_pressKey.
 func checkKey(args arguments) error {
-	_, _, err := parseKeys(args.text("key"))
+	_, _, err := syntax.ParseKeys(args.text("key"))
 	return err
 }
 
 func webPressKey(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	text := arguments(args).text("key")
-	held, k, err := parseKeys(text)
+	held, k, err := syntax.ParseKeys(text)
 	if err != nil {
 		return tool.Result{}, err
 	}

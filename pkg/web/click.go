@@ -8,13 +8,14 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // clickOptions say how an element is clicked. The zero value is one click with the left button.
 type clickOptions struct {
 	button    string // left, right or middle
 	count     int
-	modifiers []key          // held down
+	modifiers []syntax.Key   // held down
 	position  map[string]any // x and y in the element, in pixels; nil for the middle
 	strict    bool
 }
@@ -47,11 +48,11 @@ func webClick(ctx context.Context, p *page, args map[string]any) (tool.Result, e
 	o.button = strings.ToLower(o.button)
 	o.position, _ = a["position"].(map[string]any)
 	for _, name := range a.texts("modifiers") {
-		k, err := keyNamed(name)
+		k, err := syntax.KeyNamed(name)
 		if err != nil {
 			return tool.Result{}, err
 		}
-		if k.modifier() == 0 {
+		if k.Modifier() == 0 {
 			return tool.Result{}, fault.New(fault.InvalidArguments, "write Alt, Control, Meta or Shift",
 				"modifiers: %q is not a modifier key", name)
 		}
@@ -128,8 +129,8 @@ func (p *page) clickAt(ctx context.Context, x, y float64, o clickOptions) error 
 	modifiers := 0
 	var events []inputEvent
 	for _, k := range o.modifiers {
-		modifiers |= k.modifier()
-		events = append(events, keyEvent(k.down(modifiers)))
+		modifiers |= k.Modifier()
+		events = append(events, keyEvent(k.Down(modifiers)))
 	}
 	mouse := func(kind, button string, buttons, clicks int) {
 		events = append(events, mouseEvent(kind, x, y, button, buttons, clicks, modifiers))
@@ -140,8 +141,8 @@ func (p *page) clickAt(ctx context.Context, x, y float64, o clickOptions) error 
 		mouse("mouseReleased", button, 0, clicks+1)
 	}
 	for _, k := range slices.Backward(o.modifiers) {
-		modifiers &^= k.modifier()
-		events = append(events, keyEvent(k.up(modifiers)))
+		modifiers &^= k.Modifier()
+		events = append(events, keyEvent(k.Up(modifiers)))
 	}
 	return p.sendInput(ctx, events...)
 }

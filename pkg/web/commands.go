@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // commands are all commands of the web: those of every device, and those of sections 15 and 15.1 of the specification.
@@ -74,7 +75,7 @@ func checkCore(args arguments) error {
 }
 
 // checkSelector checks the argument selector.
-func checkSelector(args arguments) error { return checkCSS(args.text("selector")) }
+func checkSelector(args arguments) error { return syntax.CheckCSS(args.text("selector")) }
 
 // checkOptionalElement checks the arguments of a command that may name no element.
 func checkOptionalElement(args arguments) error {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // selectorsOfAllKinds are valid selectors.
@@ -37,12 +39,12 @@ var noSelectors = map[string]string{
 func TestSelectorsThatAreChecked(t *testing.T) {
 	t.Parallel()
 	for _, selector := range selectorsOfAllKinds {
-		if err := checkCSS(selector); err != nil {
+		if err := syntax.CheckCSS(selector); err != nil {
 			t.Error(err)
 		}
 	}
 	for selector, want := range noSelectors {
-		if err := checkCSS(selector); err == nil || !strings.Contains(err.Error(), want) {
+		if err := syntax.CheckCSS(selector); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", selector, err, want)
 		}
 	}
@@ -68,7 +70,7 @@ func TestSelectorsAsTheBrowserReadsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, selector := range all {
-		err := checkCSS(selector)
+		err := syntax.CheckCSS(selector)
 		if valid := i < len(selectorsOfAllKinds); valid && !accepted[i] && selector != "svg|a" {
 			t.Errorf("the browser does not accept %q", selector)
 		}

@@ -3,15 +3,13 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"net/url"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // fileAccess says which files pages may be read from: those below some folders.
@@ -77,7 +75,7 @@ func resolvePath(path string) string {
 
 // allows reports whether the file of a file: URL may be read.
 func (a fileAccess) allows(address string) bool {
-	path, err := pathOf(address)
+	path, err := syntax.PathOf(address)
 	return err == nil && a.allowsPath(path)
 }
 
@@ -95,61 +93,16 @@ func (a fileAccess) allowsPage(address string) bool {
 	if !a.pagesOnly {
 		return true
 	}
-	path, err := pathOf(address)
+	path, err := syntax.PathOf(address)
 	return err == nil && slices.Contains(pageExtensions(), strings.ToLower(filepath.Ext(resolvePath(path))))
-}
-
-// pathOf returns the path of a file: URL.
-func pathOf(address string) (string, error) {
-	u, err := url.Parse(plainURL(address))
-	if err != nil {
-		return "", err
-	}
-	if !strings.EqualFold(u.Scheme, "file") || u.Host != "" && u.Host != "localhost" {
-		return "", fmt.Errorf("%s is not a local file", address)
-	}
-	path := u.Path
-	if runtime.GOOS == "windows" {
-		path = strings.TrimPrefix(path, "/") // /C:/
-	}
-	path = filepath.FromSlash(path)
-	if !filepath.IsAbs(path) {
-		return "", fmt.Errorf("%s has no absolute path", address)
-	}
-	return path, nil
-}
-
-// plainURL returns a URL without the characters that browsers ignore, and without prefixes that show the same page in
-// another way.
-func plainURL(address string) string {
-	address = strings.Map(func(r rune) rune {
-		if r == '\t' || r == '\n' || r == '\r' {
-			return -1
-		}
-		return r
-	}, strings.TrimFunc(address, func(r rune) bool { return r <= ' ' }))
-	for {
-		scheme, rest, ok := strings.Cut(address, ":")
-		if !ok || !slices.Contains([]string{"view-source", "filesystem"}, strings.ToLower(scheme)) {
-			return address
-		}
-		address = rest
-	}
-}
-
-// reachesFiles reports whether a page with this URL may be a file, or may open one. Browsers keep other pages from
-// doing so.
-func reachesFiles(address string) bool {
-	scheme, _, _ := strings.Cut(plainURL(address), ":")
-	return !slices.Contains([]string{"http", "https", "about", "data"}, strings.ToLower(scheme))
 }
 
 // allowFiles makes the page read only files that the session may read. It must be called before a page is opened.
 func (p *page) allowFiles(ctx context.Context, address string) error {
-	if !reachesFiles(address) {
+	if !syntax.ReachesFiles(address) {
 		return nil
 	}
-	isFile := strings.HasPrefix(strings.ToLower(plainURL(address)), "file:")
+	isFile := strings.HasPrefix(strings.ToLower(syntax.PlainURL(address)), "file:")
 	if isFile && !p.device.files.allows(address) {
 		return fault.New(fault.ToolFailed,
 			"device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",

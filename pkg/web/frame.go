@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // frame is the main frame of a page, or an iframe in it, which may have a process and a session of its own.
@@ -72,7 +73,7 @@ func (p *page) ownLoaders() []string {
 	defer p.mu.Unlock()
 	var list []string
 	for _, f := range p.framesByID {
-		if originOf(f.url) == originOf(p.root.url) {
+		if syntax.OriginOf(f.url) == syntax.OriginOf(p.root.url) {
 			list = append(list, f.loader)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // success returns the result of a command that succeeded, with the notes among args.
@@ -110,7 +111,7 @@ func (p *page) resolveURL(address string) (string, error) {
 	}
 	session := p.device.session
 	if strings.HasPrefix(address, "/") && session.BaseURL != "" {
-		return normalizeURL(session.BaseURL, address), nil
+		return syntax.NormalizeURL(session.BaseURL, address), nil
 	}
 	var tried []string
 	for _, folder := range p.device.foldersOf(address) {

@@ -16,6 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 const (
@@ -195,18 +196,18 @@ func (n *network) add(x *exchange) {
 
 // networkPattern says which requests a command means.
 type networkPattern struct {
-	url    urlPattern
+	url    syntax.URLPattern
 	method string // empty for any
 	status int    // 0 for any
 }
 
 func (d *webDevice) readNetworkPattern(a arguments) (networkPattern, error) {
-	url, err := readURLPattern(a.text("url"), d.session.BaseURL)
+	url, err := syntax.ParseURLPattern(a.text("url"), d.session.BaseURL)
 	return networkPattern{url, strings.ToUpper(a.text("method")), int(a.number("status", 0))}, err
 }
 
 func (p networkPattern) matches(url, method string) bool {
-	return (p.method == "" || p.method == method) && p.url.match(url)
+	return (p.method == "" || p.method == method) && p.url.Match(url)
 }
 
 // wait waits for an exchange since the last action that matches and for which take returns true, and returns a copy of

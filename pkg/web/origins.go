@@ -11,6 +11,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // originAccess says which pages may be opened: with restricted, those of some origins. It also says which pages a
@@ -31,7 +32,7 @@ type originAccess struct {
 func newOriginAccess(session device.Session, allowed []string) *originAccess {
 	a := &originAccess{restricted: session.RestrictOrigins}
 	for _, address := range slices.Concat(session.AllowedOrigins, allowed, []string{session.BaseURL}) {
-		if origin := originOf(address); origin != "" {
+		if origin := syntax.OriginOf(address); origin != "" {
 			a.allowed = append(a.allowed, origin)
 		}
 	}
@@ -39,48 +40,21 @@ func newOriginAccess(session device.Session, allowed []string) *originAccess {
 	return a
 }
 
-// originOf returns the origin of a URL with the scheme http or https, without the port that is the default; "" for any
-// other.
-func originOf(address string) string {
-	u, err := url.Parse(plainURL(address))
-	if err != nil {
-		return ""
-	}
-	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname())
-	if scheme != "http" && scheme != "https" || host == "" {
-		return ""
-	}
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if port := u.Port(); port != "" && (scheme != "http" || port != "80") && (scheme != "https" || port != "443") {
-		host += ":" + port
-	}
-	return scheme + "://" + host
-}
-
-// hasNoOrigin reports whether a page with this URL may be opened whatever the allowed origins are: it comes from no
-// server. Files have rules of their own.
-func hasNoOrigin(address string) bool {
-	scheme, _, _ := strings.Cut(plainURL(address), ":")
-	return slices.Contains([]string{"about", "data", "blob", "file"}, strings.ToLower(scheme))
-}
-
 // allows reports whether a page may be opened.
 func (a *originAccess) allows(address string) bool {
-	if !a.restricted || hasNoOrigin(address) {
+	if !a.restricted || syntax.HasNoOrigin(address) {
 		return true
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.Contains(a.allowed, originOf(address))
+	return slices.Contains(a.allowed, syntax.OriginOf(address))
 }
 
 // allowsSandbox reports whether a script in the sandbox may use a page.
 func (a *originAccess) allowsSandbox(address string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return hasNoOrigin(address) || slices.Contains(a.allowed, originOf(address))
+	return syntax.HasNoOrigin(address) || slices.Contains(a.allowed, syntax.OriginOf(address))
 }
 
 // checkSandbox returns an error if a call is from the sandbox, and a script in the sandbox may not use a page.
@@ -89,7 +63,7 @@ func (a *originAccess) checkSandbox(ctx context.Context, address string) error {
 		return nil
 	}
 	hint := "let the trail open it"
-	if origin := originOf(address); origin != "" {
+	if origin := syntax.OriginOf(address); origin != "" {
 		hint = fmt.Sprintf("--allow-origin %s allows it, or allowedOrigins: [%s] under device: web: in trailblaze.yaml, or let the trail open it",
 			origin, origin)
 	}
@@ -103,8 +77,8 @@ func (a *originAccess) request(ctx context.Context, address string) error {
 		return err
 	}
 	a.mu.Lock()
-	if !isFromSandbox(ctx) && !strings.HasPrefix(strings.ToLower(plainURL(address)), "about:") {
-		origin := originOf(address)
+	if !isFromSandbox(ctx) && !strings.HasPrefix(strings.ToLower(syntax.PlainURL(address)), "about:") {
+		origin := syntax.OriginOf(address)
 		isNew := !a.restricted || a.anyFirst && !a.opened
 		if isNew && origin != "" && !slices.Contains(a.allowed, origin) {
 			a.allowed = append(a.allowed, origin)
@@ -125,7 +99,7 @@ func (a *originAccess) withdraw(address string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last := len(a.allowed) - 1
-	if !a.anyFirst || !a.opened || a.another || last < 0 || a.allowed[last] != originOf(address) {
+	if !a.anyFirst || !a.opened || a.another || last < 0 || a.allowed[last] != syntax.OriginOf(address) {
 		return false
 	}
 	a.allowed, a.opened = a.allowed[:last], false
@@ -138,7 +112,7 @@ func (a *originAccess) refusal(address, from string) error {
 		from = ", to which " + from + " leads"
 	}
 	hint := "only pages with http: and https: and files of the project may be opened"
-	if origin := originOf(address); origin != "" {
+	if origin := syntax.OriginOf(address); origin != "" {
 		hint = fmt.Sprintf("--allow-origin %s allows it, or allowedOrigins: [%s] under device: web: in trailblaze.yaml, "+
 			"which the next session reads", origin, origin)
 	}
@@ -182,7 +156,7 @@ func readOrigins(value string) ([]string, error) {
 	}
 	for i, origin := range origins {
 		u, err := url.Parse(origin)
-		if origins[i] = originOf(origin); err != nil || origins[i] == "" || u.User != nil || strings.Trim(u.Path, "/") != "" ||
+		if origins[i] = syntax.OriginOf(origin); err != nil || origins[i] == "" || u.User != nil || strings.Trim(u.Path, "/") != "" ||
 			u.RawQuery != "" || u.Fragment != "" {
 			return nil, fault.New(fault.Misuse, "write it like https://shop.example or http://127.0.0.1:8080",
 				"allowedOrigins: %q is not an origin", origin)

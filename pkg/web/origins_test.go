@@ -11,6 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // visits are the paths that a server was asked for.
@@ -52,7 +53,7 @@ func TestPagesOfOtherOriginsAreBlocked(t *testing.T) {
 	u := openLive(t, device.Session{RestrictOrigins: true})
 	u.mustCall("navigate", "url", url+"/start")
 
-	origin := originOf(evil)
+	origin := syntax.OriginOf(evil)
 	for _, call := range []string{"navigate", "web_navigate"} {
 		refused := u.mustFail(call, []any{"url", evil + "/evil/call"}, evil+"/evil/call may not be opened: its origin is not allowed, only "+url)
 		want := "--allow-origin " + origin + " allows it, or allowedOrigins: [" + origin + "] under device: web: in trailblaze.yaml, which the next session reads"

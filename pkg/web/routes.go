@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // maxRouteBody bounds the body of an answer, in bytes.
@@ -38,7 +39,7 @@ type route struct {
 // unusedIncident says that no request has used the route.
 func (r *route) unusedIncident() tool.Incident {
 	return tool.Incident{
-		Kind: tool.UnusedRoute, Call: r.call, Text: strings.TrimSpace(r.pattern.method+" "+r.pattern.url.text) + " matched no request",
+		Kind: tool.UnusedRoute, Call: r.call, Text: strings.TrimSpace(r.pattern.method+" "+r.pattern.url.Text) + " matched no request",
 		Hint: "correct the url of web_route, or remove the call",
 	}
 }
@@ -174,7 +175,7 @@ func (r *route) answer(request pausedRequest) {
 // headersFor returns the headers of the answer, with those that a request of another origin needs.
 func (r *route) headersFor(request pausedRequest) map[string]string {
 	origin := request.header("Origin")
-	if origin == "" || origin == originOf(request.Request.URL) || r.headers["access-control-allow-origin"] != "" {
+	if origin == "" || origin == syntax.OriginOf(request.Request.URL) || r.headers["access-control-allow-origin"] != "" {
 		return r.headers
 	}
 	headers := maps.Clone(r.headers)
@@ -203,10 +204,10 @@ func webUnroute(ctx context.Context, p *page, args map[string]any) (tool.Result,
 	before := len(n.routes)
 	var urls []string
 	for _, r := range n.routes {
-		urls = append(urls, r.pattern.url.text)
+		urls = append(urls, r.pattern.url.Text)
 	}
 	n.routes = slices.DeleteFunc(n.routes, func(r *route) bool {
-		removed := url == "" || r.pattern.url.text == url
+		removed := url == "" || r.pattern.url.Text == url
 		if removed && !r.used && len(n.unused) < maxIncidents {
 			n.unused = append(n.unused, r.unusedIncident())
 		}

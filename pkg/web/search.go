@@ -13,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 const (
@@ -550,7 +551,7 @@ func (s *search) Similar(ctx context.Context) []string {
 		if s.target.name != nil {
 			wanted = s.target.name.text
 		}
-		return nearest(wanted, s.otherNames)
+		return syntax.Nearest(wanted, s.otherNames)
 	}
 	for _, kind := range []string{"css", "testId", "id", "text"} {
 		if value, ok := s.target.spec[kind]; ok {
@@ -564,7 +565,7 @@ func (s *search) Similar(ctx context.Context) []string {
 func (p *page) similar(ctx context.Context, wanted, kind string) []string {
 	var candidates []string
 	_ = p.main().eval(ctx, "suggestions", &candidates, kind, wanted) // a page that does not respond has none
-	return nearest(wanted, candidates)
+	return syntax.Nearest(wanted, candidates)
 }
 
 // Location implements act.Screen.

@@ -16,6 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // storageState has Playwright's format.
@@ -172,7 +173,7 @@ func (c *browserContext) readOtherOrigins(ctx context.Context, state *storageSta
 
 // noteOrigin remembers the origin of a page that was shown.
 func (c *browserContext) noteOrigin(url string) {
-	origin := originOf(url)
+	origin := syntax.OriginOf(url)
 	if origin == "" {
 		return
 	}
@@ -387,7 +388,7 @@ func readState(data []byte) (storageState, error) {
 		return state, errors.New("it has neither cookies nor origins")
 	}
 	for _, o := range state.Origins {
-		if origin := originOf(o.Origin); origin == "" || origin != strings.TrimSuffix(o.Origin, "/") {
+		if origin := syntax.OriginOf(o.Origin); origin == "" || origin != strings.TrimSuffix(o.Origin, "/") {
 			return state, fmt.Errorf("%q is not an origin, such as https://shop.example", o.Origin)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -13,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // target describes the element that a call is for (specification, section 15.1). One of these is set: spec, role or
@@ -92,7 +92,7 @@ func bySelector(s *screen.Selector) (t target, ok bool, err error) {
 	}
 	switch {
 	case web.Text("cssSelector") != "":
-		if err := checkCSS(web.Text("cssSelector")); err != nil {
+		if err := syntax.CheckCSS(web.Text("cssSelector")); err != nil {
 			return target{}, false, err
 		}
 		t = byCSS(web.Text("cssSelector"))
@@ -209,7 +209,7 @@ func byRelations(s *screen.Selector) (target, error) {
 				"nodeSelector.%s matches nothing on a web page", b.Dialect)
 		}
 		if css := b.Text("cssSelector"); css != "" {
-			if err := checkCSS(css); err != nil {
+			if err := syntax.CheckCSS(css); err != nil {
 				return target{}, err
 			}
 		}
@@ -285,8 +285,6 @@ var (
 	frameRef    = lazyregexp.New(`^f[1-9][0-9]*e[1-9][0-9]*$`)
 	foreignRef  = lazyregexp.New(`^(xpath|text|role|id|name|data-test-?id|data-test|internal:[a-z-]+)=|^\(?//|\s>>\s|` +
 		`^(page\.)?(getBy[A-Z]\w*|locator)\(`)
-	foreignCSS = lazyregexp.New(
-		`^(xpath|text|role|id|data-test-?id|data-test|internal:[a-z-]+)=|^\(?\.*//|^[^"']*\s>>\s`)
 )
 
 // likeSelector is a text that is probably meant as a selector.
@@ -316,7 +314,7 @@ func byRef(ref string) (target, error) {
 	}
 	switch {
 	case strings.HasPrefix(ref, "css="):
-		return byCSS(ref), checkCSS(strings.TrimSpace(strings.TrimPrefix(ref, "css=")))
+		return byCSS(ref), syntax.CheckCSS(strings.TrimSpace(strings.TrimPrefix(ref, "css=")))
 	case screen.IsReference(ref), frameRef().MatchString(ref):
 		t.ref = ref
 	case screen.IsRole(ref):
@@ -369,13 +367,4 @@ func foldName(name string) string {
 		name = visible
 	}
 	return norm.NFC.String(name)
-}
-
-// quoted returns the texts in quotes.
-func quoted(texts []string) []string {
-	list := make([]string, len(texts))
-	for i, text := range texts {
-		list[i] = strconv.Quote(text)
-	}
-	return list
 }

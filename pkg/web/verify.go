@@ -11,6 +11,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 func webVerifyElementVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -164,7 +165,7 @@ func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (to
 	}
 	result := success("%s shows %s", o, plural(len(items), "item", "items"))
 	if len(o.Parts) > 0 {
-		note := "of which it shows only as a part of other texts: " + strings.Join(quoted(o.Parts), ", ")
+		note := "of which it shows only as a part of other texts: " + strings.Join(syntax.Quoted(o.Parts), ", ")
 		result.Text += ", " + note
 		result.Notes = append(result.Notes, note)
 	}

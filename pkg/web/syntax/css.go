@@ -1,4 +1,4 @@
-package web
+package syntax
 
 import (
 	"slices"
@@ -9,9 +9,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
-// checkCSS returns an error for a selector in the syntax of another tool, and for one that no browser accepts or that is
+// CheckCSS returns an error for a selector in the syntax of another tool, and for one that no browser accepts or that is
 // cut off. What it does not know it accepts, because the browser decides.
-func checkCSS(selector string) error {
+func CheckCSS(selector string) error {
 	invalid := func(format string, a ...any) error {
 		a = append([]any{selector}, a...)
 		return fault.New(fault.InvalidArguments, "write it as for document.querySelector", "%q is not a CSS selector: "+format, a...)
@@ -39,6 +39,7 @@ type cssReader struct {
 }
 
 var (
+	foreignCSS  = lazyregexp.New(`^(xpath|text|role|id|data-test-?id|data-test|internal:[a-z-]+)=|^\(?\.*//|^[^"']*\s>>\s`)
 	cssSpace    = lazyregexp.New(`^(?:[ \t\r\n\f]|/\*(?s:.*?)\*/)+`)
 	cssName     = lazyregexp.New(`^(?:--|-?(?:[a-zA-Z_]|[^\x00-\x7f]|` + cssEscape + `))(?:[\w-]|[^\x00-\x7f]|` + cssEscape + `)*`)
 	cssString   = lazyregexp.New(`^(?:"(?:[^"\\\r\n\f]|\\(?s:.))*"|'(?:[^'\\\r\n\f]|\\(?s:.))*')`)

@@ -1,7 +1,8 @@
-package web
+package syntax
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,9 +13,9 @@ import (
 // maxSimilar is the number of candidates that a message names.
 const maxSimilar = 5
 
-// nearest returns the candidates that are similar to wanted, quoted, the most similar first: those that are spelt like
+// Nearest returns the candidates that are similar to wanted, quoted, the most similar first: those that are spelt like
 // it, then those that include it or have words in common with it. The first five when none is similar.
-func nearest(wanted string, candidates []string) []string {
+func Nearest(wanted string, candidates []string) []string {
 	var unique []string
 	seen := map[string]bool{}
 	for _, c := range candidates {
@@ -31,7 +32,7 @@ func nearest(wanted string, candidates []string) []string {
 	if len(near) == 0 {
 		near = unique[:min(maxSimilar, len(unique))]
 	}
-	return quoted(near)
+	return Quoted(near)
 }
 
 // alike returns the candidates with a likeness to wanted, the most alike first, else in their order.
@@ -83,4 +84,13 @@ func isTellingWord(word string) bool { return utf8.RuneCountInString(word) > 2 }
 
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// Quoted returns the texts in quotes.
+func Quoted(texts []string) []string {
+	list := make([]string, len(texts))
+	for i, text := range texts {
+		list[i] = strconv.Quote(text)
+	}
+	return list
 }

@@ -1,4 +1,4 @@
-package web
+package syntax
 
 import (
 	"fmt"
@@ -10,39 +10,39 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
-// urlPattern is a URL, or a glob in Playwright's syntax: * matches any characters but /, ** matches any, {a,b} matches
+// URLPattern is a URL, or a glob in Playwright's syntax: * matches any characters but /, ** matches any, {a,b} matches
 // one of several texts, and \ makes the next character literal. A question mark is literal.
-type urlPattern struct {
-	text    string
+type URLPattern struct {
+	Text    string
 	matches *regexp.Regexp // nil for any URL
 }
 
-// readURLPattern parses the argument url. A pattern that is relative is resolved against base. An empty one matches any
+// ParseURLPattern parses the argument url. A pattern that is relative is resolved against base. An empty one matches any
 // URL.
-func readURLPattern(text, base string) (urlPattern, error) {
+func ParseURLPattern(text, base string) (URLPattern, error) {
 	if text == "" {
-		return urlPattern{}, nil
+		return URLPattern{}, nil
 	}
 	resolved := resolveGlob(base, text)
 	if !strings.HasPrefix(resolved, "*") && !globScheme().MatchString(resolved) {
-		return urlPattern{}, fault.New(fault.InvalidArguments, "write a whole URL, or a pattern such as **/api/orders*",
+		return URLPattern{}, fault.New(fault.InvalidArguments, "write a whole URL, or a pattern such as **/api/orders*",
 			"url: %q is neither a URL nor a pattern, and there is no base_url", text)
 	}
 	expression, err := globExpression(resolved)
 	if err != nil {
-		return urlPattern{}, fault.Wrap(fault.InvalidArguments, err, `write { and } in pairs, or \{ for the character`, "url")
+		return URLPattern{}, fault.Wrap(fault.InvalidArguments, err, `write { and } in pairs, or \{ for the character`, "url")
 	}
 	compiled, err := regexp.Compile(expression)
 	if err != nil {
-		return urlPattern{}, fault.Wrap(fault.InvalidArguments, err, "", "url")
+		return URLPattern{}, fault.Wrap(fault.InvalidArguments, err, "", "url")
 	}
-	return urlPattern{text, compiled}, nil
+	return URLPattern{text, compiled}, nil
 }
 
 var globScheme = lazyregexp.New(`^[A-Za-z*{][^/]*:`)
 
-// match reports whether a URL matches.
-func (u urlPattern) match(address string) bool {
+// Match reports whether a URL matches.
+func (u URLPattern) Match(address string) bool {
 	return u.matches == nil || u.matches.MatchString(address)
 }
 
@@ -143,7 +143,7 @@ func resolveGlob(base, glob string) string {
 			parts[i] = placeholder(part[:question], name) + placeholder(part[question:], "?"+name)
 		}
 	}
-	resolved := normalizeURL(base, strings.Join(parts, "/"))
+	resolved := NormalizeURL(base, strings.Join(parts, "/"))
 	for _, o := range originals {
 		original := o[1]
 		if u, err := url.Parse(resolved); err == nil && strings.Contains(u.Scheme+"://"+u.Host, o[0]) {
@@ -154,9 +154,9 @@ func resolveGlob(base, glob string) string {
 	return resolved
 }
 
-// normalizeURL returns the URL of a reference relative to base as a browser writes it. It returns the reference if it
+// NormalizeURL returns the URL of a reference relative to base as a browser writes it. It returns the reference if it
 // is not valid.
-func normalizeURL(base, reference string) string {
+func NormalizeURL(base, reference string) string {
 	u, err := url.Parse(reference)
 	if err != nil {
 		return reference

@@ -34,6 +34,7 @@ func mayImport() map[string][]string {
 		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
 		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
 		chromium, syntax               = "pkg/web/chromium", "pkg/web/syntax"
+		emulation, storage             = "pkg/web/emulation", "pkg/web/storage"
 		local                          = "pkg/device/local"
 		act                            = "pkg/act"
 		remote, watch, screen          = "pkg/remote", "pkg/watch", "pkg/screen"
@@ -69,8 +70,10 @@ func mayImport() map[string][]string {
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
-		web:        {chromium, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp},
+		web:        {chromium, emulation, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp},
 		chromium:   {device, cdp, fault, lazyregexp},
+		emulation:  {device, fault, lazyregexp},
+		storage:    {syntax, fault, files},
 		syntax:     {fault, lazyregexp},
 		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault, lazyregexp},
 		ios:        {mobile, source, appium, webdriver, device, act, screen, tool, fault, lazyregexp},

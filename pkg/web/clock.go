@@ -60,7 +60,7 @@ func webSetClock(ctx context.Context, p *page, args map[string]any) (tool.Result
 	if !a.has("now") && !a.has("advanceMs") {
 		return tool.Result{}, fault.New(fault.InvalidArguments, "", "web_setClock needs now or advanceMs")
 	}
-	now, err := readTime(a, p.device.backend.options.emulation.zone)
+	now, err := readTime(a, p.device.backend.options.emulation.Zone)
 	if err != nil {
 		return tool.Result{}, err
 	}

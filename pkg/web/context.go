@@ -9,6 +9,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
 
 // browserContext is the browser context of a session. Its pages share cookies and storage. One of them is the current
@@ -94,7 +95,7 @@ func (s *notifier) waitPolling(ctx context.Context, done func() bool) error {
 
 // open creates a browser context with a page. With state, it has the cookies and the storage that the device was
 // configured with.
-func (b *browser) open(ctx context.Context, d *webDevice, state *storageState) (*browserContext, error) {
+func (b *browser) open(ctx context.Context, d *webDevice, state *storage.State) (*browserContext, error) {
 	ctx, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
 	var made struct{ BrowserContextID string }
@@ -116,9 +117,9 @@ func (b *browser) open(ctx context.Context, d *webDevice, state *storageState) (
 }
 
 // create sets up the context and opens its first page.
-func (c *browserContext) create(ctx context.Context, state *storageState) error {
+func (c *browserContext) create(ctx context.Context, state *storage.State) error {
 	calls := []waitFunc{c.browser.Conn.Browser().Send("Browser.setDownloadBehavior", c.downloadBehavior())}
-	if granted := c.device.backend.options.emulation.granted(); granted != nil {
+	if granted := c.device.backend.options.emulation.Granted(); granted != nil {
 		calls = append(calls, c.browser.Conn.Browser().Send("Browser.grantPermissions",
 			map[string]any{"permissions": granted, "browserContextId": c.id}))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
 
 // webDevice is the device of a session. It implements device.Device.
@@ -90,7 +91,7 @@ func (d *webDevice) open() *contextOpening {
 		d.current = o
 		go func() {
 			defer close(o.done)
-			var state *storageState
+			var state *storage.State
 			if state, o.err = d.configuredState(); o.err != nil {
 				return
 			}
@@ -399,5 +400,5 @@ func (d *webDevice) Close(ctx context.Context) error {
 // metrics are the parameters that set the size of pages.
 func (d *webDevice) metrics() map[string]any {
 	width, height := d.Size()
-	return d.backend.options.emulation.metrics(width, height)
+	return d.backend.options.emulation.Metrics(width, height)
 }

@@ -4,9 +4,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -91,24 +88,6 @@ func TestOptionsOfEmulation(t *testing.T) {
 		case err == nil && tt[2] != "", err != nil && (tt[2] == "" || !strings.Contains(err.Error(), tt[2])):
 			t.Errorf("%s %s: %v, want %s", tt[0], tt[1], err, tt[2])
 		}
-	}
-}
-
-// presets.json is Playwright's table.
-func TestPresetsArePlaywrights(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "presets.json")
-	command := exec.Command("node", "presets.mjs", file)
-	command.Dir = filepath.Join("..", "..", "testdata", "web", "playwright")
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, output)
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != string(presetData) {
-		t.Error("presets.json is stale; run go generate ./pkg/web")
 	}
 }
 

@@ -258,3 +258,14 @@ func (p *page) url() string {
 	defer p.mu.Unlock()
 	return p.root.url
 }
+
+// emulate sends what a page, or a frame in a process of its own, is told of its device.
+func (p *page) emulate(s *cdp.Session) []waitFunc {
+	e := p.device.backend.options.emulation
+	calls := p.sendAll(s, e.Calls()...)
+	if e.Locale != "" {
+		// It fails when another page in the same process has set it already.
+		s.Send("Emulation.setLocaleOverride", map[string]any{"locale": e.Locale})
+	}
+	return calls
+}

@@ -19,7 +19,7 @@ import (
 func webResize(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	a := arguments(args)
 	width, height := int(a.number("width", 0)), int(a.number("height", 0))
-	metrics := p.device.backend.options.emulation.metrics(width, height)
+	metrics := p.device.backend.options.emulation.Metrics(width, height)
 	for _, open := range p.context.openPages() {
 		if open != p {
 			open.target.Send("Emulation.setDeviceMetricsOverride", metrics)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
 
 func TestEvaluateReturnsResult(t *testing.T) {
@@ -116,11 +118,11 @@ func TestCookiesAndStorage(t *testing.T) {
 	a.mustCall("navigate", "url", url+"/page-store.html")
 	a.mustEval(`document.cookie = "plain=1"; document.cookie = "long=2; max-age=1000; SameSite=Strict"; localStorage.setItem("key", "välue"); 0`)
 	text := a.mustCall("web_getStorageState")
-	var state storageState
+	var state storage.State
 	if err := json.Unmarshal([]byte(text), &state); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]originStorage{{Origin: url, LocalStorage: []storedItem{{"key", "välue"}}}}, state.Origins); diff != "" ||
+	if diff := cmp.Diff([]storage.Origin{{Origin: url, LocalStorage: []storage.Item{{Name: "key", Value: "välue"}}}}, state.Origins); diff != "" ||
 		len(state.Cookies) != 2 {
 		t.Errorf("%s\n%s", diff, text)
 	}

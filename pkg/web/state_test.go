@@ -9,6 +9,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
 
 func TestStorageState(t *testing.T) {
@@ -23,7 +24,7 @@ func TestStorageState(t *testing.T) {
 	a.mustCall("web_applyCookies", "cookiesJson", `[{"name": "part", "value": "2", "url": "https://shop.example", "secure": true, "sameSite": "None",
 		"partitionKey": "https://top.example", "_crHasCrossSiteAncestor": true}]`)
 	text := a.mustCall("web_getStorageState")
-	var state storageState
+	var state storage.State
 	if err := json.Unmarshal([]byte(text), &state); err != nil || len(state.Cookies) != 2 || len(state.Origins) != 2 {
 		t.Fatalf("%v: %s", err, text)
 	}

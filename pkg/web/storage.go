@@ -1,14 +1,10 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,73 +12,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/storage"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
-
-// storageState has Playwright's format.
-type storageState struct {
-	Cookies []cookie        `json:"cookies"`
-	Origins []originStorage `json:"origins"`
-}
-
-// cookie has the field names that the DevTools protocol and Playwright share. Expires is in seconds since 1970, -1 for
-// a session cookie.
-type cookie struct {
-	Name     string  `json:"name"`
-	Value    string  `json:"value"`
-	URL      string  `json:"url,omitempty"`
-	Domain   string  `json:"domain,omitempty"`
-	Path     string  `json:"path,omitempty"`
-	Expires  float64 `json:"expires,omitempty"`
-	HTTPOnly bool    `json:"httpOnly"`
-	Secure   bool    `json:"secure"`
-	SameSite string  `json:"sameSite,omitempty"`
-	// PartitionKey is the site of the page in which a partitioned cookie was set. CrossSite says that a frame of
-	// another site was between them; Playwright uses this name for it.
-	PartitionKey string `json:"partitionKey,omitempty"`
-	CrossSite    *bool  `json:"_crHasCrossSiteAncestor,omitempty"`
-}
-
-// protocolCookie is a cookie as the DevTools protocol has it.
-type protocolCookie struct {
-	cookie
-	CrossSite    *bool         `json:"_crHasCrossSiteAncestor,omitempty"` // not used
-	PartitionKey *partitionKey `json:"partitionKey,omitempty"`
-}
-
-type partitionKey struct {
-	TopLevelSite         string `json:"topLevelSite"`
-	HasCrossSiteAncestor bool   `json:"hasCrossSiteAncestor"`
-}
-
-// toProtocol returns a cookie as the DevTools protocol has it.
-func (c cookie) toProtocol() protocolCookie {
-	p := protocolCookie{cookie: c}
-	if c.PartitionKey != "" {
-		p.PartitionKey = &partitionKey{TopLevelSite: c.PartitionKey, HasCrossSiteAncestor: c.CrossSite != nil && *c.CrossSite}
-	}
-	return p
-}
-
-// fromProtocol returns a cookie as Playwright has it.
-func (p protocolCookie) fromProtocol() cookie {
-	c := p.cookie
-	if p.PartitionKey != nil {
-		c.PartitionKey, c.CrossSite = p.PartitionKey.TopLevelSite, &p.PartitionKey.HasCrossSiteAncestor
-	}
-	return c
-}
-
-type originStorage struct {
-	Origin       string          `json:"origin"`
-	LocalStorage []storedItem    `json:"localStorage"`
-	IndexedDB    json.RawMessage `json:"indexedDB,omitempty"` // is not applied
-}
-
-type storedItem struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
 
 func stateCommands() []command {
 	list := []command{
@@ -109,13 +41,13 @@ func stateCommands() []command {
 // frames have shown.
 func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
 	c := p.context
-	state := storageState{Cookies: []cookie{}, Origins: []originStorage{}}
+	state := storage.State{Cookies: []storage.Cookie{}, Origins: []storage.Origin{}}
 	known := map[string]bool{}
 	for _, p := range c.openPages() {
 		for _, f := range p.frames() {
 			err := f.withinSlice(ctx, func(ctx context.Context) error {
 				o, err := f.localStorage(ctx)
-				state.add(o, known)
+				state.Add(o, known)
 				return err
 			})
 			if err != nil {
@@ -126,30 +58,19 @@ func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Re
 	if err := c.readOtherOrigins(ctx, &state, known); err != nil {
 		return tool.Result{}, err
 	}
-	var found struct{ Cookies []protocolCookie }
+	var found struct{ Cookies []storage.ProtocolCookie }
 	params := map[string]any{"browserContextId": c.id}
 	if err := c.browser.Conn.Browser().Call(ctx, "Storage.getCookies", params, &found); err != nil {
 		return tool.Result{}, err
 	}
 	for _, k := range found.Cookies {
-		state.Cookies = append(state.Cookies, k.fromProtocol())
+		state.Cookies = append(state.Cookies, k.FromProtocol())
 	}
 	return jsonResult(state), nil
 }
 
-// add adds the local storage of an origin that is not known yet.
-func (s *storageState) add(o originStorage, known map[string]bool) {
-	if o.Origin == "" || known[o.Origin] {
-		return
-	}
-	known[o.Origin] = true
-	if len(o.LocalStorage) > 0 {
-		s.Origins = append(s.Origins, o)
-	}
-}
-
 // readOtherOrigins adds the local storage of the origins that no page shows any more.
-func (c *browserContext) readOtherOrigins(ctx context.Context, state *storageState, known map[string]bool) error {
+func (c *browserContext) readOtherOrigins(ctx context.Context, state *storage.State, known map[string]bool) error {
 	c.mu.Lock()
 	origins := slices.DeleteFunc(slices.Clone(c.origins), func(o string) bool { return known[o] })
 	c.mu.Unlock()
@@ -165,7 +86,7 @@ func (c *browserContext) readOtherOrigins(ctx context.Context, state *storageSta
 			if err != nil {
 				return err
 			}
-			state.add(o, known)
+			state.Add(o, known)
 		}
 		return nil
 	})
@@ -217,13 +138,13 @@ func (p *page) openBlank(ctx context.Context, origin string) error {
 // localStorage returns the local storage of the frame's origin. A frame that is gone, or may not use storage, has none.
 // When it returns, the browser knows the cookies that scripts of the frame have set: Chromium sets them later, but
 // before it answers a script that reads them.
-func (f *frame) localStorage(ctx context.Context) (originStorage, error) {
+func (f *frame) localStorage(ctx context.Context) (storage.Origin, error) {
 	const script = `(document.cookie, {origin: location.origin, localStorage: Array.from(localStorage, (_, i) => localStorage.key(i))
 		.map(name => ({name, value: localStorage.getItem(name)}))})`
-	var o originStorage
+	var o storage.Origin
 	err := f.evaluate(ctx, script, &o)
 	if _, thrown := errors.AsType[*scriptError](err); thrown || errors.Is(err, errGone) {
-		return originStorage{}, nil
+		return storage.Origin{}, nil
 	}
 	return o, err
 }
@@ -238,7 +159,7 @@ func webApplyCookies(ctx context.Context, p *page, args map[string]any) (tool.Re
 		return tool.Result{}, err
 	}
 	result := success("applied %s", plural(len(state.Cookies), "cookie", "cookies"))
-	if origins := state.stored(); len(origins) > 0 {
+	if origins := state.Stored(); len(origins) > 0 {
 		result.Notes = []string{"the local storage of " + plural(len(origins), "origin", "origins") +
 			" was ignored: web_applyStorageState sets it, too"}
 		result.Text += remarks(result.Notes).String()
@@ -255,8 +176,8 @@ func jsonOf(value any) string {
 }
 
 // cookiesOf reads the argument cookiesJson.
-func cookiesOf(args arguments) (storageState, error) {
-	state, err := readCookies(jsonOf(args["cookiesJson"]))
+func cookiesOf(args arguments) (storage.State, error) {
+	state, err := storage.ParseCookies(jsonOf(args["cookiesJson"]))
 	if err != nil {
 		err = fault.Wrap(fault.InvalidArguments, err,
 			`write a list such as [{"name": "a", "value": "b", "url": "https://shop.example"}], or a result of web_getStorageState`, "cookiesJson")
@@ -264,10 +185,10 @@ func cookiesOf(args arguments) (storageState, error) {
 	return state, err
 }
 
-func (c *browserContext) setCookies(ctx context.Context, cookies []cookie) error {
-	converted := make([]protocolCookie, len(cookies))
+func (c *browserContext) setCookies(ctx context.Context, cookies []storage.Cookie) error {
+	converted := make([]storage.ProtocolCookie, len(cookies))
 	for i, k := range cookies {
-		converted[i] = k.toProtocol()
+		converted[i] = k.ToProtocol()
 	}
 	params := map[string]any{"cookies": converted, "browserContextId": c.id}
 	if err := c.browser.Conn.Browser().Call(ctx, "Storage.setCookies", params, nil); err != nil {
@@ -276,9 +197,6 @@ func (c *browserContext) setCookies(ctx context.Context, cookies []cookie) error
 	}
 	return nil
 }
-
-// maxState bounds a file with a storage state, in bytes.
-const maxState = 32 << 20
 
 func webApplyStorageState(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	state, given, err := givenState(args)
@@ -302,7 +220,7 @@ func checkState(args arguments) error {
 }
 
 // givenState reads the argument json. given is false if a file is named instead.
-func givenState(args arguments) (state storageState, given bool, err error) {
+func givenState(args arguments) (state storage.State, given bool, err error) {
 	if args.has("path") == args.has("json") {
 		return state, false, fault.New(fault.InvalidArguments, "write one of them", "web_applyStorageState needs either path or json")
 	}
@@ -314,31 +232,29 @@ func givenState(args arguments) (state storageState, given bool, err error) {
 }
 
 // stateOfFile reads the storage state of a file that a call names.
-func (p *page) stateOfFile(name string) (storageState, error) {
+func (p *page) stateOfFile(name string) (storage.State, error) {
 	path, err := p.device.findFile("path", name)
 	if err != nil {
-		return storageState{}, err
+		return storage.State{}, err
 	}
-	data, err := files.Read(path, maxState)
+	data, err := files.Read(path, storage.MaxBytes)
 	if err != nil {
-		return storageState{}, err
+		return storage.State{}, err
 	}
 	return stateOf(data)
 }
 
 // stateOf reads the storage state that a call applies.
-func stateOf(data []byte) (storageState, error) {
-	state, err := readState(data)
+func stateOf(data []byte) (storage.State, error) {
+	state, err := storage.Parse(data)
 	if err != nil {
-		err = fault.Wrap(fault.InvalidArguments, err, stateHint, "the storage state")
+		err = fault.Wrap(fault.InvalidArguments, err, storage.Hint, "the storage state")
 	}
 	return state, err
 }
 
-const stateHint = "write a file with the result of web_getStorageState, or with Playwright's context.storageState()"
-
 // configuredState returns the storage state of the option storageState; nil if it is not set.
-func (d *webDevice) configuredState() (*storageState, error) {
+func (d *webDevice) configuredState() (*storage.State, error) {
 	path := d.backend.options.storageState
 	if path == "" {
 		return nil, nil //nolint:nilnil // no state is not an error
@@ -346,72 +262,16 @@ func (d *webDevice) configuredState() (*storageState, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cmp.Or(d.session.Root, d.session.TrailDir), filepath.FromSlash(path))
 	}
-	return loadState(path)
-}
-
-// loadState reads the storage state of a file.
-func loadState(path string) (*storageState, error) {
-	data, err := files.Read(path, maxState)
-	if err != nil {
-		return nil, fault.Wrap(fault.Misuse, err, stateHint, "storageState")
-	}
-	state, err := readState(data)
-	if err != nil {
-		return nil, fault.Wrap(fault.Misuse, err, stateHint, "storageState: "+path)
-	}
-	return &state, nil
-}
-
-// checkStateFile returns an error for a file with anything but a storage state. One that does not exist may be written
-// before it is needed. A relative path, which starts at the folder of a session, is not checked.
-func checkStateFile(path string) error {
-	if !filepath.IsAbs(path) {
-		return nil
-	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	_, err := loadState(path)
-	return err
-}
-
-// readState parses a storage state.
-func readState(data []byte) (storageState, error) {
-	var state storageState
-	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
-		return state, errors.New("not a JSON object with cookies and origins")
-	}
-	if err := json.Unmarshal(data, &state); err != nil {
-		return state, fmt.Errorf("not a storage state in JSON: %w", err)
-	}
-	if state.Cookies == nil && state.Origins == nil {
-		return state, errors.New("it has neither cookies nor origins")
-	}
-	for _, o := range state.Origins {
-		if origin := syntax.OriginOf(o.Origin); origin == "" || origin != strings.TrimSuffix(o.Origin, "/") {
-			return state, fmt.Errorf("%q is not an origin, such as https://shop.example", o.Origin)
-		}
-	}
-	return state, prepareCookies(state.Cookies)
-}
-
-// stored returns the origins with items in their local storage.
-func (s *storageState) stored() []originStorage {
-	return slices.DeleteFunc(slices.Clone(s.Origins), func(o originStorage) bool { return len(o.LocalStorage) == 0 })
+	return storage.Load(path)
 }
 
 // applyState sets cookies and local storage, and returns what it did in words.
-func (c *browserContext) applyState(ctx context.Context, state storageState) (applied string, err error) {
+func (c *browserContext) applyState(ctx context.Context, state storage.State) (applied string, err error) {
 	if err := c.setCookies(ctx, state.Cookies); err != nil {
 		return "", err
 	}
-	origins := state.stored()
-	databases := 0
-	for _, o := range state.Origins {
-		if text := strings.TrimSpace(string(o.IndexedDB)); text != "" && text != "[]" && text != "null" {
-			databases++
-		}
-	}
+	origins := state.Stored()
+	databases := state.Databases()
 	if len(origins) > 0 {
 		if err := c.withBlankPage(ctx, func(p *page) error { return p.setLocalStorage(ctx, origins) }); err != nil {
 			return "", err
@@ -426,7 +286,7 @@ func (c *browserContext) applyState(ctx context.Context, state storageState) (ap
 }
 
 // setLocalStorage sets the items of origins.
-func (p *page) setLocalStorage(ctx context.Context, origins []originStorage) error {
+func (p *page) setLocalStorage(ctx context.Context, origins []storage.Origin) error {
 	for _, o := range origins {
 		if err := p.openBlank(ctx, strings.TrimSuffix(o.Origin, "/")); err != nil {
 			return err
@@ -437,42 +297,6 @@ func (p *page) setLocalStorage(ctx context.Context, origins []originStorage) err
 			return fault.Wrap(fault.ToolFailed, err, "", "the local storage of "+o.Origin)
 		}
 		p.context.noteOrigin(o.Origin)
-	}
-	return nil
-}
-
-// readCookies parses a list of cookies or a storage state, and fills in defaults.
-func readCookies(text string) (storageState, error) {
-	var state storageState
-	target := any(&state)
-	if strings.HasPrefix(strings.TrimSpace(text), "[") {
-		target = &state.Cookies
-	}
-	if err := json.Unmarshal([]byte(text), target); err != nil {
-		return state, fmt.Errorf("not cookies in JSON: %w", err)
-	}
-	if state.Cookies == nil {
-		return state, errors.New("it has no cookies")
-	}
-	return state, prepareCookies(state.Cookies)
-}
-
-// prepareCookies fills in the defaults of cookies.
-func prepareCookies(cookies []cookie) error {
-	for i := range cookies {
-		c := &cookies[i]
-		switch {
-		case c.Name == "":
-			return fmt.Errorf("cookie %d has no name", i+1)
-		case c.URL == "" && c.Domain == "":
-			return fmt.Errorf("cookie %q has neither url nor domain", c.Name)
-		case c.URL == "" && c.Path == "":
-			c.Path = "/"
-		}
-		c.Expires = max(c.Expires, 0)
-		if c.SameSite != "" {
-			c.SameSite = strings.ToUpper(c.SameSite[:1]) + strings.ToLower(c.SameSite[1:])
-		}
 	}
 	return nil
 }

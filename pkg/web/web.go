@@ -21,6 +21,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/chromium"
+	"github.com/trailblaze/trailblaze/pkg/web/emulation"
+	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
 
 // Kind returns the kind of device for the driver playwright-native.
@@ -66,7 +68,7 @@ func Kind() device.Kind {
 				Key: "storageState", Flag: "storage-state", Path: true,
 				Usage: "`FILE` with cookies and local storage of web pages, as web_getStorageState or Playwright writes it",
 			},
-		}, emulationOptions()...),
+		}, emulation.Options()...),
 	}
 }
 
@@ -100,7 +102,7 @@ type options struct {
 	strict         bool // an element must be the only one that matches
 	limits         limits
 	storageState   string // path of a file; empty for none
-	emulation      emulation
+	emulation      emulation.Device
 	testID         string // the attribute with the test ids of elements
 }
 
@@ -126,11 +128,11 @@ func newOptions(host device.Host) (options, error) {
 	if o.allowedOrigins, err = readOrigins(v["allowedOrigins"]); err != nil {
 		return o, err
 	}
-	if err = checkStateFile(o.storageState); err != nil {
+	if err = storage.CheckFile(o.storageState); err != nil {
 		return o, err
 	}
 	var width, height int
-	if o.emulation, width, height, err = readEmulation(v); err != nil {
+	if o.emulation, width, height, err = emulation.Read(v); err != nil {
 		return o, err
 	}
 	size := cmp.Or(v["viewport"], defaultViewport)

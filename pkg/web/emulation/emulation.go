@@ -1,4 +1,5 @@
-package web
+// Package emulation is what pages are told of their device and its user: screen, language, place, time zone, network.
+package emulation
 
 import (
 	_ "embed" // presets.json
@@ -12,21 +13,20 @@ import (
 	"time"
 	_ "time/tzdata" // time zones are validated on systems without a database of them
 
-	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
-// emulation is what pages are told of their device. The zero value tells them nothing.
-type emulation struct {
+// Device is what pages are told of their device. The zero value tells them nothing.
+type Device struct {
 	screen            [2]int // size of the screen in pixels; zero for the size of the page
 	scale             float64
 	mobile, touch     bool
 	userAgent         string
-	locale            string
+	Locale            string
 	timezone          string
-	zone              *time.Location // of timezone; local when that is empty
+	Zone              *time.Location // of timezone; local when that is empty
 	geolocation       map[string]float64
 	permissions       []string // as the DevTools protocol names them; nil when not configured
 	colorScheme       string
@@ -35,8 +35,8 @@ type emulation struct {
 	extraHeaders      map[string]string
 }
 
-// emulationOptions are the options of emulation.
-func emulationOptions() []device.Option {
+// Options are the options of emulation.
+func Options() []device.Option {
 	return []device.Option{
 		{Key: "preset", Usage: "the phone or tablet to emulate, by Playwright's name of it"},
 		{Key: "locale", Usage: "the language of the user, such as de-CH"},
@@ -61,7 +61,7 @@ type preset struct {
 	UserAgent        string
 }
 
-//go:generate sh -c "cd ../../testdata/web/playwright && node presets.mjs ../../../pkg/web/presets.json"
+//go:generate sh -c "cd ../../../testdata/web/playwright && node presets.mjs ../../../pkg/web/emulation/presets.json"
 //go:embed presets.json
 var presetData []byte
 
@@ -72,11 +72,11 @@ func presets() map[string]preset {
 	return table
 }
 
-// readEmulation reads the options of emulation. The size is that of the preset; zero without one.
-func readEmulation(v map[string]string) (e emulation, width, height int, err error) {
-	e = emulation{
+// Read reads the options of emulation. The size is that of the preset; zero without one.
+func Read(v map[string]string) (e Device, width, height int, err error) {
+	e = Device{
 		scale: 1, userAgent: v["userAgent"], offline: v["offline"] == "true", ignoreHTTPSErrors: v["ignoreHttpsErrors"] == "true",
-		zone: time.Local, //nolint:gosmopolitan // the browser uses it, too
+		Zone: time.Local, //nolint:gosmopolitan // the browser uses it, too
 	}
 	if name := v["preset"]; name != "" {
 		known := presets()
@@ -130,7 +130,7 @@ func presetHint(name string, names []string) string {
 
 const maxScale = 10
 
-func (e *emulation) readScale(value string) (err error) {
+func (e *Device) readScale(value string) (err error) {
 	if e.scale, err = strconv.ParseFloat(value, 64); err != nil || !(e.scale > 0) || e.scale > maxScale {
 		return fault.New(fault.Misuse, "write a number such as 2 or 1.5", "deviceScaleFactor: %q is not a number above 0 and up to %d",
 			value, maxScale)
@@ -141,16 +141,16 @@ func (e *emulation) readScale(value string) (err error) {
 // localeFormat matches the tags of BCP 47 that name a language, and optionally a script, a region and variants.
 var localeFormat = lazyregexp.New(`^[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?([-_][A-Za-z0-9]{4,8})*$`)
 
-func (e *emulation) readLocale(value string) error {
+func (e *Device) readLocale(value string) error {
 	if !localeFormat().MatchString(value) {
 		return fault.New(fault.Misuse, "write it like de, de-CH or zh-Hant-TW", "locale: %q is not a locale", value)
 	}
-	e.locale = strings.ReplaceAll(value, "_", "-")
+	e.Locale = strings.ReplaceAll(value, "_", "-")
 	return nil
 }
 
-func (e *emulation) readTimezone(value string) (err error) {
-	if e.zone, err = time.LoadLocation(value); err != nil || value == "Local" {
+func (e *Device) readTimezone(value string) (err error) {
+	if e.Zone, err = time.LoadLocation(value); err != nil || value == "Local" {
 		return fault.New(fault.Misuse, "write a name of the IANA database, such as Europe/Zurich, America/New_York or UTC",
 			"timezone: %q is not a known time zone", value)
 	}
@@ -158,7 +158,7 @@ func (e *emulation) readTimezone(value string) (err error) {
 	return nil
 }
 
-func (e *emulation) readGeolocation(value string) error {
+func (e *Device) readGeolocation(value string) error {
 	const hint = "write it like {latitude: 46.95, longitude: 7.45}, and accuracy in metres if it matters"
 	var given map[string]float64
 	if json.Unmarshal([]byte(value), &given) != nil {
@@ -197,7 +197,7 @@ func protocolPermissions() map[string]string {
 	}
 }
 
-func (e *emulation) readPermissions(value string) error {
+func (e *Device) readPermissions(value string) error {
 	known := protocolPermissions()
 	names := slices.Sorted(maps.Keys(known))
 	var given []string
@@ -222,7 +222,7 @@ func (e *emulation) readPermissions(value string) error {
 	return nil
 }
 
-func (e *emulation) readColorScheme(value string) error {
+func (e *Device) readColorScheme(value string) error {
 	known := []string{"light", "dark", "no-preference"}
 	if !slices.Contains(known, value) {
 		return fault.New(fault.Misuse, "write "+strings.Join(known, " or "), "colorScheme: %q is not a color scheme", value)
@@ -233,7 +233,7 @@ func (e *emulation) readColorScheme(value string) error {
 
 var headerName = lazyregexp.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
-func (e *emulation) readHeaders(value string) error {
+func (e *Device) readHeaders(value string) error {
 	var given map[string]any
 	if json.Unmarshal([]byte(value), &given) != nil {
 		return fault.New(fault.Misuse, "write it like {X-Test: \"1\"}", "extraHeaders: this is not a mapping of headers")
@@ -257,17 +257,17 @@ func isScalar(v any) bool {
 	return false
 }
 
-// granted returns the permissions to grant; nil for those that a browser grants by itself. A place that is configured
+// Granted returns the permissions to grant; nil for those that a browser grants by itself. A place that is configured
 // can be read.
-func (e *emulation) granted() []string {
+func (e *Device) Granted() []string {
 	if e.geolocation != nil && !slices.Contains(e.permissions, "geolocation") {
 		return append(slices.Clone(e.permissions), "geolocation")
 	}
 	return e.permissions
 }
 
-// metrics are the parameters that set the size of a page.
-func (e *emulation) metrics(width, height int) map[string]any {
+// Metrics are the parameters that set the size of a page.
+func (e *Device) Metrics(width, height int) map[string]any {
 	screen := e.screen
 	if screen == ([2]int{}) {
 		screen = [2]int{width, height}
@@ -294,16 +294,16 @@ func (e *emulation) metrics(width, height int) map[string]any {
 	}
 }
 
-// emulate sends what a page, or a frame in a process of its own, is told of its device.
-func (p *page) emulate(s *cdp.Session) []waitFunc {
-	e := p.device.backend.options.emulation
+// Calls returns the methods and parameters, in turn, that tell a page of the device. Setting the locale is not among
+// them.
+func (e *Device) Calls() []any {
 	var pairs []any
 	add := func(needed bool, method string, params map[string]any) {
 		if needed {
 			pairs = append(pairs, method, params)
 		}
 	}
-	add(e.userAgent != "" || e.locale != "", "Emulation.setUserAgentOverride", e.agent())
+	add(e.userAgent != "" || e.Locale != "", "Emulation.setUserAgentOverride", e.agent())
 	add(e.timezone != "", "Emulation.setTimezoneOverride", map[string]any{"timezoneId": e.timezone})
 	add(e.touch, "Emulation.setTouchEmulationEnabled", map[string]any{"enabled": true})
 	add(e.colorScheme != "", "Emulation.setEmulatedMedia", map[string]any{
@@ -317,19 +317,14 @@ func (p *page) emulate(s *cdp.Session) []waitFunc {
 	add(e.offline, "Network.emulateNetworkConditions", map[string]any{
 		"offline": true, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1,
 	})
-	calls := p.sendAll(s, pairs...)
-	if e.locale != "" {
-		// It fails when another page in the same process has set it already.
-		s.Send("Emulation.setLocaleOverride", map[string]any{"locale": e.locale})
-	}
-	return calls
+	return pairs
 }
 
 // agent are the parameters that set the user agent and the language of requests.
-func (e *emulation) agent() map[string]any {
+func (e *Device) agent() map[string]any {
 	params := map[string]any{"userAgent": e.userAgent}
-	if e.locale != "" {
-		params["acceptLanguage"] = e.locale
+	if e.Locale != "" {
+		params["acceptLanguage"] = e.Locale
 	}
 	if e.userAgent == "" {
 		return params

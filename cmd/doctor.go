@@ -66,7 +66,7 @@ func (cmd *checkCommands) doctor(ctx context.Context, platforms []scope.Platform
 		o.Project = w.Project
 	}
 	if err == nil {
-		o.OnDevice = o.Project.Location == string(scope.OnDevice)
+		o.OnDevice = o.Project.AgentMode == string(scope.OnDevice)
 	}
 	if deep && err == nil {
 		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) {
@@ -198,7 +198,7 @@ func (cmd *checkCommands) probe(ctx context.Context, w *workspace.Workspace, ser
 	sc, err := s.Scope()
 	if err != nil { // the tools can be counted in any scope
 		driver, _ := scope.ParseDriver(cmd.Devices[0].Drivers[0])
-		sc = scope.Scope{Driver: driver, Location: scope.Host}
+		sc = scope.Scope{Driver: driver, AgentMode: scope.Host}
 	}
 	probed.Tools, err = session.CountTools(ctx, s.Setup, sc, server)
 	return probed, err

@@ -35,7 +35,7 @@ func (f *scopeFlags) bind(p *program, c *cobra.Command) {
 	flags.StringVar(&f.size, "device-size", "", "size of the device in pixels, `WIDTHxHEIGHT` (default: unknown)")
 	complete(c, "driver", scope.DriverKeys())
 	complete(c, "platform", scope.PlatformNames())
-	complete(c, "agent", scope.LocationNames())
+	complete(c, "agent", scope.AgentModes())
 }
 
 // complete registers the values of a flag for completion in shells.

@@ -289,5 +289,5 @@ func (cmd *toolCommands) listToolsInSession(ctx context.Context, f sessionFlag, 
 // scopeOf returns the scope of a session, for a listing.
 func scopeOf(r background.Record) scope.Scope {
 	driver, _ := scope.ParseDriver(r.Driver)
-	return scope.Scope{Target: scope.Target{ID: r.Target}, Driver: driver, Location: scope.Location(r.Agent)}
+	return scope.Scope{Target: scope.Target{ID: r.Target}, Driver: driver, AgentMode: scope.AgentMode(r.Agent)}
 }

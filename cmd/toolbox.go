@@ -197,7 +197,7 @@ type toolsetView struct {
 
 func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) toolboxView {
 	v := toolboxView{
-		Target: sc.Target.ID, Driver: sc.Driver.Key, Platform: string(sc.Driver.Platform), Agent: string(sc.Location),
+		Target: sc.Target.ID, Driver: sc.Driver.Key, Platform: string(sc.Driver.Platform), Agent: string(sc.AgentMode),
 		Tools: []toolView{}, Skipped: []skippedView{}, Toolsets: []toolsetView{}, Warnings: list(warnings),
 	}
 	for _, t := range r.Offered {

@@ -224,9 +224,9 @@ func (cmd *typeCommands) listScopes(ctx context.Context) (scopeTools, error) {
 
 // projectScopes returns the scopes that sessions of a project can have: each target with each of its drivers.
 func projectScopes(project *config.Project, r scope.Request) []scope.Scope {
-	location, ok := scope.ParseLocation(r.ProjectLocation)
+	mode, ok := scope.ParseAgentMode(r.ProjectAgentMode)
 	if !ok {
-		location = scope.Host
+		mode = scope.Host
 	}
 	targets := slices.Clone(r.Targets)
 	isDefault := func(t scope.Target) bool { return t.ID == project.Target }
@@ -236,7 +236,7 @@ func projectScopes(project *config.Project, r scope.Request) []scope.Scope {
 	var scopes []scope.Scope
 	for _, t := range targets {
 		for _, d := range targetDrivers(project, t) {
-			scopes = append(scopes, scope.Scope{Target: t, Driver: d, Location: location})
+			scopes = append(scopes, scope.Scope{Target: t, Driver: d, AgentMode: mode})
 		}
 	}
 	return scopes

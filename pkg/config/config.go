@@ -21,7 +21,7 @@ type Project struct {
 	File string // the project file, absolute; empty when there is only trailblaze-config/
 
 	// The defaults, in their canonical spelling; empty when the file does not set them.
-	Target, Platform, Driver, Location string
+	Target, Platform, Driver, AgentMode string
 
 	BaseURL string // of the app on the web, for targets that have none of their own
 

@@ -178,14 +178,14 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		"driver":   func(n yamldoc.Node) { driver, driverAt = readDriver(n), n },
 		"agent": func(n yamldoc.Node) {
 			if agents.claim(n) {
-				p.Location = readLocation(n)
+				p.AgentMode = readAgentMode(n)
 			}
 		},
 		"preferHostAgent": func(n yamldoc.Node) {
 			if agents.claim(n) {
-				p.Location = string(scope.OnDevice)
+				p.AgentMode = string(scope.OnDevice)
 				if n.Bool() {
-					p.Location = string(scope.Host)
+					p.AgentMode = string(scope.Host)
 				}
 			}
 		},

@@ -106,7 +106,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 	project, shop := in("trailblaze.yaml"), in("trailblaze-config/targets/shop.yaml")
 	want := &config.Project{
 		Root: got.Root, File: project,
-		Target: "shop", Platform: "android", Driver: "android-ondevice-instrumentation", Location: "on-device",
+		Target: "shop", Platform: "android", Driver: "android-ondevice-instrumentation", AgentMode: "on-device",
 		BaseURL: "http://app.test/", TrailsDir: in("e2e"), LogsDir: in("out/logs"),
 		Servers: []config.Server{
 			{
@@ -206,7 +206,7 @@ func TestSpellingsAreEquivalent(t *testing.T) {
 				t.Parallel()
 				got := load(t, fmt.Sprintf("-- %s --\n%s-- tools/x --\n", fileName, file))
 				want := &config.Project{
-					Root: got.Root, Location: "on-device", Files: 1,
+					Root: got.Root, AgentMode: "on-device", Files: 1,
 					TrailsDir: filepath.Join(got.Root, "e2e"), LogsDir: filepath.Join(got.Root, "logs"), KeepProcesses: []string{"adb"},
 					Servers: []config.Server{{
 						Name: "a", Command: "b", Dir: filepath.Join(got.Root, "tools"), StartupTimeout: time.Second,
@@ -242,7 +242,7 @@ func TestDefaults(t *testing.T) {
 				LogsDir: filepath.Join(got.Root, "logs"), KeepProcesses: []string{"adb"},
 			}
 			if name == "prefers the host agent" {
-				want.Location = "host"
+				want.AgentMode = "host"
 			}
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(),
 				cmpopts.IgnoreFields(config.Project{}, "File", "Files")); diff != "" {

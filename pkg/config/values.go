@@ -56,11 +56,11 @@ func readDriver(n yamldoc.Node) scope.Driver {
 	return d
 }
 
-func readLocation(n yamldoc.Node) string {
+func readAgentMode(n yamldoc.Node) string {
 	s := text(n)
-	l, ok := scope.ParseLocation(s)
+	l, ok := scope.ParseAgentMode(s)
 	if !ok && s != "" {
-		n.Errorf(fault.DidYouMean(s, scope.LocationNames()), "unknown value %q; expected host or on-device", s)
+		n.Errorf(fault.DidYouMean(s, scope.AgentModes()), "unknown value %q; expected host or on-device", s)
 	}
 	return string(l)
 }

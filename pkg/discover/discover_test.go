@@ -15,7 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-var android = discover.Scope{Driver: "android-ondevice-accessibility", Platform: scope.Android, Location: scope.Host}
+var android = discover.Scope{Driver: "android-ondevice-accessibility", Platform: scope.Android, AgentMode: scope.Host}
 
 func server(name string, tools ...tool.Advertised) discover.Source {
 	return discover.Source{Source: tool.Source{Kind: tool.FromServer, Name: name}, Tools: tools}
@@ -74,7 +74,7 @@ func TestFiltersApplyInOrder(t *testing.T) {
 		}),
 	}
 	onDevice := android
-	onDevice.Location = scope.OnDevice
+	onDevice.AgentMode = scope.OnDevice
 	r := build(t, onDevice, nil, discover.Selection{}, server("s", tools...))
 	if diff := cmp.Diff([]string{"plain", "anyCase", "emptyMeansAll"}, names(r.Offered)); diff != "" {
 		t.Errorf("offered (-want +got):\n%s", diff)

@@ -80,9 +80,9 @@ type Skipped struct {
 
 // Scope is the scope for which tools are filtered.
 type Scope struct {
-	Driver   string
-	Platform scope.Platform
-	Location scope.Location
+	Driver    string
+	Platform  scope.Platform
+	AgentMode scope.AgentMode
 }
 
 // Registry holds every tool of a session by name.
@@ -219,7 +219,7 @@ func filter(sc Scope, t *Tool) (Skipped, bool) {
 		if t.platformsFromRegistry {
 			skip.DeclaredIn = "its entry in trailblaze://registry"
 		}
-	case t.RequiresHost && sc.Location == scope.OnDevice:
+	case t.RequiresHost && sc.AgentMode == scope.OnDevice:
 		skip.Reason = ByHost
 		skip.Detail = "it runs only on the host, not on the device"
 	default:

@@ -276,7 +276,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	defer release()
 	st := Status{
 		ID: s.inner.ID(), Target: s.opts.Scope.Target.ID, Driver: s.opts.Scope.Driver.Key,
-		Platform: s.opts.Scope.Driver.Platform.Lower(), Agent: string(s.opts.Scope.Location),
+		Platform: s.opts.Scope.Driver.Platform.Lower(), Agent: string(s.opts.Scope.AgentMode),
 		Device: s.opts.Device.Name, Folder: s.dir,
 		Secrets: slices.Sorted(maps.Keys(s.opts.Secrets)),
 		Memory:  slices.Sorted(maps.Keys(s.inner.Memory().Snapshot())),

@@ -62,7 +62,7 @@ func openIn(ctx context.Context, t *testing.T, edit ...func(*live.Options)) *fix
 			Version: "test", Redactor: redactor, Stream: event.NewStream(time.Now, redactor), Now: time.Now,
 			Builtins: []discover.Source{builtin.Source()},
 		},
-		Scope:  scope.Scope{Driver: driver, Location: scope.Host},
+		Scope:  scope.Scope{Driver: driver, AgentMode: scope.Host},
 		Device: session.Device{Backends: []session.Backend{{Kind: f.app.kind(), Backend: f.app}}},
 		Name:   "live", Lineage: []string{"web"}, Memory: map[string]string{"name": "Ada"}, Secrets: secrets,
 		Agent:  true,

@@ -130,7 +130,7 @@ func opener(root string, app *shop) func(context.Context, Start) (Opened, error)
 	}
 	return func(ctx context.Context, _ Start) (Opened, error) {
 		s, err := live.Open(ctx, live.Options{
-			Setup: setup, Scope: scope.Scope{Target: scope.Target{ID: "app"}, Driver: driver, Location: scope.Host}, Device: backends,
+			Setup: setup, Scope: scope.Scope{Target: scope.Target{ID: "app"}, Driver: driver, AgentMode: scope.Host}, Device: backends,
 			Name: "test", Lineage: []string{"web"}, Agent: true, Replay: replay, Settle: live.Settle{Interval: time.Millisecond},
 		})
 		return Opened{Session: s}, err

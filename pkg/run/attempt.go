@@ -108,7 +108,7 @@ func (r *runner) start(p *plan, sessionID string, kept evidence) attempt {
 	}
 	emit := r.Stream.Session(sessionID, p.path, log)
 	emit.Emit(event.TrailStarted{
-		Case: p.event(), File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.Location),
+		Case: p.event(), File: p.path, Title: p.title, Target: p.scope.Target.ID, Driver: p.scope.Driver.Key, Agent: string(p.scope.AgentMode),
 		Device: p.device.Name, DeviceID: p.device.ID, Steps: len(p.Steps),
 	})
 	return attempt{p, sessionID, emit, kept}

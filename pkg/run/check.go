@@ -43,7 +43,7 @@ type listing struct {
 
 // dryRun does everything but the calls: servers are started and listed, once for every scope, and calls are validated.
 func (r *runner) dryRun(ctx context.Context, p *plan, emit *event.Emitter) trailResult {
-	key := strings.Join([]string{p.device.Name, p.scope.Target.ID, p.scope.Driver.Key, string(p.scope.Location)}, "\x00")
+	key := strings.Join([]string{p.device.Name, p.scope.Target.ID, p.scope.Driver.Key, string(p.scope.AgentMode)}, "\x00")
 	once, _ := r.listings.LoadOrStore(key, sync.OnceValue(func() (l listing) {
 		l.registry, l.err = session.List(ctx, r.Setup, p.scope, p.device.Device)
 		return l

@@ -97,23 +97,23 @@ func DefaultDriver(p Platform) Driver {
 	return Driver{}
 }
 
-// Location is where tools run: on the host or on the device. It is written `agent` in flags, files and JSON.
-type Location string
+// AgentMode is where tools run: on the host or on the device. It is written `agent` in flags, files and JSON.
+type AgentMode string
 
-// The locations.
+// The agent modes.
 const (
-	Host     Location = "host"
-	OnDevice Location = "on-device"
+	Host     AgentMode = "host"
+	OnDevice AgentMode = "on-device"
 )
 
-// ParseLocation parses a location as written in flags and files.
-func ParseLocation(s string) (Location, bool) {
-	switch l := Location(s); l {
+// ParseAgentMode parses an agent mode as written in flags and files.
+func ParseAgentMode(s string) (AgentMode, bool) {
+	switch m := AgentMode(s); m {
 	case Host, OnDevice:
-		return l, true
+		return m, true
 	}
 	return "", false
 }
 
-// LocationNames returns the locations as they are written in flags and files.
-func LocationNames() []string { return []string{string(Host), string(OnDevice)} }
+// AgentModes returns the agent modes as they are written in flags and files.
+func AgentModes() []string { return []string{string(Host), string(OnDevice)} }

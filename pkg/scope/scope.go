@@ -1,4 +1,4 @@
-// Package scope resolves what a session is for: target, driver and location, from the flags, environment, files and
+// Package scope resolves what a session is for: target, driver and agent mode, from the flags, environment, files and
 // trail that may name them. It does not depend on where those values were read or on what a session does. Everything in
 // it is plain data and safe for concurrent use.
 package scope
@@ -25,17 +25,17 @@ type Request struct {
 	FlagTarget, TrailTarget, EnvTarget, ProjectTarget string // TrailTarget may be an app id
 	FlagDriver, TrailDriver, EnvDriver, ProjectDriver string // TrailDriver is that of the closest classifier
 	FlagPlatform, TrailPlatform, ProjectPlatform      string
-	FlagLocation, ProjectLocation                     string
+	FlagAgentMode, ProjectAgentMode                   string
 	RecordedPlatforms                                 []Platform // for which the trail has recordings, each once
 	Targets                                           []Target
 }
 
 // Scope is what a session is for.
 type Scope struct {
-	Target   Target
-	Driver   Driver
-	Location Location
-	AppID    string // the app id that the trail named, else the target's only one on the platform, else empty
+	Target    Target
+	Driver    Driver
+	AgentMode AgentMode
+	AppID     string // the app id that the trail named, else the target's only one on the platform, else empty
 }
 
 // AppIDs returns the target's app ids on the scope's platform.
@@ -43,15 +43,15 @@ func (s Scope) AppIDs() []string { return s.Target.AppIDs[s.Driver.Platform] }
 
 // Resolve returns the scope that a request stands for. For each part the first setting counts: flag, trail,
 // environment, project, then the only choice there is. Its error holds everything that is wrong with target, driver and
-// location: one *fault.Error of kind Misuse (a flag is wrong) or Scope (anything else), or several of them joined.
+// agent mode: one *fault.Error of kind Misuse (a flag is wrong) or Scope (anything else), or several of them joined.
 func Resolve(r Request) (Scope, error) {
 	target, targetErr := r.target()
 	driver, driverErr := r.driver(target, targetErr == nil)
-	location, locationErr := r.location()
-	if err := join(targetErr, driverErr, locationErr); err != nil {
+	mode, modeErr := r.agentMode()
+	if err := join(targetErr, driverErr, modeErr); err != nil {
 		return Scope{}, err
 	}
-	s := Scope{Target: target, Driver: driver, Location: location}
+	s := Scope{Target: target, Driver: driver, AgentMode: mode}
 	if ids := s.AppIDs(); slices.Contains(ids, r.TrailTarget) {
 		s.AppID = r.TrailTarget
 	} else if len(ids) == 1 {
@@ -63,8 +63,8 @@ func Resolve(r Request) (Scope, error) {
 // CheckFlags returns what is wrong with the flags alone, so that a typing error is reported before anything starts. The
 // error is a *fault.Error of kind Misuse, or several of them joined.
 func (r Request) CheckFlags() error {
-	flags := Request{FlagLocation: r.FlagLocation}
-	_, locationErr := flags.location()
+	flags := Request{FlagAgentMode: r.FlagAgentMode}
+	_, modeErr := flags.agentMode()
 	var targetErr, driverErr error
 	if s := (setting{r.FlagTarget, targetFlag}); s.value != "" {
 		_, targetErr = s.target(r.knownTargets())
@@ -73,7 +73,7 @@ func (r Request) CheckFlags() error {
 	if _, known := ParseDriver(r.FlagDriver); r.FlagDriver != "" && !known {
 		driverErr = setting{r.FlagDriver, driverFlag}.unknownDriver()
 	}
-	return join(targetErr, driverErr, platformErr, locationErr)
+	return join(targetErr, driverErr, platformErr, modeErr)
 }
 
 // join does what errors.Join does, but returns a single error unchanged.
@@ -215,14 +215,14 @@ func targetIDs(targets []Target) []string {
 	return ids
 }
 
-func (r Request) location() (Location, error) {
-	s := firstSet([]setting{{r.FlagLocation, "--agent"}, {r.ProjectLocation, "agent in trailblaze.yaml"}})
+func (r Request) agentMode() (AgentMode, error) {
+	s := firstSet([]setting{{r.FlagAgentMode, "--agent"}, {r.ProjectAgentMode, "agent in trailblaze.yaml"}})
 	if s.value == "" {
 		return Host, nil
 	}
-	if l, ok := ParseLocation(s.value); ok {
-		return l, nil
+	if mode, ok := ParseAgentMode(s.value); ok {
+		return mode, nil
 	}
-	return "", s.fault(LocationNames(), fault.DidYouMean(s.value, LocationNames()),
+	return "", s.fault(AgentModes(), fault.DidYouMean(s.value, AgentModes()),
 		"unknown value %q; expected host or on-device", s.value)
 }

@@ -147,18 +147,18 @@ func TestLocationPrecedence(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		give scope.Request
-		want scope.Location
+		want scope.AgentMode
 	}{
-		{"flag over project", scope.Request{FlagLocation: "host", ProjectLocation: "on-device"}, scope.Host},
-		{"project over default", scope.Request{ProjectLocation: "on-device"}, scope.OnDevice},
+		{"flag over project", scope.Request{FlagAgentMode: "host", ProjectAgentMode: "on-device"}, scope.Host},
+		{"project over default", scope.Request{ProjectAgentMode: "on-device"}, scope.OnDevice},
 		{"default", scope.Request{}, scope.Host},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			tt.give.Targets = []scope.Target{site}
 			got, err := scope.Resolve(tt.give)
-			if err != nil || got.Location != tt.want {
-				t.Errorf("agent %q, %v; want %q", got.Location, err, tt.want)
+			if err != nil || got.AgentMode != tt.want {
+				t.Errorf("agent %q, %v; want %q", got.AgentMode, err, tt.want)
 			}
 		})
 	}
@@ -237,10 +237,10 @@ var brokenRequests = []struct {
 	{"recordings for several platforms", scope.Request{
 		RecordedPlatforms: []scope.Platform{scope.Web, scope.IOS}, Targets: []scope.Target{bare},
 	}},
-	{"unknown agent", scope.Request{FlagLocation: "on_device", Targets: []scope.Target{site}}},
+	{"unknown agent", scope.Request{FlagAgentMode: "on_device", Targets: []scope.Target{site}}},
 	{"everything wrong at once", scope.Request{
 		FlagTarget: "shpo",
-		FlagDriver: "ios", FlagPlatform: "windows", FlagLocation: "hots", Targets: []scope.Target{shop},
+		FlagDriver: "ios", FlagPlatform: "windows", FlagAgentMode: "hots", Targets: []scope.Target{shop},
 	}},
 }
 
@@ -316,7 +316,7 @@ func TestCheckFlags(t *testing.T) {
 	t.Parallel()
 	targets := []scope.Target{{ID: "shop"}, {ID: "backoffice"}}
 	sound := scope.Request{
-		FlagTarget: "shop", FlagDriver: "IOS_HOST", FlagPlatform: "ios", FlagLocation: "host",
+		FlagTarget: "shop", FlagDriver: "IOS_HOST", FlagPlatform: "ios", FlagAgentMode: "host",
 		Targets: targets,
 	}
 	if err := sound.CheckFlags(); err != nil {
@@ -326,7 +326,7 @@ func TestCheckFlags(t *testing.T) {
 		t.Errorf("nothing is given, so nothing is wrong: %v", err)
 	}
 	err := scope.Request{
-		FlagTarget: "shpo", FlagDriver: "ios-hots", FlagPlatform: "iso", FlagLocation: "robot",
+		FlagTarget: "shpo", FlagDriver: "ios-hots", FlagPlatform: "iso", FlagAgentMode: "robot",
 		Targets: targets,
 	}.CheckFlags()
 	for _, want := range []string{

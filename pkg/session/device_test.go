@@ -109,7 +109,7 @@ func TestCallsOfSandboxSayThatTheyAre(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		entry     config.Server
-		location  scope.Location
+		agentMode scope.AgentMode
 		sandboxes bool
 		want      bool
 	}{
@@ -127,7 +127,7 @@ func TestCallsOfSandboxSayThatTheyAre(t *testing.T) {
 			}}).launch
 			tt.entry.Name = "x"
 			o.Project.Servers = []config.Server{tt.entry}
-			o.Scope.Location = tt.location
+			o.Scope.AgentMode = tt.agentMode
 			o.Sandboxes = func(config.Server) bool { return tt.sandboxes }
 			s := open(t, o)
 			if done := s.Call(t.Context(), trail.Call{Tool: "delegate"}); !done.OK() || p.called.FromSandbox != tt.want {

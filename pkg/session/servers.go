@@ -165,7 +165,7 @@ func (s *Session) launch(entry config.Server, logName string) Launch {
 			l.LogPath, l.Unwritable = filepath.Join(s.opts.Dir, logName), s.opts.Unwritable
 		}
 	}
-	l.OnDevice = s.opts.Scope.Location == scope.OnDevice
+	l.OnDevice = s.opts.Scope.AgentMode == scope.OnDevice
 	return l
 }
 
@@ -306,7 +306,7 @@ func (s *Session) register(listings []*server.Listing) (*discover.Registry, erro
 		})
 	}
 	sc := s.opts.Scope
-	r, err := discover.Build(discover.Scope{Driver: sc.Driver.Key, Platform: sc.Driver.Platform, Location: sc.Location},
+	r, err := discover.Build(discover.Scope{Driver: sc.Driver.Key, Platform: sc.Driver.Platform, AgentMode: sc.AgentMode},
 		append(sources, s.sources...), toolsets(s.opts.Project), gate(s.opts.Project, sc))
 	if err == nil {
 		r.Wording = s.opts.Wording

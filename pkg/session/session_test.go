@@ -98,7 +98,7 @@ func options(t *testing.T, f *fakes) session.Options {
 		Setup: session.Setup{
 			Project: project, Version: "test", Redactor: redactor, Stream: stream, Now: time.Now, Launch: f.launch,
 		},
-		Scope: scope.Scope{Driver: driver, Location: scope.Host}, ID: "one", Emit: stream.Session("one", "", nil),
+		Scope: scope.Scope{Driver: driver, AgentMode: scope.Host}, ID: "one", Emit: stream.Session("one", "", nil),
 	}
 }
 

@@ -94,7 +94,7 @@ func (w *Workspace) Request(c Choice) scope.Request {
 		FlagTarget: c.Target, EnvTarget: target, ProjectTarget: projectTarget,
 		FlagDriver: c.Driver, EnvDriver: driver, ProjectDriver: w.Project.Driver,
 		FlagPlatform: c.Platform, ProjectPlatform: w.Project.Platform,
-		FlagLocation: c.AgentMode, ProjectLocation: w.Project.Location,
+		FlagAgentMode: c.AgentMode, ProjectAgentMode: w.Project.AgentMode,
 		Targets: w.Project.ScopeTargets(),
 	}
 }

@@ -53,15 +53,15 @@ func mayImport() map[string][]string {
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			mcpserver, livetool, report, doctor, background, run, live, replay, workspace, webserver, session, picture, builtin, device, web, android, ios, watch, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp,
+			mcpserver, livetool, report, doctor, background, run, live, replay, workspace, webserver, session, picture, builtin, device, web, android, ios, watch, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp, text,
 		},
 		mcpserver:  {livetool, fault},
-		livetool:   {live, discover, trail, fault},
+		livetool:   {live, discover, trail, fault, text},
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {server, spawn, runtime, discover, config, scope, event, tool, redact, fault, text},
 		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp},
 		background: {live, event, fault, files, lazyregexp},
-		live:       {replay, session, device, screen, discover, scope, trail, event, tool, fault, files},
+		live:       {replay, session, device, screen, discover, scope, trail, event, tool, fault, files, text},
 		replay:     {session, discover, config, trail, event, tool, fault},
 		workspace:  {webserver, session, builtin, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, trail, event, redact, fault},
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},

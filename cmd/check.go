@@ -18,6 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -178,7 +179,7 @@ func (cmd *checkCommands) printCheck(v checkView) error {
 	for _, w := range v.Warnings {
 		fmt.Fprintf(cmd.Stderr, "trailblaze: warning: %s\n", report.Clean(w.Error()))
 	}
-	_, err := fmt.Fprintf(cmd.Stdout, "%s: %s, %s\n", count(v.Files, "file"), count(len(v.Problems), "problem"),
-		count(len(v.Warnings), "warning"))
+	_, err := fmt.Fprintf(cmd.Stdout, "%s: %s, %s\n", text.Count(v.Files, "file"), text.Count(len(v.Problems), "problem"),
+		text.Count(len(v.Warnings), "warning"))
 	return err
 }

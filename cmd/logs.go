@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 func (cmd *reportCommands) newLogs() *cobra.Command {
@@ -94,7 +95,7 @@ func (cmd *reportCommands) prune(c *cobra.Command, f pruneFlags) error {
 	if cmd.json {
 		return cmd.writeJSON(result)
 	}
-	_, err = fmt.Fprintf(cmd.Stdout, "removed %s (%.1f MiB), kept %d\n", count(len(result.Removed), "session"),
+	_, err = fmt.Fprintf(cmd.Stdout, "removed %s (%.1f MiB), kept %d\n", text.Count(len(result.Removed), "session"),
 		float64(result.Bytes)/(1<<20), result.Kept)
 	return err
 }

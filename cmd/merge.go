@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 type mergeFlags struct{ junit, html, durations string }
@@ -206,7 +207,7 @@ func incomplete(r results) string {
 		parts = append(parts, "the run did not finish; the trails that finished count")
 	}
 	if r.Lost > 0 {
-		parts = append(parts, fmt.Sprintf("%s of the file cannot be read", count(r.Lost, "line")))
+		parts = append(parts, fmt.Sprintf("%s of the file cannot be read", text.Count(r.Lost, "line")))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -52,11 +52,3 @@ func list[T any](s []T) []T {
 	}
 	return s
 }
-
-// count returns a number with its noun, in the plural unless the number is 1: "1 file", "2 files".
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}

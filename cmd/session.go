@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // sessionVariable names the session in which commands work.
@@ -109,7 +110,7 @@ func (cmd *sessionCommands) newSessionEnd() *cobra.Command {
 func atMostOneSession(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return fault.New(fault.Misuse, fmt.Sprintf("`%s --help` shows its usage", c.CommandPath()),
-			"%s takes the name of one session, got %s", c.CommandPath(), count(len(args), "argument"))
+			"%s takes the name of one session, got %s", c.CommandPath(), text.Count(len(args), "argument"))
 	}
 	return nil
 }
@@ -185,7 +186,7 @@ func (cmd *sessionCommands) findSession(given string) (background.Record, error)
 			names = append(names, r.Name)
 		}
 		return background.Record{}, fault.New(fault.Misuse, "name one of them, or set "+sessionVariable,
-			"%s are running: %s", count(len(running), "session"), strings.Join(names, ", "))
+			"%s are running: %s", text.Count(len(running), "session"), strings.Join(names, ", "))
 	case ended.Ended != nil:
 		return background.Record{}, ended.EndedError()
 	}
@@ -332,7 +333,7 @@ func (a answers) printStatus(v sessionView) error {
 		{"scope", v.scope()},
 		{"url", v.URL},
 		{"title", v.Title},
-		{"recorded", count(v.Steps, "step") + " with " + count(v.Calls, "call")},
+		{"recorded", text.Count(v.Steps, "step") + " with " + text.Count(v.Calls, "call")},
 		{"memory", strings.Join(v.Memory, ", ")},
 		{"secrets", strings.Join(v.Secrets, ", ")},
 		{"idle", v.idle()},

@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -137,7 +138,7 @@ and the exit code is 1. ` + whichSession,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fault.New(fault.Misuse, "write: trailblaze session save trails/NAME.trail.yaml",
-					"session save takes one file, got %s", count(len(args), "argument"))
+					"session save takes one file, got %s", text.Count(len(args), "argument"))
 			}
 			request.File = cmd.projectFile(args[0])
 			return cmd.saveRecording(c.Context(), name, request)
@@ -216,7 +217,7 @@ func (cmd *sessionCommands) saveRecording(ctx context.Context, name string, requ
 func (a answers) printAlso(saved live.SaveReport, asked bool) {
 	var names []string
 	for _, f := range saved.Also {
-		names = append(names, fmt.Sprintf("%s (%s)", report.Clean(f.File), count(f.Calls, "call")))
+		names = append(names, fmt.Sprintf("%s (%s)", report.Clean(f.File), text.Count(f.Calls, "call")))
 		switch {
 		case f.Written:
 			fmt.Fprint(a.Stdout, report.Clean(f.Diff))
@@ -231,12 +232,12 @@ func (a answers) printAlso(saved live.SaveReport, asked bool) {
 	}
 }
 
-// hasOrHave is count with a verb.
+// hasOrHave is text.Count with a verb.
 func hasOrHave(n int, noun string) string {
 	if n == 1 {
-		return count(n, noun) + " has"
+		return text.Count(n, noun) + " has"
 	}
-	return count(n, noun) + " have"
+	return text.Count(n, noun) + " have"
 }
 
 func (a answers) printSaved(saved live.SaveReport) {
@@ -328,7 +329,7 @@ the session ends. FILE is as in session save. ` + whichSession,
 		RunE: func(c *cobra.Command, files []string) error {
 			if len(files) != 1 {
 				return fault.New(fault.Misuse, "write: trailblaze session replay trails/NAME.trail.yaml",
-					"session replay takes one file, got %s", count(len(files), "argument"))
+					"session replay takes one file, got %s", text.Count(len(files), "argument"))
 			}
 			values, err := pairs("arg", args)
 			if err != nil {

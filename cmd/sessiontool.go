@@ -19,6 +19,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -206,7 +207,7 @@ func (a answers) printPageLog(show device.Show, log live.PageLog) error {
 		return a.writeJSON(map[string]any{string(show): log})
 	}
 	if log.More > 0 {
-		fmt.Fprintf(a.Stdout, "… %s before these; narrow with --find TEXT, or raise --max-bytes\n", count(log.More, "line"))
+		fmt.Fprintf(a.Stdout, "… %s before these; narrow with --find TEXT, or raise --max-bytes\n", text.Count(log.More, "line"))
 	}
 	for _, line := range log.Earlier {
 		fmt.Fprintln(a.Stdout, report.Clean(line))

@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
@@ -89,7 +90,7 @@ func (cmd *toolCommands) snapshot(ctx context.Context, f snapshotFlags, args []s
 	address := strings.Join(args, " ")
 	if isWeb := driver.Platform == scope.Web; len(args) > 1 || isWeb && len(args) == 0 {
 		return fault.New(fault.Misuse, "write: trailblaze snapshot https://…, trailblaze snapshot --session NAME, or trailblaze snapshot --platform android",
-			"snapshot takes one URL, got %s", count(len(args), "argument"))
+			"snapshot takes one URL, got %s", text.Count(len(args), "argument"))
 	}
 	d, err := cmd.openSnapshotDevice(ctx, f.command, driver, address)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -246,7 +247,7 @@ func (cmd *toolCommands) printToolbox(project *config.Project, v toolboxView, o 
 		fmt.Fprintf(cmd.Stdout, "\nno tools of %s in this scope\n", report.Clean(strings.Join(o.groups, ", ")))
 	default:
 		fmt.Fprintf(cmd.Stdout, "\nno tools: the project has %s for this target\n",
-			count(len(project.ServersFor(v.Target)), "server"))
+			text.Count(len(project.ServersFor(v.Target)), "server"))
 	}
 	switch {
 	case o.why && len(v.Skipped) == 0:
@@ -272,7 +273,7 @@ func nothingExcluded(servers []config.Server) string {
 }
 
 func (cmd *toolCommands) printToolboxSummary(v toolboxView, why bool) {
-	fmt.Fprintf(cmd.Stdout, "\n%s", count(len(v.Tools), "tool"))
+	fmt.Fprintf(cmd.Stdout, "\n%s", text.Count(len(v.Tools), "tool"))
 	if n := len(v.Skipped); n > 0 {
 		fmt.Fprintf(cmd.Stdout, ", %d left out", n)
 		if !why {
@@ -344,7 +345,4 @@ func grouped(v toolboxView, o listOptions) []toolGroup {
 	return groups
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return report.Clean(line)
-}
+func firstLine(s string) string { return report.Clean(text.FirstLine(s)) }

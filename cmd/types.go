@@ -18,6 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/typings"
 	"github.com/trailblaze/trailblaze/pkg/watch"
 	"github.com/trailblaze/trailblaze/pkg/workspace"
@@ -157,7 +158,7 @@ func (cmd *typeCommands) printTypes(v typesView) error {
 			fmt.Fprintf(cmd.Stdout, "%s is up to date\n", f.File)
 		}
 	}
-	_, err := fmt.Fprintf(cmd.Stdout, "%s (%s)\n", count(v.Tools, "tool"), report.Clean(strings.Join(v.Scopes, "; ")))
+	_, err := fmt.Fprintf(cmd.Stdout, "%s (%s)\n", text.Count(v.Tools, "tool"), report.Clean(strings.Join(v.Scopes, "; ")))
 	if v.others {
 		cmd.notice("this project uses " + strings.Join(v.languages, " and ") + "; --language selects others")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -264,7 +265,7 @@ func (s *Session) stepIndex(number string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(number))
 	if steps := len(s.walk.Current.Steps); err != nil || n < 1 || n > steps {
 		return 0, fault.New(fault.InvalidArguments, "steps are numbered from 1, calls as step.call, such as 2.1",
-			"the recording has no step %s; it has %s", number, count(steps, "step"))
+			"the recording has no step %s; it has %s", number, text.Count(steps, "step"))
 	}
 	return n - 1, nil
 }
@@ -347,17 +348,10 @@ func (s *Session) move(m Move) error {
 	return nil
 }
 
-// wasOrWere is [count] with a verb.
+// wasOrWere is [text.Count] with a verb.
 func wasOrWere(n int, noun string) string {
 	if n == 1 {
-		return "1 " + noun + " was"
+		return text.Count(n, noun) + " was"
 	}
-	return count(n, noun) + " were"
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return text.Count(n, noun) + " were"
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/replay"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // Replace gives a recorded call other arguments. Those that are not named stay, but one of ref, nodeSelector and
@@ -52,7 +53,7 @@ func callIndex(step *replay.Step, stepNumber, name string) (int, error) {
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 || n > len(step.Calls) {
 		return 0, fault.New(fault.InvalidArguments, "calls are named as step.call, such as 2.1",
-			"step %s has no call %s; it has %s", stepNumber, name, count(len(step.Calls), "call"))
+			"step %s has no call %s; it has %s", stepNumber, name, text.Count(len(step.Calls), "call"))
 	}
 	return n - 1, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/replay"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -132,7 +133,7 @@ func (s *Session) replays(
 		report.Replayed, report.Replays = &replayed, n
 		if !replayed.Passed() {
 			if n > 1 {
-				why := fmt.Sprintf("%s passed before, and replay %d did not: the trail does not pass each time", count(n-1, "replay"), n)
+				why := fmt.Sprintf("%s passed before, and replay %d did not: the trail does not pass each time", text.Count(n-1, "replay"), n)
 				if s.opts.Reset == nil {
 					why += ", or a replay changes the app; `reset:` in trailblaze.yaml names a command that resets it before each"
 				}
@@ -258,7 +259,7 @@ func (s *Session) lostChecks(before, after []byte) []string {
 		switch {
 		case len(has) < len(had):
 			warnings = append(warnings, fmt.Sprintf("%s %q had %s in the file, now %d",
-				step.kind, step.text, count(len(had), "check"), len(has)))
+				step.kind, step.text, text.Count(len(had), "check"), len(has)))
 		case slices.ContainsFunc(had, isGone):
 			warnings = append(warnings, fmt.Sprintf("the check of %s %q changed; it must prove as much as before",
 				step.kind, step.text))

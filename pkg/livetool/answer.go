@@ -136,10 +136,3 @@ func cutMiddle(text string, n int) string {
 	left := len(text) - len(head) - len(tail)
 	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n… %d bytes left out …\n", left) + strings.ToValidUTF8(tail, "")
 }
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // sessions holds the live session of an agent: at most one is open.
@@ -124,7 +125,7 @@ func (m *sessions) ended() error {
 // keptText says that the recording of a session that ended is kept.
 func keptText(steps int) string {
 	return fmt.Sprintf("its recording (%s) is kept: recording shows it and save_trail writes it, until another session records a step",
-		count(steps, "step"))
+		text.Count(steps, "step"))
 }
 
 // keptText says that the recording of the last session is kept, empty when there is none.

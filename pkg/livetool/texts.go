@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // The sizes of the parts of an answer about calls, in bytes. The whole has at most maxStep.
@@ -138,14 +139,14 @@ func logText(log live.PageLog, o live.SnapshotOptions) string {
 	if len(log.Earlier)+len(log.Since) == 0 {
 		return fmt.Sprintf("%s: nothing", o.Show)
 	}
-	text := p.String()
+	shown := p.String()
 	if len(log.Since) == 0 {
-		text += "\nnothing since the last action"
+		shown += "\nnothing since the last action"
 	}
 	if log.More > 0 {
-		text += fmt.Sprintf("\n%s before these not shown; use find or maxBytes", count(log.More, "line"))
+		shown += fmt.Sprintf("\n%s before these not shown; use find or maxBytes", text.Count(log.More, "line"))
 	}
-	return text
+	return shown
 }
 
 // saveText returns what became of a recording.
@@ -154,7 +155,7 @@ func saveText(r live.SaveReport) string {
 	var p page
 	switch {
 	case r.Written && r.Replayed != nil && r.New:
-		fmt.Fprintf(&b, "%s: new, with %s; passed its replay (%s)", r.File, count(r.Steps, "step"), seconds(r.Replayed.Millis))
+		fmt.Fprintf(&b, "%s: new, with %s; passed its replay (%s)", r.File, text.Count(r.Steps, "step"), seconds(r.Replayed.Millis))
 	case r.Written && r.Replayed != nil:
 		fmt.Fprintf(&b, "%s: passed its replay (%s) and was written", r.File, seconds(r.Replayed.Millis))
 	case r.Written:
@@ -200,7 +201,7 @@ const maxAlso = 10
 func writeAlso(b *strings.Builder, r live.SaveReport) {
 	var left []string
 	for _, f := range r.Also[:min(maxAlso, len(r.Also))] {
-		name := fmt.Sprintf("%s (%s)", f.File, count(f.Calls, "call"))
+		name := fmt.Sprintf("%s (%s)", f.File, text.Count(f.Calls, "call"))
 		switch {
 		case f.Written:
 			b.WriteString("\nalso changed, and its replay passed: " + name)
@@ -217,7 +218,7 @@ func writeAlso(b *strings.Builder, r live.SaveReport) {
 			"; save_trail with also: true changes it in them if they pass")
 	}
 	if more := len(r.Also) - maxAlso; more > 0 {
-		fmt.Fprintf(b, "; and %s more", count(more, "file"))
+		fmt.Fprintf(b, "; and %s more", text.Count(more, "file"))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -65,7 +66,7 @@ func toolNames(tools live.Toolbox) string {
 		b.WriteString(source + ": " + strings.Join(names[source], ", ") + "\n")
 	}
 	if n := len(r.Skipped); n > 0 {
-		fmt.Fprintf(&b, "not offered here: %s; search says why\n", count(n, "tool"))
+		fmt.Fprintf(&b, "not offered here: %s; search says why\n", text.Count(n, "tool"))
 	}
 	return cutLines(b.String(), 2*maxToolbox, "search finds them") + "\nsearch shows signatures, name a schema"
 }
@@ -92,7 +93,7 @@ func foundTools(tools live.Toolbox, query string) string {
 	slices.SortStableFunc(found, func(a, b *discover.Tool) int { return rank(a) - rank(b) })
 	var lines []string
 	for _, t := range found {
-		lines = append(lines, signature(t)+marker(tools, t)+" "+cut(firstLine(t.Description), 100))
+		lines = append(lines, signature(t)+marker(tools, t)+" "+cut(text.FirstLine(t.Description), 100))
 	}
 	for _, skipped := range r.Skipped {
 		if matches(skipped.Name) {
@@ -103,11 +104,6 @@ func foundTools(tools live.Toolbox, query string) string {
 		return fmt.Sprintf("no tool matches %q; toolbox without arguments lists the names", query)
 	}
 	return cutLines(strings.Join(lines, "\n"), 2*maxToolbox, "more words show fewer")
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
 }
 
 // elementArgs stands in signatures for the arguments that say which element is meant.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -139,11 +140,11 @@ func (ts *Tools) endSession(ctx context.Context) (Answer, error) {
 	}
 	n := recordedSteps(ctx, open)
 	ts.sessions.closeOpen(n > 0)
-	text := "the session ended"
+	ended := "the session ended"
 	if n > 0 {
-		text += fmt.Sprintf("; its recording (%s) is kept until another session records a step", count(n, "step"))
+		ended += fmt.Sprintf("; its recording (%s) is kept until another session records a step", text.Count(n, "step"))
 	}
-	return Answer{Text: text}, nil
+	return Answer{Text: ended}, nil
 }
 
 // describe says what a session is for and where it stands.
@@ -165,7 +166,7 @@ func (ts *Tools) describe(ctx context.Context, open live.API) (Answer, error) {
 	if st.Device != "" {
 		fmt.Fprintf(&b, ", device %s", st.Device)
 	}
-	fmt.Fprintf(&b, "\nrecorded: %s, %s\ntools: %d (toolbox)", count(st.Steps, "step"), count(st.Calls, "call"), len(tools.Registry.Offered))
+	fmt.Fprintf(&b, "\nrecorded: %s, %s\ntools: %d (toolbox)", text.Count(st.Steps, "step"), text.Count(st.Calls, "call"), len(tools.Registry.Offered))
 	if len(st.Secrets) > 0 {
 		fmt.Fprintf(&b, "\nsecrets: {{%s}}", strings.Join(st.Secrets, "}}, {{"))
 	}
@@ -237,7 +238,7 @@ func (ts *Tools) snapshotTool(ctx context.Context, args json.RawMessage) (Answer
 	}
 	a := Answer{Text: p.String(), Image: shot.Screenshot, limit: in.MaxBytes + maxAnswer}
 	if shot.More > 0 {
-		a.Text += fmt.Sprintf("\n%s not shown; use find, within or maxBytes", count(shot.More, "element"))
+		a.Text += fmt.Sprintf("\n%s not shown; use find, within or maxBytes", text.Count(shot.More, "element"))
 	}
 	if in.Within == "" && strings.Contains(shot.Text, `…"`) {
 		a.Text += "\ntexts that end in … are cut; within shows those of an element whole"

@@ -74,7 +74,7 @@ func mayImport() map[string][]string {
 		chromium:   {device, cdp, fault, lazyregexp},
 		emulation:  {device, fault, lazyregexp},
 		storage:    {syntax, fault, files},
-		syntax:     {fault, lazyregexp},
+		syntax:     {device, act, screen, fault, lazyregexp},
 		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault, lazyregexp},
 		ios:        {mobile, source, appium, webdriver, device, act, screen, tool, fault, lazyregexp},
 		appium:     {mobile, source, webdriver, device, act, screen, fault, lazyregexp},

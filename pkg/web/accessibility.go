@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 //go:embed accessibility.js
@@ -31,15 +32,15 @@ func accessibilityCommand() command {
 		`"include": `+list+`, "description": "CSS selectors of what is checked; the whole page when absent"},
 		"exclude": `+list+`, "description": "CSS selectors of what is not checked"},
 		"rules": `+list+`, "description": "The rules of axe-core to check, in place of a level"}, `+
-			enum("level", "The level of WCAG 2.2 whose rules are checked", "AA", "A", "AAA")+", "+timeoutProperty+"}",
+			syntax.Enum("level", "The level of WCAG 2.2 whose rules are checked", "AA", "A", "AAA")+", "+syntax.TimeoutProperty+"}",
 		webVerifyAccessibility).checkedBy(checkAccessibility)
 }
 
-func checkAccessibility(args arguments) error {
-	if args.has("rules") && args.has("level") {
+func checkAccessibility(args syntax.Arguments) error {
+	if args.Has("rules") && args.Has("level") {
 		return fault.New(fault.InvalidArguments, "leave out one of them", "rules says which rules are checked, and so does level")
 	}
-	_, err := args.word("level", "AA", "A", "AAA")
+	_, err := args.Word("level", "AA", "A", "AAA")
 	return err
 }
 
@@ -49,7 +50,7 @@ type axeRun struct {
 	context, options map[string]any
 }
 
-func (p *page) axeRunOf(args arguments) (axeRun, error) {
+func (p *page) axeRunOf(args syntax.Arguments) (axeRun, error) {
 	path, err := p.device.findAxe()
 	if err != nil {
 		return axeRun{}, err
@@ -60,7 +61,7 @@ func (p *page) axeRunOf(args arguments) (axeRun, error) {
 	}
 	r := axeRun{script: string(script) + "\n" + accessibilityScript, context: map[string]any{}}
 	for _, name := range []string{"include", "exclude"} {
-		if selectors := args.texts(name); len(selectors) > 0 {
+		if selectors := args.Texts(name); len(selectors) > 0 {
 			r.context[name] = selectors
 		}
 	}
@@ -72,11 +73,11 @@ func (p *page) axeRunOf(args arguments) (axeRun, error) {
 }
 
 // axeOptions returns the rules that axe-core checks, as its option runOnly.
-func axeOptions(args arguments) (map[string]any, error) {
-	if rules := args.texts("rules"); len(rules) > 0 {
+func axeOptions(args syntax.Arguments) (map[string]any, error) {
+	if rules := args.Texts("rules"); len(rules) > 0 {
 		return map[string]any{"runOnly": map[string]any{"type": "rule", "values": rules}}, nil
 	}
-	level, err := args.word("level", "AA", "A", "AAA")
+	level, err := args.Word("level", "AA", "A", "AAA")
 	var tags []string
 	for suffix := "a"; len(suffix) <= len(level); suffix += "a" {
 		tags = append(tags, "wcag2"+suffix, "wcag21"+suffix, "wcag22"+suffix)
@@ -139,7 +140,7 @@ func webVerifyAccessibility(ctx context.Context, p *page, args map[string]any) (
 	}
 	limit := p.assertionLimit(ctx, args)
 	var results axeResults
-	err = p.waitFor(ctx, newTarget("the page"), "accessible", limit,
+	err = p.waitFor(ctx, syntax.NewTarget("the page"), "accessible", limit,
 		func(ctx context.Context) (act.Observation[observed], error) {
 			if results, err = p.runAxe(ctx, run, limit); err != nil {
 				return act.Observation[observed]{}, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 const playwrightFolder = "../../testdata/web/playwright"
@@ -49,7 +50,7 @@ func TestAccessibilityIsWhatAxeFinds(t *testing.T) {
 		for i, want := range askAxe(t, tags, urls) {
 			u.mustCall("web_navigate", "url", urls[i])
 			p := u.page()
-			run, err := p.axeRunOf(arguments{"level": level})
+			run, err := p.axeRunOf(syntax.Arguments{"level": level})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -75,7 +75,7 @@ func (o observed) apply(ctx context.Context) (observed, error) {
 }
 
 func webHover(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := elementOf(args)
+	t, err := syntax.ElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -101,40 +101,40 @@ type textEntry struct {
 func (e textEntry) normalized() string { return strings.ReplaceAll(e.text, "\r\n", "\n") }
 
 func webType(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := elementOf(args)
+	t, err := syntax.ElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	a := arguments(args)
-	e := textEntry{text: a.text("text"), clear: a.flag("clearFirst", true)}
+	a := syntax.Arguments(args)
+	e := textEntry{text: a.Text("text"), clear: a.Flag("clearFirst", true)}
 	e.atEnd = !e.clear
 	return p.enterText(ctx, t, e, p.actionLimit(ctx, args))
 }
 
 func webFillSecret(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := elementOf(args)
+	t, err := syntax.ElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	p.addSecret(arguments(args).text("value"))
-	return p.enterText(ctx, t, textEntry{text: arguments(args).text("value"), clear: true, secret: true},
+	p.addSecret(syntax.Arguments(args).Text("value"))
+	return p.enterText(ctx, t, textEntry{text: syntax.Arguments(args).Text("value"), clear: true, secret: true},
 		p.actionLimit(ctx, args))
 }
 
 func fillSelector(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	return p.enterText(ctx, byCSS(a.text("selector")), textEntry{text: a.text("value"), clear: true}, p.actionLimit(ctx, a))
+	a := syntax.Arguments(args)
+	return p.enterText(ctx, syntax.ByCSS(a.Text("selector")), textEntry{text: a.Text("value"), clear: true}, p.actionLimit(ctx, a))
 }
 
 // inputText types into the field that has the focus.
 func inputText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t := newTarget("the field with the focus")
-	t.spec = map[string]string{"focused": ""}
-	return p.enterText(ctx, t, textEntry{text: arguments(args).text("text")}, p.actionLimit(ctx, args))
+	t := syntax.NewTarget("the field with the focus")
+	t.Spec = map[string]string{"focused": ""}
+	return p.enterText(ctx, t, textEntry{text: syntax.Arguments(args).Text("text")}, p.actionLimit(ctx, args))
 }
 
 // enterText puts a text into a field, once.
-func (p *page) enterText(ctx context.Context, t target, e textEntry, limit time.Duration) (tool.Result, error) {
+func (p *page) enterText(ctx context.Context, t syntax.Target, e textEntry, limit time.Duration) (tool.Result, error) {
 	s := p.search(t, check{
 		name:           "focus",
 		want:           "ready for text",
@@ -208,7 +208,7 @@ func (e textEntry) result(o observed, r inputResult) (tool.Result, error) {
 }
 
 func webSelectOption(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := elementOf(args)
+	t, err := syntax.ElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -216,7 +216,7 @@ func webSelectOption(ctx context.Context, p *page, args map[string]any) (tool.Re
 		name:           "select",
 		want:           "ready to be chosen from",
 		unique:         true,
-		options:        map[string]any{"values": arguments(args).texts("values")},
+		options:        map[string]any{"values": syntax.Arguments(args).Texts("values")},
 		preferredRoles: []string{"combobox", "listbox"},
 	})
 	var applied observed
@@ -231,12 +231,12 @@ func webSelectOption(ctx context.Context, p *page, args map[string]any) (tool.Re
 }
 
 func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	direction, err := a.word("direction", "DOWN", "UP", "LEFT", "RIGHT")
+	a := syntax.Arguments(args)
+	direction, err := a.Word("direction", "DOWN", "UP", "LEFT", "RIGHT")
 	if err != nil {
 		return tool.Result{}, err
 	}
-	amount := a.number("amount", 500)
+	amount := a.Number("amount", 500)
 	by := map[string]any{"dx": 0, "dy": 0}
 	switch direction {
 	case "DOWN":
@@ -248,10 +248,10 @@ func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 	case "RIGHT":
 		by["dx"] = amount
 	}
-	t := newTarget("the page")
-	t.spec = map[string]string{"middle": ""} // what a person would scroll
-	if a.has("ref") || a.has("nodeSelector") {
-		if t, err = elementOf(a); err != nil {
+	t := syntax.NewTarget("the page")
+	t.Spec = map[string]string{"middle": ""} // what a person would scroll
+	if a.Has("ref") || a.Has("nodeSelector") {
+		if t, err = syntax.ElementOf(a); err != nil {
 			return tool.Result{}, err
 		}
 	}
@@ -273,13 +273,13 @@ func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 }
 
 // checkKey checks the arguments of web_pressKey.
-func checkKey(args arguments) error {
-	_, _, err := syntax.ParseKeys(args.text("key"))
+func checkKey(args syntax.Arguments) error {
+	_, _, err := syntax.ParseKeys(args.Text("key"))
 	return err
 }
 
 func webPressKey(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	text := arguments(args).text("key")
+	text := syntax.Arguments(args).Text("key")
 	held, k, err := syntax.ParseKeys(text)
 	if err != nil {
 		return tool.Result{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // addressCommands describe web_verifyUrl and web_verifyTitle.
@@ -16,9 +17,9 @@ func addressCommands() []command {
 	const pattern = `"pattern": {"type": "string", "minLength": 1, "description": "A regular expression"}, `
 	return []command{
 		newCommand("web_verifyUrl", "Fails unless a regular expression is found in the URL.",
-			pattern+timeoutProperty+"}", webVerifyURL, "pattern").checkedBy(checkPattern),
+			pattern+syntax.TimeoutProperty+"}", webVerifyURL, "pattern").checkedBy(checkPattern),
 		newCommand("web_verifyTitle", "Fails unless a regular expression is found in the title of the page.",
-			pattern+timeoutProperty+"}", webVerifyTitle, "pattern").checkedBy(checkPattern),
+			pattern+syntax.TimeoutProperty+"}", webVerifyTitle, "pattern").checkedBy(checkPattern),
 	}
 }
 
@@ -35,7 +36,7 @@ type pageLocation struct{ URL, Title string }
 
 // verifyPattern waits until a pattern is found in a property of the page.
 func (p *page) verifyPattern(
-	ctx context.Context, args arguments, name string, property func(pageLocation) string,
+	ctx context.Context, args syntax.Arguments, name string, property func(pageLocation) string,
 ) (tool.Result, error) {
 	if err := checkPattern(args); err != nil {
 		return tool.Result{}, err
@@ -45,7 +46,7 @@ func (p *page) verifyPattern(
 		return tool.Result{}, err
 	}
 	value := ""
-	err = p.waitFor(ctx, newTarget("the %s", name), "", p.assertionLimit(ctx, args),
+	err = p.waitFor(ctx, syntax.NewTarget("the %s", name), "", p.assertionLimit(ctx, args),
 		func(ctx context.Context) (act.Observation[observed], error) {
 			var at pageLocation
 			if err := p.main().eval(ctx, "location", &at); err != nil {
@@ -63,7 +64,7 @@ func (p *page) verifyPattern(
 	return success("the %s is %q", name, shorten(value)), nil
 }
 
-func checkPattern(args arguments) error {
+func checkPattern(args syntax.Arguments) error {
 	pattern, err := patternOf(args, "pattern")
 	if err == nil && matchesEverything(pattern) {
 		return fault.New(fault.InvalidArguments, "write a part of what is expected",
@@ -83,8 +84,8 @@ func matchesEverything(pattern *regexp.Regexp) bool {
 }
 
 // patternOf returns the regular expression of an argument.
-func patternOf(args arguments, name string) (*regexp.Regexp, error) {
-	pattern, err := regexp.Compile(args.text(name))
+func patternOf(args syntax.Arguments, name string) (*regexp.Regexp, error) {
+	pattern, err := regexp.Compile(args.Text(name))
 	if err != nil {
 		return nil, fault.Wrap(fault.InvalidArguments, err, `write a regular expression; write a dot as \.`, name)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // ariaSnapshotCommand describes web_verifyAriaSnapshot.
@@ -15,16 +16,16 @@ func ariaSnapshotCommand() command {
 		"Fails unless the page, or a part of it, matches an ARIA snapshot by the rules of Playwright.",
 		`"snapshot": {"type": "string", "minLength": 1,
 		"description": "YAML: a list of role \"name\" [state], nested; names may be regular expressions between slashes"}, `+
-			timeoutProperty+"}", webVerifyAriaSnapshot, "snapshot").checkedBy(checkSnapshot)
+			syntax.TimeoutProperty+"}", webVerifyAriaSnapshot, "snapshot").checkedBy(checkSnapshot)
 }
 
-func checkSnapshot(args arguments) error {
+func checkSnapshot(args syntax.Arguments) error {
 	_, err := templateOf(args)
 	return err
 }
 
-func templateOf(args arguments) (*aria.Template, error) {
-	t, err := aria.ParseTemplate(args.text("snapshot"))
+func templateOf(args syntax.Arguments) (*aria.Template, error) {
+	t, err := aria.ParseTemplate(args.Text("snapshot"))
 	if err != nil {
 		return nil, fault.New(fault.InvalidArguments, "trailblaze snapshot and web_snapshot show how it is written",
 			"snapshot: %v", err)
@@ -37,7 +38,7 @@ func webVerifyAriaSnapshot(ctx context.Context, p *page, args map[string]any) (t
 	if err != nil {
 		return tool.Result{}, err
 	}
-	err = p.waitFor(ctx, newTarget("the page"), "", p.assertionLimit(ctx, args),
+	err = p.waitFor(ctx, syntax.NewTarget("the page"), "", p.assertionLimit(ctx, args),
 		func(ctx context.Context) (act.Observation[observed], error) {
 			tree, err := p.tree(ctx)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // axNode is a node of the browser's accessibility tree.
@@ -117,11 +118,11 @@ func inDocumentOrder(nodes []axNode) []axNode {
 // byRole finds the elements with a role and a name. names are those of other elements of the role, when none matches.
 // If expected, an element is more likely than none, and the search is made faster for this case.
 func (f *frame) byRole(
-	ctx context.Context, role string, n *name, expected bool,
+	ctx context.Context, role string, n *syntax.ElementName, expected bool,
 ) (found []axNode, names []string, err error) {
 	roles := screen.BrowserRoles(role)
-	if expected && n != nil && n.pattern == nil { // the browser's own filter takes half the time
-		if found, err = f.query(ctx, roles[0], n.text); err != nil || len(found) > 0 {
+	if expected && n != nil && n.Pattern == nil { // the browser's own filter takes half the time
+		if found, err = f.query(ctx, roles[0], n.Text); err != nil || len(found) > 0 {
 			return found, nil, err
 		}
 	}
@@ -130,7 +131,7 @@ func (f *frame) byRole(
 		return nil, nil, err
 	}
 	for _, nodes := range lists {
-		found, inAnotherCase, others := n.filter(nodes)
+		found, inAnotherCase, others := filterByName(n, nodes)
 		if len(found) == 0 {
 			found = inAnotherCase
 		}
@@ -142,11 +143,11 @@ func (f *frame) byRole(
 	return nil, names, nil
 }
 
-// filter sorts nodes into those whose name matches, those whose name matches in another case, and the names of the
+// filterByName sorts nodes into those whose name matches, those whose name matches in another case, and the names of the
 // others.
-func (n *name) filter(nodes []axNode) (found, inAnotherCase []axNode, others []string) {
+func filterByName(n *syntax.ElementName, nodes []axNode) (found, inAnotherCase []axNode, others []string) {
 	for _, node := range nodes {
-		exactly, folded := n.matches(node.Name.text())
+		exactly, folded := n.Matches(node.Name.text())
 		switch {
 		case exactly:
 			found = append(found, node)

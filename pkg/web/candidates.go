@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // Locate implements device.Locator.
@@ -31,7 +32,7 @@ func (p *page) locate(ctx context.Context, at device.Place) (device.Location, er
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
-	s := p.search(newTarget("the element"), check{unique: p.strict(nil)})
+	s := p.search(syntax.NewTarget("the element"), check{unique: p.strict(nil)})
 	for changes := p.newChangeWatcher(); ; changes.wait(ctx, minPause, pollInterval) {
 		found, err := s.locateAt(ctx, at)
 		switch {
@@ -65,7 +66,7 @@ func (s *search) locateAt(ctx context.Context, at device.Place) (found device.Lo
 		return found, err
 	}
 	found.Ref = references.Ref(found.Node)
-	s.target.ref = found.Ref // for messages
+	s.target.Ref = found.Ref // for messages
 	l := &locator{search: s, node: found.Node, tree: c.tree, element: c.elements[found.Node], mark: int(s.page.device.marks.Add(1))}
 	found.Candidates, err = l.all(ctx)
 	return found, err

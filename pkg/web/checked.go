@@ -6,16 +6,17 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // webSetChecked clicks a check box, radio button or switch unless it is in the wanted state.
 func webSetChecked(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	t, err := elementOf(a)
+	a := syntax.Arguments(args)
+	t, err := syntax.ElementOf(a)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	wanted := a.flag("checked", true)
+	wanted := a.Flag("checked", true)
 	s := p.search(t, check{
 		name: "toggle", want: "ready to be clicked", unique: p.strict(a), pointer: true,
 		options: map[string]any{"checked": wanted},
@@ -57,5 +58,5 @@ func (p *page) confirmToggle(ctx context.Context, o observed, state string) erro
 // checkedCommand describes web_setChecked.
 func checkedCommand() command {
 	return newCommand("web_setChecked", "Checks or unchecks a check box, radio button or switch, unless it is so already.",
-		`"checked": {"type": "boolean", "default": true}, `+elementProperties(), webSetChecked).checkedBy(checkElement)
+		`"checked": {"type": "boolean", "default": true}, `+syntax.ElementProperties(), webSetChecked).checkedBy(checkElement)
 }

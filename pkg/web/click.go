@@ -23,7 +23,7 @@ type clickOptions struct {
 // clickCommand describes web_click.
 func clickCommand() command {
 	return newCommand("web_click", "Clicks an element once, when it is ready.",
-		elementProperties()+", "+enum("button", "The button", "LEFT", "RIGHT", "MIDDLE")+
+		syntax.ElementProperties()+", "+syntax.Enum("button", "The button", "LEFT", "RIGHT", "MIDDLE")+
 			`, "count": {"type": "integer", "minimum": 1, "maximum": 2, "default": 1, "description": "2 for a double click"},
 			"modifiers": {"type": ["array", "string"], "items": {"type": "string", "pattern": "^(?i:Alt|Control|Meta|Shift)$"},
 			"description": "Keys that are held down: Alt, Control, Meta, Shift"}, `+positionProperty, webClick).
@@ -36,18 +36,18 @@ const positionProperty = `"position": {"type": "object", "additionalProperties":
 	"properties": {"x": {"type": "number", "minimum": 0}, "y": {"type": "number", "minimum": 0}}}`
 
 func webClick(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	t, err := elementOf(a)
+	a := syntax.Arguments(args)
+	t, err := syntax.ElementOf(a)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	o := clickOptions{count: int(a.number("count", 1)), strict: p.strict(a)}
-	if o.button, err = a.word("button", "LEFT", "RIGHT", "MIDDLE"); err != nil {
+	o := clickOptions{count: int(a.Number("count", 1)), strict: p.strict(a)}
+	if o.button, err = a.Word("button", "LEFT", "RIGHT", "MIDDLE"); err != nil {
 		return tool.Result{}, err
 	}
 	o.button = strings.ToLower(o.button)
 	o.position, _ = a["position"].(map[string]any)
-	for _, name := range a.texts("modifiers") {
+	for _, name := range a.Texts("modifiers") {
 		k, err := syntax.KeyNamed(name)
 		if err != nil {
 			return tool.Result{}, err
@@ -62,12 +62,12 @@ func webClick(ctx context.Context, p *page, args map[string]any) (tool.Result, e
 }
 
 func clickSelector(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t := byCSS(arguments(args).text("selector"))
+	t := syntax.ByCSS(syntax.Arguments(args).Text("selector"))
 	return p.click(ctx, t, clickOptions{strict: p.strict(args)}, p.actionLimit(ctx, args))
 }
 
 func tap(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := coreTarget(args)
+	t, err := syntax.CoreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -75,7 +75,7 @@ func tap(ctx context.Context, p *page, args map[string]any) (tool.Result, error)
 }
 
 // click clicks an element once.
-func (p *page) click(ctx context.Context, t target, options clickOptions, limit time.Duration) (tool.Result, error) {
+func (p *page) click(ctx context.Context, t syntax.Target, options clickOptions, limit time.Duration) (tool.Result, error) {
 	s := p.search(t, check{
 		name: "click", want: "ready to be clicked", unique: options.strict, pointer: true,
 		options: map[string]any{"position": options.position},
@@ -173,6 +173,6 @@ func mouseEvent(kind string, x, y float64, button string, buttons, clicks, modif
 }
 
 // strict reports whether an element must be the only one that matches: the argument strict, else the project's setting.
-func (p *page) strict(args arguments) bool {
-	return args.flag("strict", p.device.backend.options.strict)
+func (p *page) strict(args syntax.Arguments) bool {
+	return args.Flag("strict", p.device.backend.options.strict)
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 func TestClickWaitsUntilElementIsReady(t *testing.T) {
@@ -147,7 +149,7 @@ func TestClickNeverReachesNextPage(t *testing.T) {
 			u.mustCall("web_navigate", "url", at+"/act-leaves.html")
 			ctx := t.Context()
 			p := u.page()
-			s := p.search(byCSS("#stay"), check{name: "click", pointer: true})
+			s := p.search(syntax.ByCSS("#stay"), check{name: "click", pointer: true})
 			o, err := s.do(ctx, testLimit, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -186,7 +188,7 @@ func TestNumberNeverMeansAnotherElement(t *testing.T) {
 			t.Parallel()
 			u := pool.session(t)
 			u.mustCall("web_navigate", "url", at+"/act-numbers.html?case="+name)
-			target, err := byRef(tt.ref)
+			target, err := syntax.ByRef(tt.ref)
 			if err != nil {
 				t.Fatal(err)
 			}

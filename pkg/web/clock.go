@@ -13,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // clockScript replaces the clock of a document: Date, timers, performance.now and animation frames.
@@ -56,15 +57,15 @@ func (k *clock) install(s *cdp.Session) []waitFunc {
 }
 
 func webSetClock(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a, k, c := arguments(args), p.device.clock, p.context
-	if !a.has("now") && !a.has("advanceMs") {
+	a, k, c := syntax.Arguments(args), p.device.clock, p.context
+	if !a.Has("now") && !a.Has("advanceMs") {
 		return tool.Result{}, fault.New(fault.InvalidArguments, "", "web_setClock needs now or advanceMs")
 	}
 	now, err := readTime(a, p.device.backend.options.emulation.Zone)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	advance := time.Duration(a.number("advanceMs", 0)) * time.Millisecond
+	advance := time.Duration(a.Number("advanceMs", 0)) * time.Millisecond
 	k.mu.Lock()
 	first := !k.set
 	k.set = true
@@ -103,13 +104,13 @@ func webSetClock(ctx context.Context, p *page, args map[string]any) (tool.Result
 }
 
 // readTime returns the time of the argument now; zero without it. A time without a zone is in zone.
-func readTime(a arguments, zone *time.Location) (time.Time, error) {
-	if !a.has("now") {
+func readTime(a syntax.Arguments, zone *time.Location) (time.Time, error) {
+	if !a.Has("now") {
 		return time.Time{}, nil
 	}
 	text, isText := a["now"].(string)
 	if !isText {
-		return time.UnixMilli(int64(a.number("now", 0))), nil
+		return time.UnixMilli(int64(a.Number("now", 0))), nil
 	}
 	if milliseconds, err := strconv.ParseInt(text, 10, 64); err == nil && len(text) > len("2027") {
 		return time.UnixMilli(milliseconds), nil

@@ -21,7 +21,7 @@ func core() []command {
 		"getElementCount": getElementCount, "assertVisible": assertVisible, "waitUntilVisible": assertVisible,
 		"launchApp": launchApp, "clearAppData": clearAppData, "captureScreen": captureScreen,
 	}
-	checks := map[string]func(arguments) error{
+	checks := map[string]func(syntax.Arguments) error{
 		"tap": checkCore, "isVisible": checkCore, "hasText": checkText, "getElementText": checkCore,
 		"getElementCount": checkCore, "assertVisible": checkCore, "waitUntilVisible": checkCore,
 	}
@@ -45,41 +45,41 @@ func newCommand(name, description, properties string, run handler, required ...s
 }
 
 // checkedBy returns the command with a check of its arguments.
-func (c command) checkedBy(check func(args arguments) error) command {
+func (c command) checkedBy(check func(args syntax.Arguments) error) command {
 	c.Check = func(args map[string]any) error { return check(args) }
 	return c
 }
 
 // checkElement checks the arguments that say which element is meant.
-func checkElement(args arguments) error {
-	_, err := elementOf(args)
+func checkElement(args syntax.Arguments) error {
+	_, err := syntax.ElementOf(args)
 	return err
 }
 
 // checkVerified checks the arguments of an assertion that say which element is meant.
-func checkVerified(args arguments) error {
-	_, err := verifiedElementOf(args)
+func checkVerified(args syntax.Arguments) error {
+	_, err := syntax.VerifiedElementOf(args)
 	return err
 }
 
 // checkAbsent is checkVerified for an element that is not there.
-func checkAbsent(args arguments) error {
-	_, err := absentElementOf(args)
+func checkAbsent(args syntax.Arguments) error {
+	_, err := syntax.AbsentElementOf(args)
 	return err
 }
 
 // checkCore checks the arguments text and id.
-func checkCore(args arguments) error {
-	_, err := coreTarget(args)
+func checkCore(args syntax.Arguments) error {
+	_, err := syntax.CoreTarget(args)
 	return err
 }
 
 // checkSelector checks the argument selector.
-func checkSelector(args arguments) error { return syntax.CheckCSS(args.text("selector")) }
+func checkSelector(args syntax.Arguments) error { return syntax.CheckCSS(args.Text("selector")) }
 
 // checkOptionalElement checks the arguments of a command that may name no element.
-func checkOptionalElement(args arguments) error {
-	if !args.has("ref") && !args.has("nodeSelector") {
+func checkOptionalElement(args syntax.Arguments) error {
+	if !args.Has("ref") && !args.Has("nodeSelector") {
 		return nil
 	}
 	return checkElement(args)
@@ -101,9 +101,9 @@ func pageCommands() []command {
 		newCommand("web_resize", "Changes the size of the page.", width+", "+height, webResize, "width", "height"),
 		newCommand("web_currentUrl", "Returns the URL of the page.", "", webCurrentURL),
 		newCommand("evaluateJs", "Runs JavaScript in the page and returns its result as JSON.",
-			scriptProperty+", "+timeoutProperty+"}", limited(webEvaluate), "script"),
+			syntax.ScriptProperty+", "+syntax.TimeoutProperty+"}", limited(webEvaluate), "script"),
 		newCommand("web_evaluate", "Runs JavaScript in the page and returns its result as JSON.",
-			scriptProperty+", "+timeoutProperty+"}", limited(webEvaluate), "script"),
+			syntax.ScriptProperty+", "+syntax.TimeoutProperty+"}", limited(webEvaluate), "script"),
 	})
 }
 
@@ -111,13 +111,13 @@ func navigationCommands() []command {
 	const url = `"url": {"type": "string", "minLength": 1,
 		"description": "A URL with a scheme, or the path of a file beside the trail or in the project"}`
 	return []command{
-		newCommand("navigate", "Opens a page and waits until it has loaded.", url+", "+timeoutProperty+`, "default": 30000}`, limited(navigate), "url"),
+		newCommand("navigate", "Opens a page and waits until it has loaded.", url+", "+syntax.TimeoutProperty+`, "default": 30000}`, limited(navigate), "url"),
 		newCommand("web_navigate", "Opens a page, or goes back or forward, and waits until it has loaded.",
-			enum("action", "What to do", "GOTO", "BACK", "FORWARD")+", "+
-				enum("waitUntil", "What is awaited: everything that the page loads, or only its document", "LOAD", "DOMCONTENTLOADED")+", "+
-				url+", "+timeoutProperty+`, "default": 30000}`, limited(webNavigate)),
+			syntax.Enum("action", "What to do", "GOTO", "BACK", "FORWARD")+", "+
+				syntax.Enum("waitUntil", "What is awaited: everything that the page loads, or only its document", "LOAD", "DOMCONTENTLOADED")+", "+
+				url+", "+syntax.TimeoutProperty+`, "default": 30000}`, limited(webNavigate)),
 		newCommand("web_waitForUrl", "Waits until a regular expression is found in the URL.",
-			`"pattern": {"type": "string"}, `+timeoutProperty+`, "default": 30000}`, webWaitForURL, "pattern"),
+			`"pattern": {"type": "string"}, `+syntax.TimeoutProperty+`, "default": 30000}`, webWaitForURL, "pattern"),
 	}
 }
 
@@ -125,18 +125,18 @@ func navigationCommands() []command {
 func selectorCommands() []command {
 	return []command{
 		newCommand("click", "Clicks the first element that matches a CSS selector, when it is ready.",
-			cssProperty+", "+timeoutProperty+"}", clickSelector, "selector").checkedBy(checkSelector),
+			syntax.CSSProperty+", "+syntax.TimeoutProperty+"}", clickSelector, "selector").checkedBy(checkSelector),
 		newCommand("fill", "Replaces the content of the only field that matches a CSS selector.",
-			cssProperty+`, "value": {"type": "string"}, `+timeoutProperty+"}", fillSelector, "selector", "value").
+			syntax.CSSProperty+`, "value": {"type": "string"}, `+syntax.TimeoutProperty+"}", fillSelector, "selector", "value").
 			checkedBy(checkSelector),
 		newCommand("waitForSelector", "Waits until the first element that matches a CSS selector is visible.",
-			cssProperty+", "+timeoutProperty+`, "default": 10000}`, waitForSelector, "selector").checkedBy(checkSelector),
+			syntax.CSSProperty+", "+syntax.TimeoutProperty+`, "default": 10000}`, waitForSelector, "selector").checkedBy(checkSelector),
 	}
 }
 
 // elementCommands are the recorded commands that act on an element.
 func elementCommands() []command {
-	element := elementProperties()
+	element := syntax.ElementProperties()
 	return []command{
 		clickCommand(),
 		checkedCommand(),
@@ -156,22 +156,22 @@ func elementCommands() []command {
 			`"values": {"type": ["array", "string"], "items": {"type": ["string", "number"]},
 			"description": "Values or labels of options"}, `+element, webSelectOption, "values").checkedBy(checkElement),
 		newCommand("web_scroll", "Scrolls the page, or inside an element.",
-			enum("direction", "The direction", "DOWN", "UP", "LEFT", "RIGHT")+
+			syntax.Enum("direction", "The direction", "DOWN", "UP", "LEFT", "RIGHT")+
 				`, "amount": {"type": "number", "minimum": 0, "default": 500, "description": "Pixels"}, `+
 				element,
 			webScroll).checkedBy(checkOptionalElement),
 		newCommand("web_pressKey", "Presses a key, with modifiers held down, as in Control+A.",
-			`"key": {"type": "string", "minLength": 1, "description": "Enter, Tab, ArrowDown, a, Control+A …"}, `+timeoutProperty+"}",
+			`"key": {"type": "string", "minLength": 1, "description": "Enter, Tab, ArrowDown, a, Control+A …"}, `+syntax.TimeoutProperty+"}",
 			webPressKey, "key").checkedBy(checkKey),
 	}
 }
 
 // verifications are the recorded commands that fail unless something holds.
 func verifications() []command {
-	element := elementProperties()
+	element := syntax.ElementProperties()
 	textProperties := `"text": {"type": "string", "minLength": 1},
 		"pattern": {"type": "string", "minLength": 1, "description": "In place of text: a regular expression that the text of an element matches"}, ` +
-		exactProperty + ", " + withinProperty() + ", " + timeoutProperty + "}"
+		syntax.ExactProperty + ", " + syntax.WithinProperty() + ", " + syntax.TimeoutProperty + "}"
 	return append(addressCommands(), []command{
 		newCommand("web_verifyTextVisible",
 			"Fails unless the page, or one element, shows a text, as part of another and in any case.",
@@ -191,13 +191,13 @@ func verifications() []command {
 			"Fails unless the first element that matches has a text, a value or an attribute.",
 			`"expected": {"type": "string", "description": "The whole text"},
 			"contains": {"type": "string", "minLength": 1, "description": "A part of the text, with case"},
-			"pattern": {"type": "string", "minLength": 1, "description": "A regular expression that is found in the text"}, `+enum("type", "What to compare", "TEXT", "VALUE", "ATTRIBUTE")+
+			"pattern": {"type": "string", "minLength": 1, "description": "A regular expression that is found in the text"}, `+syntax.Enum("type", "What to compare", "TEXT", "VALUE", "ATTRIBUTE")+
 				`, "attribute": {"type": "string", "description": "The name of the attribute, for type ATTRIBUTE"}, `+
 				element,
 			webVerifyValue).checkedBy(checkValue),
 		newCommand("web_verifyListVisible", "Fails unless the first element that matches shows every item.",
 			`"items": {"type": ["array", "string"], "minItems": 1, "items": {"type": ["string", "number"]},
-			"description": "Texts that must be visible"}, `+exactProperty+
+			"description": "Texts that must be visible"}, `+syntax.ExactProperty+
 				`, "ordered": {"type": "boolean", "default": false, "description": "In the order of items"},
 			"only": {"type": "boolean", "default": false, "description": "The list has no other item"}, `+
 				element, webVerifyListVisible, "items").checkedBy(checkList),

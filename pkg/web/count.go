@@ -9,6 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // countCommand describes web_verifyCount.
@@ -16,57 +17,19 @@ func countCommand() command {
 	const number = `{"type": "integer", "minimum": 0}`
 	return newCommand("web_verifyCount",
 		"Fails unless as many elements match as count says, or at least min and at most max.",
-		`"count": `+number+`, "min": `+number+`, "max": `+number+", "+elementReference()+", "+timeoutProperty+"}",
+		`"count": `+number+`, "min": `+number+`, "max": `+number+", "+syntax.ElementReference()+", "+syntax.TimeoutProperty+"}",
 		webVerifyCount).checkedBy(checkCount)
 }
 
 // checkCount checks the arguments of web_verifyCount.
-func checkCount(args arguments) error {
-	_, err := countRangeOf(args)
+func checkCount(args syntax.Arguments) error {
+	_, err := syntax.ParseCountRange(args)
 	_, targetErr := countedTarget(args)
 	return errors.Join(err, targetErr)
 }
 
-// countRange is how many elements may match.
-type countRange struct{ min, max int } // max is -1 for any
-
-func countRangeOf(args arguments) (countRange, error) {
-	r := countRange{int(args.number("min", 0)), int(args.number("max", -1))}
-	invalid := func(message string) (countRange, error) {
-		return r, fault.New(fault.InvalidArguments, "give count, or min, max or both", "%s", message)
-	}
-	switch bounds := args.has("min") || args.has("max"); {
-	case args.has("count") && bounds:
-		return invalid("count cannot be given together with min or max")
-	case args.has("count"):
-		r.min = int(args.number("count", 0))
-		r.max = r.min
-	case !bounds:
-		return invalid("no argument says how many elements are expected")
-	case r.max >= 0 && r.max < r.min:
-		return invalid(fmt.Sprintf("min is %d and max is %d, so no number of elements is right", r.min, r.max))
-	case r.max < 0 && r.min == 0:
-		return invalid("min is 0, so every number of elements is right")
-	}
-	return r, nil
-}
-
-func (r countRange) holds(n int) bool { return n >= r.min && (r.max < 0 || n <= r.max) }
-
-func (r countRange) String() string {
-	switch {
-	case r.min == r.max:
-		return fmt.Sprint(r.min)
-	case r.max < 0:
-		return fmt.Sprintf("at least %d", r.min)
-	case r.min == 0:
-		return fmt.Sprintf("at most %d", r.max)
-	}
-	return fmt.Sprintf("%d to %d", r.min, r.max)
-}
-
 func webVerifyCount(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	expected, err := countRangeOf(args)
+	expected, err := syntax.ParseCountRange(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -82,13 +45,13 @@ func webVerifyCount(ctx context.Context, p *page, args map[string]any) (tool.Res
 		if total, first, err = s.matches(ctx); err != nil {
 			return act.Observation[observed]{}, err
 		}
-		o := act.Observation[observed]{Count: total, Ready: expected.holds(total)}
+		o := act.Observation[observed]{Count: total, Ready: expected.Holds(total)}
 		switch {
 		case o.Ready && total == 0:
 			o.Missing, err = p.unloadedReason(ctx)
 			o.Ready = o.Missing == ""
 		case !o.Ready:
-			o.Missing = fmt.Sprintf("%s matches %s, not %s", t.selector, plural(total, "element", "elements"), expected)
+			o.Missing = fmt.Sprintf("%s matches %s, not %s", t.Selector, plural(total, "element", "elements"), expected)
 			if total > 0 {
 				o.Missing += ": " + strings.Join(first, ", ")
 			}
@@ -98,21 +61,21 @@ func webVerifyCount(ctx context.Context, p *page, args map[string]any) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s matches %s%s", t.selector, plural(total, "element", "elements"), s.notes(observed{})), nil
+	return success("%s matches %s%s", t.Selector, plural(total, "element", "elements"), s.notes(observed{})), nil
 }
 
 // countedTarget returns the target whose elements are counted, which cannot be one element by its position.
-func countedTarget(args arguments) (target, error) {
-	t, err := verifiedElementOf(args)
+func countedTarget(args syntax.Arguments) (syntax.Target, error) {
+	t, err := syntax.VerifiedElementOf(args)
 	switch {
 	case err != nil:
 		return t, err
-	case t.ref != "":
+	case t.Ref != "":
 		return t, fault.New(fault.InvalidArguments, "name the elements with nodeSelector, or by their role",
-			"%s is one element, which is not counted", t.ref)
-	case t.selector.Indexed:
-		return t, fault.New(fault.InvalidArguments, "leave out "+t.selector.IndexName,
-			"%s chooses one element, which is not counted", t.selector.IndexName)
+			"%s is one element, which is not counted", t.Ref)
+	case t.Selector.Indexed:
+		return t, fault.New(fault.InvalidArguments, "leave out "+t.Selector.IndexName,
+			"%s chooses one element, which is not counted", t.Selector.IndexName)
 	}
 	return t, nil
 }

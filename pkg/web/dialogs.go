@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // dialogs are those of a session and how they are answered. They may be used from any goroutine.
@@ -50,14 +51,14 @@ func (d dialog) String() string { return fmt.Sprintf("%s %q", d.kind, d.message)
 func dialogCommands() []command {
 	list := []command{
 		newCommand("web_handleDialog", "Accepts or dismisses dialogs from now on; by default they are dismissed.",
-			enum("action", "What to do", "ACCEPT", "DISMISS")+
+			syntax.Enum("action", "What to do", "ACCEPT", "DISMISS")+
 				`, "text": {"type": "string", "description": "The text to enter into prompts"}`,
 			webHandleDialog),
 		newCommand("web_verifyDialog",
 			"Fails unless a dialog was opened since the one that the last call of this command found.",
 			`"message": {"type": "string", "description": "Its whole text"}, "type": {"type": "string",
 			"pattern": "^(?i:alert|confirm|prompt|beforeunload)$", "description": "alert, confirm, prompt or beforeunload"}, `+
-				timeoutProperty+`, "default": 5000}`, webVerifyDialog),
+				syntax.TimeoutProperty+`, "default": 5000}`, webVerifyDialog),
 	}
 	for i := range list {
 		list[i].withoutPage = true
@@ -66,14 +67,14 @@ func dialogCommands() []command {
 }
 
 func webHandleDialog(_ context.Context, p *page, args map[string]any) (tool.Result, error) {
-	action, err := arguments(args).word("action", "ACCEPT", "DISMISS")
+	action, err := syntax.Arguments(args).Word("action", "ACCEPT", "DISMISS")
 	if err != nil {
 		return tool.Result{}, err
 	}
 	d := p.device.dialogs
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.policy = dialogPolicy{given: true, accept: action == "ACCEPT", text: arguments(args).text("text")}
+	d.policy = dialogPolicy{given: true, accept: action == "ACCEPT", text: syntax.Arguments(args).Text("text")}
 	if d.policy.accept {
 		return success("dialogs are accepted from now on"), nil
 	}
@@ -82,7 +83,7 @@ func webHandleDialog(_ context.Context, p *page, args map[string]any) (tool.Resu
 
 // webVerifyDialog waits for a dialog. It and those before it are not verified again.
 func webVerifyDialog(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a, ds := arguments(args), p.device.dialogs
+	a, ds := syntax.Arguments(args), p.device.dialogs
 	limit := p.assertionLimit(ctx, a)
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -102,11 +103,11 @@ func webVerifyDialog(ctx context.Context, p *page, args map[string]any) (tool.Re
 }
 
 // take returns the first unverified dialog that matches, and forgets it and those before it.
-func (ds *dialogs) take(a arguments) (dialog, bool) {
+func (ds *dialogs) take(a syntax.Arguments) (dialog, bool) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	for i, d := range ds.unverified {
-		if (!a.has("message") || d.message == a.text("message")) && (!a.has("type") || strings.EqualFold(d.kind, a.text("type"))) {
+		if (!a.Has("message") || d.message == a.Text("message")) && (!a.Has("type") || strings.EqualFold(d.kind, a.Text("type"))) {
 			ds.unverified = ds.unverified[i+1:]
 			ds.unanswered = slices.DeleteFunc(ds.unanswered, func(u unanswered) bool { return u.number == d.number })
 			return d, true
@@ -159,10 +160,10 @@ func seen(what string, words []string) string {
 }
 
 // patternWords says which arguments a call has, for messages, such as: with fileName "a.csv".
-func patternWords(a arguments, names ...string) string {
+func patternWords(a syntax.Arguments, names ...string) string {
 	var words []string
 	for _, name := range names {
-		if a.has(name) {
+		if a.Has(name) {
 			words = append(words, fmt.Sprintf("%s %q", name, fmt.Sprint(a[name])))
 		}
 	}

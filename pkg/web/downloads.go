@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // maxDownload is the size of the largest download that is kept, in bytes.
@@ -42,7 +43,7 @@ func downloadCommands() []command {
 		"Waits until a download is complete and returns path, fileName, bytes and sha256 of the kept file.",
 		`"fileName": {"type": "string", "minLength": 1, "description": "The whole name of the file"},
 		"urlPattern": {"type": "string", "minLength": 1, "description": "A regular expression found in the URL"}, `+
-			timeoutProperty+`, "default": 30000}`, webWaitForDownload)
+			syntax.TimeoutProperty+`, "default": 30000}`, webWaitForDownload)
 	wait.withoutPage = true
 	return []command{wait}
 }
@@ -187,7 +188,7 @@ func (d *webDevice) awaitDownloads(ctx context.Context) {
 }
 
 func webWaitForDownload(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a, d := arguments(args), p.device
+	a, d := syntax.Arguments(args), p.device
 	pattern, err := patternOf(a, "urlPattern") // matches everything when absent
 	if err != nil {
 		return tool.Result{}, err
@@ -199,7 +200,7 @@ func webWaitForDownload(ctx context.Context, p *page, args map[string]any) (tool
 	err = d.changes.waitUntil(waiting, func() bool {
 		d.keepDownloads(p.browser)
 		return d.downloads.take(&found, func(l *download) bool {
-			return (!a.has("fileName") || l.name == a.text("fileName")) && pattern.MatchString(l.url)
+			return (!a.Has("fileName") || l.name == a.Text("fileName")) && pattern.MatchString(l.url)
 		})
 	})
 	switch {

@@ -10,17 +10,18 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // dragCommand describes web_dragTo.
 func dragCommand() command {
 	end := func(name, description string) string {
 		return `"` + name + `": {"type": "object", "additionalProperties": false, "minProperties": 1, "description": "` +
-			description + `", "properties": {` + elementReference() + ", " + positionProperty + "}}"
+			description + `", "properties": {` + syntax.ElementReference() + ", " + positionProperty + "}}"
 	}
 	return newCommand("web_dragTo", "Drags an element with the mouse and drops it on another one.",
-		end("from", "The element to drag")+", "+end("to", "The element to drop it on")+", "+strictProperty+", "+
-			timeoutProperty+"}", webDragTo, "from", "to").checkedBy(checkDrag)
+		end("from", "The element to drag")+", "+end("to", "The element to drop it on")+", "+syntax.StrictProperty+", "+
+			syntax.TimeoutProperty+"}", webDragTo, "from", "to").checkedBy(checkDrag)
 }
 
 // dragEnd is one end of a drag.
@@ -30,23 +31,23 @@ type dragEnd struct {
 }
 
 // checkDrag checks the arguments of web_dragTo.
-func checkDrag(args arguments) error {
+func checkDrag(args syntax.Arguments) error {
 	_, from := dragTarget(args, "from")
 	_, to := dragTarget(args, "to")
 	return errors.Join(from, to)
 }
 
 // dragTarget returns the target of the end that the argument name describes.
-func dragTarget(args arguments, name string) (target, error) {
+func dragTarget(args syntax.Arguments, name string) (syntax.Target, error) {
 	given, _ := args[name].(map[string]any)
-	t, err := elementOf(given)
+	t, err := syntax.ElementOf(given)
 	if known := fault.As(err); known != nil {
 		return t, fault.New(known.Kind, known.Hint, "%s: %s", name, known.Message)
 	}
 	return t, err
 }
 
-func (p *page) dragEndOf(args arguments, name, want string) (*dragEnd, error) {
+func (p *page) dragEndOf(args syntax.Arguments, name, want string) (*dragEnd, error) {
 	t, err := dragTarget(args, name)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // tabOf returns the tab of a session.
@@ -78,7 +79,7 @@ func TestFramesInAnyProcess(t *testing.T) {
 		t.Error("the other site has no process of its own")
 	}
 	for i, want := range [][2]float64{{0, 0}, {108, 58}, {118, 78}, {500, 300}, {507, 309}} {
-		corner, err := u.page().search(target{}, check{}).toViewport(t.Context(), observed{frame: frames[i]})
+		corner, err := u.page().search(syntax.Target{}, check{}).toViewport(t.Context(), observed{frame: frames[i]})
 		if err != nil || corner.Reason != "" || math.Abs(corner.X-want[0]) > 0.5 || math.Abs(corner.Y-want[1]) > 0.5 {
 			t.Errorf("frame %d is at %v, %v, want %v; %s %v", i, corner.X, corner.Y, want, corner.Reason, err)
 		}

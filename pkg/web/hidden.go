@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // condition is what an assertion waits for, when that is not one element being ready. It implements act.Screen.
@@ -24,7 +25,7 @@ type condition struct {
 
 // waitForAbsence is waitFor for an assertion that something is absent, which cannot hold before the page has loaded.
 func (p *page) waitForAbsence(
-	ctx context.Context, t target, limit time.Duration,
+	ctx context.Context, t syntax.Target, limit time.Duration,
 	observe func(ctx context.Context) (act.Observation[observed], error),
 ) error {
 	return p.waitFor(ctx, t, "hidden", limit, func(ctx context.Context) (act.Observation[observed], error) {
@@ -86,7 +87,7 @@ func (*condition) Similar(context.Context) []string { return nil }
 
 // waitFor waits until observe returns an observation that is ready. Messages name t.
 func (p *page) waitFor(
-	ctx context.Context, t target, want string, limit time.Duration,
+	ctx context.Context, t syntax.Target, want string, limit time.Duration,
 	observe func(ctx context.Context) (act.Observation[observed], error),
 ) error {
 	c := &condition{search{page: p, target: t, check: check{want: want}}, observe}
@@ -132,7 +133,7 @@ func (f *frame) address() string {
 }
 
 func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := absentElementOf(args)
+	t, err := syntax.AbsentElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -151,21 +152,21 @@ func webVerifyElementNotVisible(ctx context.Context, p *page, args map[string]an
 	}
 	if found == 0 {
 		notes := slices.Concat(s.notes(observed{}), p.shownAriaHidden(ctx, t), p.shownWithPart(ctx, t))
-		return success("%s is not visible%s: no element matches", t.selector, notes), nil
+		return success("%s is not visible%s: no element matches", t.Selector, notes), nil
 	}
-	return success("%s is not visible%s", t.selector, s.notes(observed{})), nil
+	return success("%s is not visible%s", t.Selector, s.notes(observed{})), nil
 }
 
 // shownAriaHidden says that people see the name of a target, which nothing in the accessibility tree has, because an
 // element with it is aria-hidden, as behind an open menu.
-func (p *page) shownAriaHidden(ctx context.Context, t target) remarks {
-	if t.role == "" || t.name == nil || t.name.pattern != nil {
+func (p *page) shownAriaHidden(ctx context.Context, t syntax.Target) remarks {
+	if t.Role == "" || t.Name == nil || t.Name.Pattern != nil {
 		return nil
 	}
 	var list remarks
 	for _, f := range p.frames() {
 		var found string
-		err := f.withinSlice(ctx, func(ctx context.Context) error { return f.eval(ctx, "ariaHidden", &found, t.name.text) })
+		err := f.withinSlice(ctx, func(ctx context.Context) error { return f.eval(ctx, "ariaHidden", &found, t.Name.Text) })
 		if err == nil && found != "" {
 			list = append(list, found+" is visible, but aria-hidden, so that no role matches it")
 		}
@@ -175,19 +176,19 @@ func (p *page) shownAriaHidden(ctx context.Context, t target) remarks {
 
 // shownWithPart says that an element with the role of a target is visible whose name is longer, as a row is called by
 // all its cells.
-func (p *page) shownWithPart(ctx context.Context, t target) remarks {
-	if t.role == "" || t.related != nil || t.name == nil || t.name.pattern != nil {
+func (p *page) shownWithPart(ctx context.Context, t syntax.Target) remarks {
+	if t.Role == "" || t.Related != nil || t.Name == nil || t.Name.Pattern != nil {
 		return nil
 	}
 	tree, err := p.treeOf(ctx, aria.Snapshot)
 	if err != nil {
 		return nil
 	}
-	part := strings.ToLower(foldName(t.name.text))
+	part := strings.ToLower(syntax.FoldName(t.Name.Text))
 	for _, line := range tree.Lines() {
 		name := cmp.Or(line.Name, line.Text)
-		if line.Role == t.role && strings.Contains(strings.ToLower(foldName(name)), part) {
-			return remarks{fmt.Sprintf("%s %q is visible: %q is only a part of its name", line.Role, shorten(name), t.name.text)}
+		if line.Role == t.Role && strings.Contains(strings.ToLower(syntax.FoldName(name)), part) {
+			return remarks{fmt.Sprintf("%s %q is visible: %q is only a part of its name", line.Role, shorten(name), t.Name.Text)}
 		}
 	}
 	return nil
@@ -223,13 +224,13 @@ func (s *search) visibleNow(ctx context.Context, strict bool) (seen act.Observat
 
 // namedTarget returns the target by which a recording names an element, for an assertion that has to hold when the
 // element is gone. In a live session a reference becomes a selector; in a trail it is an error.
-func (p *page) namedTarget(ctx context.Context, t target) (target, error) {
-	if t.ref == "" {
+func (p *page) namedTarget(ctx context.Context, t syntax.Target) (syntax.Target, error) {
+	if t.Ref == "" {
 		return t, nil
 	}
 	if !p.device.session.Live || ctx.Value(callFromTrail{}) != nil {
 		return t, fault.New(fault.InvalidArguments, "name the element with nodeSelector, or by its role and name",
-			"%s is a position, which another element may take", t.ref)
+			"%s is a position, which another element may take", t.Ref)
 	}
 	_, err := p.search(t, check{name: "exists"}).do(ctx, 0, nil)
 	if err != nil && p.device.located == nil { // else the element is gone since the selector was made
@@ -239,6 +240,6 @@ func (p *page) namedTarget(ctx context.Context, t target) (target, error) {
 	if err != nil {
 		return t, err
 	}
-	named, _, err := bySelector(selector)
+	named, _, err := syntax.BySelector(selector)
 	return named, err
 }

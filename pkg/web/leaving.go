@@ -9,6 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // leaving is a navigation that will replace the document of a frame, and has not ended. The events that it follows come
@@ -214,8 +215,8 @@ func isCheckOfAbsence(call tool.Call) bool {
 	case "web_verifyTextNotVisible", "web_verifyElementNotVisible":
 		return true
 	case "web_verifyCount":
-		expected, err := countRangeOf(call.Args)
-		return err == nil && expected.holds(0)
+		expected, err := syntax.ParseCountRange(call.Args)
+		return err == nil && expected.Holds(0)
 	}
 	return false
 }

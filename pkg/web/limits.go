@@ -8,6 +8,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // limits bound what commands wait for (specification, section 15.1). Tests use shorter ones.
@@ -67,16 +68,16 @@ const maxTimeout = 10 * time.Minute
 
 // waitLimit returns how long a command waits: timeoutMs of the call, else the default, or the limit of the recorded
 // call when that is longer.
-func waitLimit(ctx context.Context, args arguments, absent time.Duration) time.Duration {
+func waitLimit(ctx context.Context, args syntax.Arguments, absent time.Duration) time.Duration {
 	return timeoutOf(args, max(absent, act.CallLimit(ctx)))
 }
 
 // actionLimit and assertionLimit return how long the command of a call waits.
-func (p *page) actionLimit(ctx context.Context, args arguments) time.Duration {
+func (p *page) actionLimit(ctx context.Context, args syntax.Arguments) time.Duration {
 	return waitLimit(ctx, args, p.limits().action)
 }
 
-func (p *page) assertionLimit(ctx context.Context, args arguments) time.Duration {
+func (p *page) assertionLimit(ctx context.Context, args syntax.Arguments) time.Duration {
 	return waitLimit(ctx, args, p.limits().assertion)
 }
 
@@ -86,8 +87,8 @@ func (l limits) of(call tool.Call) time.Duration {
 	if call.Timeout > 0 {
 		return call.Timeout
 	}
-	args := arguments(call.Args)
-	waits := max(timeoutOf(args, 0), time.Duration(min(args.number("seconds", 0), maxWait)*float64(time.Second)))
+	args := syntax.Arguments(call.Args)
+	waits := max(timeoutOf(args, 0), time.Duration(min(args.Number("seconds", 0), maxWait)*float64(time.Second)))
 	switch call.Tool {
 	case "navigate", "web_navigate", "launchApp", "web_waitForUrl", "web_waitForDownload", "web_waitForRequest",
 		"web_waitForResponse":

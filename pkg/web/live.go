@@ -22,7 +22,7 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 	if s.acts {
 		use = screen.ToAct
 	}
-	found, err := s.page.device.references.Lookup(s.target.ref, capture.tree, use)
+	found, err := s.page.device.references.Lookup(s.target.Ref, capture.tree, use)
 	if err != nil && (loading || s.page.isLoading()) && wait > pollSlice {
 		return observed{Tries: 1, Missing: err.Error() + "; the page is still loading"}, nil
 	}
@@ -33,11 +33,11 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 	l := &locator{search: s, node: found.Node, tree: capture.tree, element: e}
 	located, err := l.locate(ctx, s.page.device.located)
 	if err != nil || located == nil {
-		return observed{Tries: 1, Missing: fmt.Sprintf("the frame of %s, %s, does not respond", s.target.ref, found.Was)}, err
+		return observed{Tries: 1, Missing: fmt.Sprintf("the frame of %s, %s, does not respond", s.target.Ref, found.Was)}, err
 	}
 	if found.Again {
 		located.Again = fmt.Sprintf("%s is now %s, which was rendered in its place",
-			s.target.ref, s.page.device.references.Ref(found.Node))
+			s.target.Ref, s.page.device.references.Ref(found.Node))
 	}
 	s.page.device.located = located
 	o := observed{Tries: 1}

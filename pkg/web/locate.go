@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // maxSelectorName is the length of the longest name, in characters, that a selector has if there is another way.
@@ -90,7 +91,7 @@ func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedE
 		return nil, errGone // the page changed meanwhile
 	}
 	return nil, fault.New(fault.ToolFailed, "name it by ref or nodeSelector, or give it a test id",
-		"%s is %s, which no selector for a recording finds", l.search.target.ref, l.node)
+		"%s is %s, which no selector for a recording finds", l.search.target.Ref, l.node)
 }
 
 // finder returns a selector that finds the element, nil if it has none, and why the selector may find another element
@@ -424,7 +425,7 @@ func (l *locator) probe(given map[string]any) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := bySelector(selector)
+	t, _, err := syntax.BySelector(selector)
 	if err != nil {
 		return nil, err
 	}
@@ -476,9 +477,9 @@ func (l *locator) place(ctx context.Context, selector map[string]any) (total, in
 // placeIn returns how many elements of a frame match, and the place of that of l among them; -1 when it is not one of
 // them.
 func (s *search) placeIn(ctx context.Context, f *frame, l *locator) (count, index int, err error) {
-	if s.target.spec != nil {
+	if s.target.Spec != nil {
 		var found struct{ Count, Index int }
-		err := f.eval(ctx, "placeOfMarked", &found, s.target.spec, l.mark)
+		err := f.eval(ctx, "placeOfMarked", &found, s.target.Spec, l.mark)
 		if f != l.element.frame {
 			found.Index = -1
 		}

@@ -15,11 +15,12 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // locate returns the selector for an element of a capture.
 func (u *testSession) locate(c *pageCapture, n *screen.Node) (*locatedElement, error) {
-	s := u.page().search(target{ref: u.device.(*webDevice).references.Ref(n)}, check{unique: true})
+	s := u.page().search(syntax.Target{Ref: u.device.(*webDevice).references.Ref(n)}, check{unique: true})
 	return (&locator{search: s, node: n, tree: c.tree, element: c.elements[n]}).locate(u.t.Context(), nil)
 }
 
@@ -57,7 +58,7 @@ func (u *testSession) isFoundBy(e element, given map[string]any) string {
 	if err != nil {
 		return err.Error()
 	}
-	found, _, err := bySelector(selector)
+	found, _, err := syntax.BySelector(selector)
 	if err != nil {
 		return err.Error()
 	}

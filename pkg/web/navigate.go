@@ -37,7 +37,7 @@ func success(format string, args ...any) tool.Result {
 }
 
 func webNavigate(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	action, err := arguments(args).word("action", "GOTO", "BACK", "FORWARD")
+	action, err := syntax.Arguments(args).Word("action", "GOTO", "BACK", "FORWARD")
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -47,11 +47,11 @@ func webNavigate(ctx context.Context, p *page, args map[string]any) (tool.Result
 	case "FORWARD":
 		return p.goInHistory(ctx, 1, "forward")
 	}
-	until, err := arguments(args).word("waitUntil", "LOAD", "DOMCONTENTLOADED")
+	until, err := syntax.Arguments(args).Word("waitUntil", "LOAD", "DOMCONTENTLOADED")
 	if err != nil {
 		return tool.Result{}, err
 	}
-	address, err := p.resolveURL(arguments(args).text("url"))
+	address, err := p.resolveURL(syntax.Arguments(args).Text("url"))
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -61,7 +61,7 @@ func webNavigate(ctx context.Context, p *page, args map[string]any) (tool.Result
 // limited returns a handler that ends after timeoutMs.
 func limited(run handler) handler {
 	return func(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-		if arguments(args).has("timeoutMs") {
+		if syntax.Arguments(args).Has("timeoutMs") {
 			var cancel context.CancelFunc
 			ctx, cancel = act.WithCallLimit(ctx, timeoutOf(args, 0))
 			defer cancel()
@@ -72,7 +72,7 @@ func limited(run handler) handler {
 
 // navigate opens a URL.
 func navigate(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	address, err := p.resolveURL(arguments(args).text("url"))
+	address, err := p.resolveURL(syntax.Arguments(args).Text("url"))
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -453,7 +453,7 @@ func (p *page) goInHistory(ctx context.Context, by int, where string) (tool.Resu
 }
 
 func webWaitForURL(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
+	a := syntax.Arguments(args)
 	pattern, err := patternOf(a, "pattern")
 	if err != nil {
 		return tool.Result{}, err

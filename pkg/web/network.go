@@ -85,7 +85,7 @@ func networkCommands() []command {
 	const url = `"url": {"type": "string", "minLength": 1,
 		"description": "A URL, or a pattern: * for any characters but /, ** for any, {a,b} for one of several"}`
 	const method = `"method": {"type": "string", "minLength": 1, "description": "GET, POST …; any when absent"}`
-	limit := timeoutProperty + `, "default": 30000}`
+	limit := syntax.TimeoutProperty + `, "default": 30000}`
 	list := []command{
 		newCommand("web_route", "Answers requests from now on, or delays or aborts them. The last route that matches is used.",
 			url+", "+method+`, "status": {"type": "integer", "minimum": 200, "maximum": 599, "default": 200},
@@ -201,9 +201,9 @@ type networkPattern struct {
 	status int    // 0 for any
 }
 
-func (d *webDevice) readNetworkPattern(a arguments) (networkPattern, error) {
-	url, err := syntax.ParseURLPattern(a.text("url"), d.session.BaseURL)
-	return networkPattern{url, strings.ToUpper(a.text("method")), int(a.number("status", 0))}, err
+func (d *webDevice) readNetworkPattern(a syntax.Arguments) (networkPattern, error) {
+	url, err := syntax.ParseURLPattern(a.Text("url"), d.session.BaseURL)
+	return networkPattern{url, strings.ToUpper(a.Text("method")), int(a.Number("status", 0))}, err
 }
 
 func (p networkPattern) matches(url, method string) bool {
@@ -213,7 +213,7 @@ func (p networkPattern) matches(url, method string) bool {
 // wait waits for an exchange since the last action that matches and for which take returns true, and returns a copy of
 // it. Both are called with n.mu held.
 func (n *network) wait(
-	ctx context.Context, a arguments, what string, matches func(*exchange) bool, take func(*exchange) bool,
+	ctx context.Context, a syntax.Arguments, what string, matches func(*exchange) bool, take func(*exchange) bool,
 ) (found exchange, err error) {
 	limit := waitLimit(ctx, a, n.device.limits.navigation)
 	waiting, cancel := context.WithTimeout(ctx, limit)

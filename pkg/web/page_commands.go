@@ -14,11 +14,12 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 func webResize(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	width, height := int(a.number("width", 0)), int(a.number("height", 0))
+	a := syntax.Arguments(args)
+	width, height := int(a.Number("width", 0)), int(a.Number("height", 0))
 	metrics := p.device.backend.options.emulation.Metrics(width, height)
 	for _, open := range p.context.openPages() {
 		if open != p {
@@ -36,7 +37,7 @@ func webResize(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 const maxWait = 30
 
 func webWait(ctx context.Context, _ *page, args map[string]any) (tool.Result, error) {
-	seconds := min(arguments(args).number("seconds", 1), maxWait)
+	seconds := min(syntax.Arguments(args).Number("seconds", 1), maxWait)
 	if err := act.Pause(ctx, time.Duration(seconds*float64(time.Second))); err != nil {
 		return tool.Result{}, err
 	}
@@ -48,7 +49,7 @@ const maxResult = 8 << 20
 
 // webEvaluate runs web_evaluate and evaluateJs.
 func webEvaluate(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	value, err := p.evaluate(ctx, arguments(args).text("script"))
+	value, err := p.evaluate(ctx, syntax.Arguments(args).Text("script"))
 	if thrown, ok := errors.AsType[*scriptError](err); ok {
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "the script failed: %s", thrown.text)
 	}

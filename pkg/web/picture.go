@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/picture"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // pictureCommand describes verifyScreenshot.
@@ -18,26 +19,26 @@ func pictureCommand() command {
 		"Fails unless the page, or an element, looks as in a picture beside the trail.",
 		picture.Properties+`, "fullPage": {"type": "boolean", "default": false, "description": "The whole page, not only what is in the window"},
 			"mask": {"type": "array", "items": {"type": "object", "additionalProperties": false, "minProperties": 1, "properties": {`+
-			elementReference()+`}}, "description": "Elements that may look different"}, `+elementProperties(),
+			syntax.ElementReference()+`}}, "description": "Elements that may look different"}, `+syntax.ElementProperties(),
 		webVerifyScreenshot, "name").checkedBy(checkPicture)
 }
 
 // checkPicture checks the arguments of verifyScreenshot.
-func checkPicture(args arguments) error {
+func checkPicture(args syntax.Arguments) error {
 	_, err := maskTargets(args)
-	if args.flag("fullPage", false) && (args.has("ref") || args.has("nodeSelector")) {
+	if args.Flag("fullPage", false) && (args.Has("ref") || args.Has("nodeSelector")) {
 		err = errors.Join(err, fault.New(fault.InvalidArguments, "leave out one of them", "fullPage is the page, not an element"))
 	}
-	return errors.Join(picture.CheckName(args.text("name")), checkOptionalElement(args), err)
+	return errors.Join(picture.CheckName(args.Text("name")), checkOptionalElement(args), err)
 }
 
 // maskTargets returns the elements that may look different.
-func maskTargets(args arguments) ([]target, error) {
-	var targets []target
+func maskTargets(args syntax.Arguments) ([]syntax.Target, error) {
+	var targets []syntax.Target
 	list, _ := args["mask"].([]any)
 	for _, item := range list {
 		given, _ := item.(map[string]any)
-		t, err := elementOf(given)
+		t, err := syntax.ElementOf(given)
 		if err != nil {
 			return nil, err
 		}
@@ -47,12 +48,12 @@ func maskTargets(args arguments) ([]target, error) {
 }
 
 func webVerifyScreenshot(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	shot := &pageShot{page: p, fullPage: a.flag("fullPage", false), strict: p.strict(a)}
+	a := syntax.Arguments(args)
+	shot := &pageShot{page: p, fullPage: a.Flag("fullPage", false), strict: p.strict(a)}
 	var err error
-	if a.has("ref") || a.has("nodeSelector") {
-		var t target
-		if t, err = elementOf(a); err != nil {
+	if a.Has("ref") || a.Has("nodeSelector") {
+		var t syntax.Target
+		if t, err = syntax.ElementOf(a); err != nil {
 			return tool.Result{}, err
 		}
 		shot.element = &t
@@ -62,8 +63,8 @@ func webVerifyScreenshot(ctx context.Context, p *page, args map[string]any) (too
 	}
 	defer shot.resume(context.WithoutCancel(ctx))
 	return p.device.session.Baselines.Verify(ctx, picture.Check{
-		Name: a.text("name"), Threshold: a.number("threshold", picture.DefaultThreshold),
-		MaxDiffRatio: a.number("maxDiffRatio", picture.DefaultMaxDiffRatio),
+		Name: a.Text("name"), Threshold: a.Number("threshold", picture.DefaultThreshold),
+		MaxDiffRatio: a.Number("maxDiffRatio", picture.DefaultMaxDiffRatio),
 		Limit:        p.assertionLimit(ctx, a), Pause: 3 * pollInterval, Take: shot.take,
 	})
 }
@@ -71,8 +72,8 @@ func webVerifyScreenshot(ctx context.Context, p *page, args map[string]any) (too
 // pageShot takes pictures of a page whose animations and caret are stopped.
 type pageShot struct {
 	page             *page
-	element          *target // nil for the page
-	masks            []target
+	element          *syntax.Target // nil for the page
+	masks            []syntax.Target
 	fullPage, strict bool
 }
 
@@ -161,7 +162,7 @@ func (s *pageShot) boxOfElement(ctx context.Context) (*box, error) {
 func (s *pageShot) boxesOfMasks(ctx context.Context) ([]box, error) {
 	var found []box
 	for _, t := range s.masks {
-		if t.spec == nil {
+		if t.Spec == nil {
 			o, err := s.page.search(t, check{name: "box"}).do(ctx, 0, nil)
 			if err != nil {
 				continue // what is not there needs no mask
@@ -175,7 +176,7 @@ func (s *pageShot) boxesOfMasks(ctx context.Context) ([]box, error) {
 		}
 		for _, f := range s.page.frames() {
 			var boxes []box
-			if err := f.eval(ctx, "boxes", &boxes, t.spec); err != nil && !errors.Is(err, errGone) {
+			if err := f.eval(ctx, "boxes", &boxes, t.Spec); err != nil && !errors.Is(err, errGone) {
 				return nil, err
 			}
 			for _, b := range boxes {

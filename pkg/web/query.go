@@ -10,12 +10,13 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // Queries observe the page once, or until timeoutMs is over. An element that is not found is a result, not an error.
 
 func isVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := coreTarget(args)
+	t, err := syntax.CoreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -37,7 +38,7 @@ func isNotFound(err error) bool {
 }
 
 func hasText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	q, err := textQueryOf(args)
+	q, err := syntax.ParseTextQuery(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -49,7 +50,7 @@ func hasText(ctx context.Context, p *page, args map[string]any) (tool.Result, er
 }
 
 func getElementText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := coreTarget(args)
+	t, err := syntax.CoreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -64,7 +65,7 @@ func getElementText(ctx context.Context, p *page, args map[string]any) (tool.Res
 }
 
 func getElementCount(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := coreTarget(args)
+	t, err := syntax.CoreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}

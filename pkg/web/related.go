@@ -14,7 +14,7 @@ import (
 // captureRelated captures the documents in which relatedNodes looks for the elements of this try, if the target has
 // relations.
 func (s *search) captureRelated(ctx context.Context) (err error) {
-	if s.target.related == nil {
+	if s.target.Related == nil {
 		return nil
 	}
 	s.documents, err = s.page.captureFrames(ctx)
@@ -29,10 +29,10 @@ func (s *search) relatedNodes(ctx context.Context, f *frame) ([]axNode, error) {
 		return nil, errGone // the frame was added after the capture, or does not respond
 	}
 	l := &lookup{
-		frame: f, snapshot: aria.Snapshot(document.Capture), exhaustive: s.target.exhaustive,
+		frame: f, snapshot: aria.Snapshot(document.Capture), exhaustive: s.target.Exhaustive,
 		found: map[*screen.Block][]screen.Key{}, all: map[int]bool{},
 	}
-	selectors := s.target.selectors()
+	selectors := s.target.Selectors()
 	for _, selector := range selectors {
 		if err := l.selector(ctx, selector); err != nil {
 			return nil, err

@@ -76,21 +76,21 @@ func (r *route) String() string {
 }
 
 // readRoute reads the arguments of web_route.
-func (d *webDevice) readRoute(a arguments) (*route, error) {
+func (d *webDevice) readRoute(a syntax.Arguments) (*route, error) {
 	r := &route{
-		abort: a.flag("abort", false), delay: time.Duration(a.number("delayMs", 0)) * time.Millisecond,
-		answers: a.has("status") || a.has("headers") || a.has("body") || a.has("bodyFile"), headers: map[string]string{},
+		abort: a.Flag("abort", false), delay: time.Duration(a.Number("delayMs", 0)) * time.Millisecond,
+		answers: a.Has("status") || a.Has("headers") || a.Has("body") || a.Has("bodyFile"), headers: map[string]string{},
 	}
 	var err error
 	if r.pattern, err = d.readNetworkPattern(a); err != nil {
 		return nil, err
 	}
-	r.pattern.status, r.status = 0, int(a.number("status", http.StatusOK))
+	r.pattern.status, r.status = 0, int(a.Number("status", http.StatusOK))
 	switch {
 	case r.abort && r.answers:
 		return nil, fault.New(fault.InvalidArguments, "remove abort, or status, headers, body and bodyFile",
 			"a request that is aborted has no answer")
-	case a.has("body") && a.has("bodyFile"):
+	case a.Has("body") && a.Has("bodyFile"):
 		return nil, fault.New(fault.InvalidArguments, "remove one of them", "body and bodyFile cannot be used together")
 	case !r.abort && !r.answers && r.delay == 0:
 		return nil, fault.New(fault.InvalidArguments, "add status, headers, body, bodyFile, delayMs or abort",
@@ -114,17 +114,17 @@ func (d *webDevice) readRoute(a arguments) (*route, error) {
 }
 
 // readRouteBody sets the body of a route, and returns its media type.
-func (d *webDevice) readRouteBody(a arguments, r *route) (kind string, err error) {
+func (d *webDevice) readRouteBody(a syntax.Arguments, r *route) (kind string, err error) {
 	text, isText := a["body"].(string)
 	switch {
-	case a.has("bodyFile"):
-		path, err := d.findFile("bodyFile", a.text("bodyFile"))
+	case a.Has("bodyFile"):
+		path, err := d.findFile("bodyFile", a.Text("bodyFile"))
 		if err != nil {
 			return "", err
 		}
 		r.body, err = files.Read(path, maxRouteBody)
 		return cmp.Or(mime.TypeByExtension(filepath.Ext(path)), http.DetectContentType(r.body)), err
-	case !isText && a.has("body"):
+	case !isText && a.Has("body"):
 		r.body = marshal(a["body"])
 		return "application/json", nil
 	}
@@ -199,7 +199,7 @@ func preflightHeaders(request pausedRequest) map[string]string {
 }
 
 func webUnroute(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	n, url := p.device.network, arguments(args).text("url")
+	n, url := p.device.network, syntax.Arguments(args).Text("url")
 	n.mu.Lock()
 	before := len(n.routes)
 	var urls []string

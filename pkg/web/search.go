@@ -67,7 +67,7 @@ type observed struct {
 // search finds the element of a target in the frames of a page, the main one first. It implements act.Screen.
 type search struct {
 	page       *page
-	target     target
+	target     syntax.Target
 	check      check
 	acts       bool                     // the search is for an action
 	round      int                      // how often a page around the frame of the element did not let the pointer reach it
@@ -78,13 +78,13 @@ type search struct {
 	changes    *changeWatcher           // nil before the first wait
 }
 
-func (p *page) search(t target, c check) *search { return &search{page: p, target: t, check: c} }
+func (p *page) search(t syntax.Target, c check) *search { return &search{page: p, target: t, check: c} }
 
 // action returns an action on the element of a search.
 func (s *search) action(ready time.Duration, perform func(context.Context, observed) error) *act.Action[observed] {
 	a := &act.Action[observed]{
 		Screen:   s,
-		Selector: s.target.selector,
+		Selector: s.target.Selector,
 		Want:     s.check.want,
 		Place:    "the page",
 		Limits:   s.page.limits().within(ready),
@@ -111,13 +111,13 @@ func (s *search) do(
 // notes say which of several elements o is, that it has the text of the selector only as a part, and what is ignored.
 func (s *search) notes(o observed) remarks {
 	var list remarks
-	if o.Count > 1 && !s.target.selector.Indexed {
+	if o.Count > 1 && !s.target.Selector.Indexed {
 		list = append(list, fmt.Sprintf("first of %d", o.Count))
 	}
 	if o.Partial {
-		list = append(list, fmt.Sprintf("only part of its text is %s", s.target.selector.Text))
+		list = append(list, fmt.Sprintf("only part of its text is %s", s.target.Selector.Text))
 	}
-	return append(list, s.target.ignored...)
+	return append(list, s.target.Ignored...)
 }
 
 // remarks are notes of a result, see tool.Result.
@@ -170,16 +170,16 @@ func (s *search) Observe(ctx context.Context, wait time.Duration) (act.Observati
 // find finds the element and checks it, once or for a slice of time.
 func (s *search) find(ctx context.Context, wait time.Duration) (observed, error) {
 	switch {
-	case s.target.ref != "" && s.page.device.session.Live && ctx.Value(callFromTrail{}) == nil:
+	case s.target.Ref != "" && s.page.device.session.Live && ctx.Value(callFromTrail{}) == nil:
 		return s.findShown(ctx, wait)
-	case s.target.ref != "":
+	case s.target.Ref != "":
 		return s.findByRef(ctx, wait)
 	}
 	if err := s.captureRelated(ctx); err != nil {
 		return observed{}, err
 	}
 	frames := s.page.frames()
-	if s.check.unique && !s.target.selector.Indexed && len(frames) > 1 {
+	if s.check.unique && !s.target.Selector.Indexed && len(frames) > 1 {
 		return s.findUnique(ctx, frames, wait)
 	}
 	none := observed{Tries: 1}
@@ -206,8 +206,8 @@ func (s *search) find(ctx context.Context, wait time.Duration) (observed, error)
 
 // index returns the index of the target, or -1 for the first element.
 func (s *search) index() int {
-	if s.target.selector.Indexed {
-		return s.target.selector.Index
+	if s.target.Selector.Indexed {
+		return s.target.Selector.Index
 	}
 	return -1
 }
@@ -289,26 +289,26 @@ func (s *search) findIn(ctx context.Context, f *frame, index int, wait time.Dura
 	if err != nil {
 		return observed{}, err
 	}
-	if len(nodes) > 0 || s.target.spec == nil {
+	if len(nodes) > 0 || s.target.Spec == nil {
 		return s.chooseNode(ctx, f, nodes, names, index, wait)
 	}
 	slice := min(pollSlice, wait)
-	if only && !s.target.text { // controls with the name may appear, which page.js does not look for
+	if only && !s.target.Text { // controls with the name may appear, which page.js does not look for
 		slice = min(singleFrameSlice, wait)
 	}
-	return s.observe(ctx, f, s.target.spec, nil, index, slice, only && !s.target.text)
+	return s.observe(ctx, f, s.target.Spec, nil, index, slice, only && !s.target.Text)
 }
 
 // nodes returns the elements in the accessibility tree of a frame that match the target, and the names of other
 // elements with its role.
 func (s *search) nodes(ctx context.Context, f *frame) (nodes []axNode, names []string, err error) {
 	switch {
-	case s.target.related != nil:
+	case s.target.Related != nil:
 		nodes, err = s.relatedNodes(ctx, f)
-	case s.target.text:
-		nodes, err = f.controlsNamed(ctx, s.target.name.text, s.check.preferredRoles)
-	case s.target.spec == nil:
-		nodes, names, err = f.byRole(ctx, s.target.role, s.target.name, s.changes == nil)
+	case s.target.Text:
+		nodes, err = f.controlsNamed(ctx, s.target.Name.Text, s.check.preferredRoles)
+	case s.target.Spec == nil:
+		nodes, names, err = f.byRole(ctx, s.target.Role, s.target.Name, s.changes == nil)
 		if err == nil && len(nodes) == 0 && f.parent == nil {
 			nodes, err = s.page.snapshotNodes(ctx, s.target)
 		}
@@ -319,9 +319,9 @@ func (s *search) nodes(ctx context.Context, f *frame) (nodes []axNode, names []s
 // snapshotNodes returns the elements with the target's role and name in the snapshots that recordings are made from.
 // They may lack the name in the browser's accessibility tree, which gives no names to rows, for example. The name of an
 // element without one is its text, as in relations.
-func (p *page) snapshotNodes(ctx context.Context, t target) ([]axNode, error) {
+func (p *page) snapshotNodes(ctx context.Context, t syntax.Target) ([]axNode, error) {
 	snapshot := aria.Snapshot
-	if t.role == "generic" { // what people click although it has no role
+	if t.Role == "generic" { // what people click although it has no role
 		snapshot = aria.LiveSnapshot
 	}
 	tree, err := p.treeOf(ctx, snapshot)
@@ -330,8 +330,8 @@ func (p *page) snapshotNodes(ctx context.Context, t target) ([]axNode, error) {
 	}
 	var nodes []axNode
 	for _, line := range tree.Lines() {
-		exactly, _ := t.name.matches(cmp.Or(line.Name, line.Text))
-		if exactly && line.BackendNodeID != 0 && (t.role == "" || line.Role == t.role) {
+		exactly, _ := t.Name.Matches(cmp.Or(line.Name, line.Text))
+		if exactly && line.BackendNodeID != 0 && (t.Role == "" || line.Role == t.Role) {
 			nodes = append(nodes, axNode{
 				Role: axValue{line.Role}, Name: axValue{line.Name},
 				BackendNodeID: line.BackendNodeID,
@@ -426,20 +426,20 @@ func selectorError(err error, css string) error {
 // findByRef checks the element that the target's reference refers to now. It is an error when the reference referred to
 // another element earlier in the same call.
 func (s *search) findByRef(ctx context.Context, wait time.Duration) (observed, error) {
-	f, line, ok, err := s.page.atPosition(ctx, s.target.ref)
+	f, line, ok, err := s.page.atPosition(ctx, s.target.Ref)
 	if err != nil {
 		return observed{}, err
 	}
 	if !ok {
 		return observed{
 			Tries:   1,
-			Missing: s.target.ref + " does not exist: numbers are those of the page as it is now",
+			Missing: s.target.Ref + " does not exist: numbers are those of the page as it is now",
 		}, nil
 	}
 	identity := fmt.Sprintf("%s %q", line.Role, line.Name)
 	if s.identity != "" && identity != s.identity {
 		return observed{}, fault.New(fault.ToolFailed, "name the element itself, with nodeSelector or ref",
-			"the page changed: %s was %s and is now %s", s.target.ref, s.identity, identity)
+			"the page changed: %s was %s and is now %s", s.target.Ref, s.identity, identity)
 	}
 	s.identity = identity
 	o, err := s.observeNode(ctx, f, line.BackendNodeID, wait)
@@ -546,15 +546,15 @@ func (s *search) WaitForChange(ctx context.Context, limit time.Duration) {
 
 // Similar implements act.Screen.
 func (s *search) Similar(ctx context.Context) []string {
-	if s.target.spec == nil {
+	if s.target.Spec == nil {
 		wanted := ""
-		if s.target.name != nil {
-			wanted = s.target.name.text
+		if s.target.Name != nil {
+			wanted = s.target.Name.Text
 		}
 		return syntax.Nearest(wanted, s.otherNames)
 	}
 	for _, kind := range []string{"css", "testId", "id", "text"} {
-		if value, ok := s.target.spec[kind]; ok {
+		if value, ok := s.target.Spec[kind]; ok {
 			return s.page.similar(ctx, value, kind)
 		}
 	}

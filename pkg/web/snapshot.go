@@ -9,6 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // keptBytes is the maximum size in bytes of the text of a page in files.
@@ -99,8 +100,8 @@ func (f *frame) backendID(ctx context.Context, element *handle) (int, error) {
 }
 
 func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	v, err := p.view(ctx, device.ViewOptions{Within: a.text("within")})
+	a := syntax.Arguments(args)
+	v, err := p.view(ctx, device.ViewOptions{Within: a.Text("within")})
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -108,7 +109,7 @@ func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result
 	if err != nil {
 		return tool.Result{}, err
 	}
-	name := a.text("screenName")
+	name := a.Text("screenName")
 	if name == "" {
 		name = "screen"
 	}
@@ -121,7 +122,7 @@ func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result
 			return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keep the snapshot")
 		}
 	}
-	maxBytes := max(1, int(a.number("maxBytes", snapshotBytes)))
+	maxBytes := max(1, int(a.Number("maxBytes", snapshotBytes)))
 	list := v.Part.Text(screen.TextOptions{MaxBytes: maxBytes, Ref: v.Ref})
 	result := success("kept %s.png and %s.txt of %s\n%s", name, name, p.url(), list)
 	if list.Left > 0 {

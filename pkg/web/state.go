@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // states are what web_verifyState verifies.
@@ -20,16 +21,16 @@ func stateCommand() command {
 	pattern := "^(?i:" + strings.Join(states(), "|") + ")$"
 	return newCommand("web_verifyState", "Fails unless the first element that matches is in a state.",
 		`"state": {"type": "string", "pattern": "`+pattern+`", "description": "`+strings.Join(states(), ", ")+`"}, `+
-			elementProperties(), webVerifyState, "state").checkedBy(checkVerified)
+			syntax.ElementProperties(), webVerifyState, "state").checkedBy(checkVerified)
 }
 
 func webVerifyState(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	t, err := verifiedElementOf(a)
+	a := syntax.Arguments(args)
+	t, err := syntax.VerifiedElementOf(a)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	state, err := a.word("state", states()...)
+	state, err := a.Word("state", states()...)
 	if err != nil {
 		return tool.Result{}, err
 	}

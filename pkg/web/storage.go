@@ -26,7 +26,7 @@ func stateCommands() []command {
 			checkedBy(checkState),
 		newCommand("web_applyCookies", "Sets cookies.",
 			`"cookiesJson": {"description": "A list of cookies, or a result of web_getStorageState"}`,
-			webApplyCookies, "cookiesJson").checkedBy(func(args arguments) error {
+			webApplyCookies, "cookiesJson").checkedBy(func(args syntax.Arguments) error {
 			_, err := cookiesOf(args)
 			return err
 		}),
@@ -176,7 +176,7 @@ func jsonOf(value any) string {
 }
 
 // cookiesOf reads the argument cookiesJson.
-func cookiesOf(args arguments) (storage.State, error) {
+func cookiesOf(args syntax.Arguments) (storage.State, error) {
 	state, err := storage.ParseCookies(jsonOf(args["cookiesJson"]))
 	if err != nil {
 		err = fault.Wrap(fault.InvalidArguments, err,
@@ -201,7 +201,7 @@ func (c *browserContext) setCookies(ctx context.Context, cookies []storage.Cooki
 func webApplyStorageState(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	state, given, err := givenState(args)
 	if err == nil && !given {
-		state, err = p.stateOfFile(arguments(args).text("path"))
+		state, err = p.stateOfFile(syntax.Arguments(args).Text("path"))
 	}
 	if err != nil {
 		return tool.Result{}, err
@@ -214,17 +214,17 @@ func webApplyStorageState(ctx context.Context, p *page, args map[string]any) (to
 }
 
 // checkState checks the arguments of web_applyStorageState, but no file.
-func checkState(args arguments) error {
+func checkState(args syntax.Arguments) error {
 	_, _, err := givenState(args)
 	return err
 }
 
 // givenState reads the argument json. given is false if a file is named instead.
-func givenState(args arguments) (state storage.State, given bool, err error) {
-	if args.has("path") == args.has("json") {
+func givenState(args syntax.Arguments) (state storage.State, given bool, err error) {
+	if args.Has("path") == args.Has("json") {
 		return state, false, fault.New(fault.InvalidArguments, "write one of them", "web_applyStorageState needs either path or json")
 	}
-	if !args.has("json") {
+	if !args.Has("json") {
 		return state, false, nil
 	}
 	state, err = stateOf([]byte(jsonOf(args["json"])))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // tabCommands are the commands for tabs.
@@ -18,10 +19,10 @@ func tabCommands() []command {
 		"title": {"type": "string", "minLength": 1, "description": "A regular expression found in the title"}`
 	list := []command{
 		newCommand("web_waitForTab", "Waits for a tab that the page opened, and makes it current when it has loaded.",
-			patterns+", "+timeoutProperty+`}`, webWaitForTab),
+			patterns+", "+syntax.TimeoutProperty+`}`, webWaitForTab),
 		newCommand("web_switchTab", "Makes another open tab current.",
 			`"index": {"type": "integer", "minimum": 0, "description": "Its place in web_listTabs, from 0"}, `+patterns+", "+
-				timeoutProperty+`}`, webSwitchTab),
+				syntax.TimeoutProperty+`}`, webSwitchTab),
 		newCommand("web_closeTab", "Closes the current tab, and makes the one that opened it current.", "", webCloseTab),
 		newCommand("web_listTabs", "Returns index, URL and title of the open tabs, and which one is current.", "", webListTabs),
 	}
@@ -38,14 +39,14 @@ type tabPattern struct {
 	words      string // for messages
 }
 
-func readTabPattern(a arguments) (tabPattern, error) {
-	t := tabPattern{index: int(a.number("index", -1))}
+func readTabPattern(a syntax.Arguments) (tabPattern, error) {
+	t := tabPattern{index: int(a.Number("index", -1))}
 	var words []string
 	if t.index >= 0 {
 		words = append(words, fmt.Sprintf("index %d", t.index))
 	}
 	for name, to := range map[string]**regexp.Regexp{"urlPattern": &t.url, "title": &t.title} {
-		if !a.has(name) {
+		if !a.Has(name) {
 			continue
 		}
 		pattern, err := patternOf(a, name)
@@ -102,7 +103,7 @@ func webSwitchTab(ctx context.Context, p *page, args map[string]any) (tool.Resul
 
 // waitForTab waits until an open tab matches, and makes it current. Of several it takes the newest one.
 func (c *browserContext) waitForTab(
-	ctx context.Context, args arguments, pattern tabPattern, accepts func(*page) bool,
+	ctx context.Context, args syntax.Arguments, pattern tabPattern, accepts func(*page) bool,
 ) (*page, error) {
 	limit := timeoutOf(args, c.device.limits.action)
 	waiting, cancel := context.WithTimeout(ctx, limit)

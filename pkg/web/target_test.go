@@ -8,6 +8,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // web is a nodeSelector for the web.
@@ -152,7 +153,7 @@ func TestNameMatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exactly, folded := newName(pattern).matches(tt.is)
+		exactly, folded := syntax.NewElementName(pattern).Matches(tt.is)
 		if exactly != tt.exactly || folded != tt.folded {
 			t.Errorf("%q and %q: %v, %v", tt.pattern, tt.is, exactly, folded)
 		}
@@ -162,7 +163,7 @@ func TestNameMatches(t *testing.T) {
 func TestElementArgumentsThatAreInvalid(t *testing.T) {
 	t.Parallel()
 	button := map[string]any{"ariaRole": "button"}
-	for want, args := range map[string]arguments{
+	for want, args := range map[string]syntax.Arguments{
 		"no argument says which element is meant":                {},
 		"nodeSelector.beneath: unknown key":                      {"nodeSelector": map[string]any{"beneath": 1}},
 		"nodeSelector.web.css: unknown key":                      {"nodeSelector": web("css", "a")},
@@ -179,12 +180,12 @@ func TestElementArgumentsThatAreInvalid(t *testing.T) {
 		`ref: "text=Save" is the syntax of another tool`: {"ref": "text=Save"},
 		`ref: "//div[1]" is the syntax of another tool`:  {"ref": "//div[1]"},
 	} {
-		_, err := elementOf(args)
+		_, err := syntax.ElementOf(args)
 		if fault.KindOf(err) != fault.InvalidArguments || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
 		}
 	}
-	_, err := elementOf(arguments{"nodeSelector": map[string]any{"iosMaestro": map[string]any{"textRegex": "x"}}})
+	_, err := syntax.ElementOf(syntax.Arguments{"nodeSelector": map[string]any{"iosMaestro": map[string]any{"textRegex": "x"}}})
 	if err == nil || !strings.Contains(fault.As(err).Hint, "nodeSelector.iosMaestro matches nothing on a web page") {
 		t.Errorf("a block of another driver: %v", err)
 	}

@@ -4,98 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
-	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
-// textQuery is what web_verifyTextVisible looks for: a text, or a match of a regular expression.
-type textQuery struct {
-	text, pattern string
-	options       map[string]any // of page.js
-}
-
-func textQueryOf(args arguments) (q textQuery, err error) {
-	q.text, q.pattern = args.text("text"), args.text("pattern")
-	switch hasText, hasPattern := args.has("text"), args.has("pattern"); {
-	case hasText == hasPattern:
-		err = fault.New(fault.InvalidArguments, "give one of text and pattern", "%s of text and pattern are given",
-			map[bool]string{true: "both", false: "none"}[hasText])
-	case hasText && isBlank(q.text):
-		err = fault.New(fault.InvalidArguments, "", "text is empty, and every page has that")
-	case hasText:
-		q.options = map[string]any{"text": q.text, "exact": args.flag("exact", false)}
-	case args.flag("exact", false):
-		err = fault.New(fault.InvalidArguments, "write ^ and $ for the beginning and the end of an element's text",
-			"exact says nothing about a pattern")
-	default:
-		q.options, err = patternOptions(q.pattern)
-	}
-	return q, err
-}
-
-// String returns what is looked for in words, as the subject of a sentence.
-func (q textQuery) String() string {
-	if q.pattern != "" {
-		return fmt.Sprintf("a text that matches %q", q.pattern)
-	}
-	return fmt.Sprintf("%q", q.text)
-}
-
-// target returns what messages call the text.
-func (q textQuery) target() target {
-	if q.pattern != "" {
-		return newTarget("%s", q)
-	}
-	t := byText(q.text)
-	t.selector.Text = "text " + t.selector.Text
-	if q.options["exact"] == true {
-		t.selector.Text = "element with exactly the " + t.selector.Text
-	}
-	return t
-}
-
-// withinProperty is the argument of a check for the element in which a text is looked for.
-func withinProperty() string {
-	return `"within": {"type": "object", "additionalProperties": false, "minProperties": 1,
-		"description": "The only element that matches; just what is in it counts", "properties": {` + elementReference() + "}}"
-}
-
-// withinOf returns the target of the argument within; ok is false without one.
-func withinOf(args arguments) (t target, ok bool, err error) {
-	if !args.has("within") {
-		return t, false, nil
-	}
-	given, _ := args["within"].(map[string]any)
-	t, err = verifiedElementOf(given)
-	if known := fault.As(err); known != nil {
-		err = fault.New(known.Kind, known.Hint, "within: %s", known.Message)
-	}
-	return t, true, err
-}
-
-// isBlank reports whether page.js finds a text in every other: it ignores invisible characters.
-func isBlank(text string) bool {
-	return strings.Trim(text, " \t\r\n\f\v\u00a0\u00ad\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"+
-		"\u200a\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2066\u2067\u2068\u2069\u3000\ufeff") == ""
-}
-
-func checkText(args arguments) error {
-	_, err := textQueryOf(args)
-	_, _, within := withinOf(args)
+func checkText(args syntax.Arguments) error {
+	_, err := syntax.ParseTextQuery(args)
+	_, _, within := syntax.WithinOf(args)
 	return errors.Join(err, within)
 }
 
 func webVerifyTextVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	q, err := textQueryOf(args)
+	q, err := syntax.ParseTextQuery(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	limit := p.assertionLimit(ctx, args)
-	t, within, err := withinOf(args)
+	t, within, err := syntax.WithinOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -104,20 +32,20 @@ func webVerifyTextVisible(ctx context.Context, p *page, args map[string]any) (to
 		if err != nil {
 			return tool.Result{}, err
 		}
-		return success("%s is visible%s%s", q, q.partOf(o), textRemarks(o)), nil
+		return success("%s is visible%s%s", q, partOf(q, o), textRemarks(o)), nil
 	}
-	o, err := p.search(t, check{name: "shows", want: "showing " + q.String(), unique: true, options: q.options}).do(ctx, limit, nil)
+	o, err := p.search(t, check{name: "shows", want: "showing " + q.String(), unique: true, options: q.Options}).do(ctx, limit, nil)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	p.locateWithin(args)
-	return success("%s is visible in %s%s%s", q, o, q.partOf(o), textRemarks(o)), nil
+	return success("%s is visible in %s%s%s", q, o, partOf(q, o), textRemarks(o)), nil
 }
 
 // partOf says of what text the one that was found is a part; empty if it is the whole text of an element.
-func (q textQuery) partOf(o observed) string {
+func partOf(q syntax.TextQuery, o observed) string {
 	switch {
-	case q.pattern != "":
+	case q.Pattern != "":
 		return fmt.Sprintf(", in %q", shorten(o.Text))
 	case o.TextPart:
 		return fmt.Sprintf(", as a part of %q", shorten(o.Text))
@@ -141,7 +69,7 @@ func textRemarks(o observed) remarks {
 }
 
 // locateWithin makes the reference of a live session in the argument within a selector of the recording.
-func (p *page) locateWithin(args arguments) {
+func (p *page) locateWithin(args syntax.Arguments) {
 	if l := p.device.located; l != nil {
 		given, _ := args["within"].(map[string]any)
 		p.device.located = &locatedElement{Located: *l.InArgument("within", given)}
@@ -149,19 +77,19 @@ func (p *page) locateWithin(args arguments) {
 }
 
 func webVerifyTextNotVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	q, err := textQueryOf(args)
+	q, err := syntax.ParseTextQuery(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	limit := p.assertionLimit(ctx, args)
-	t, within, err := withinOf(args)
+	t, within, err := syntax.WithinOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	if within {
 		return p.verifyHiddenWithin(ctx, q, t, args, limit)
 	}
-	err = p.waitForAbsence(ctx, q.target(), limit,
+	err = p.waitForAbsence(ctx, q.Target(), limit,
 		func(ctx context.Context) (act.Observation[observed], error) {
 			seen := act.Observation[observed]{Ready: true}
 			err := p.eachFrame(ctx, func(ctx context.Context, f *frame) (bool, error) {
@@ -181,9 +109,9 @@ func webVerifyTextNotVisible(ctx context.Context, p *page, args map[string]any) 
 
 // verifyHiddenWithin fails unless the element of a target is visible and does not show a text.
 func (p *page) verifyHiddenWithin(
-	ctx context.Context, q textQuery, t target, args arguments, limit time.Duration,
+	ctx context.Context, q syntax.TextQuery, t syntax.Target, args syntax.Arguments, limit time.Duration,
 ) (tool.Result, error) {
-	s := p.search(t, check{name: "hides", unique: true, options: q.options})
+	s := p.search(t, check{name: "hides", unique: true, options: q.Options})
 	var element observed
 	err := p.waitFor(ctx, t, "without "+q.String(), limit, func(ctx context.Context) (act.Observation[observed], error) {
 		seen, err := s.Observe(ctx, 0)
@@ -207,24 +135,24 @@ func (p *page) verifyHiddenWithin(
 func getTextCommand() command {
 	return newCommand("web_getText", "Returns the text that the first element that matches shows, as soon as it shows one.",
 		`"pattern": {"type": "string", "minLength": 1, "description": "Return only what this regular expression matches, or its first group"}, `+
-			elementProperties(), webGetText).checkedBy(checkGetText)
+			syntax.ElementProperties(), webGetText).checkedBy(checkGetText)
 }
 
-func checkGetText(args arguments) error {
+func checkGetText(args syntax.Arguments) error {
 	_, err := readOptions(args)
 	return errors.Join(err, checkVerified(args))
 }
 
 // readOptions returns the options of page.js for the part of a text that is read.
-func readOptions(args arguments) (map[string]any, error) {
-	if !args.has("pattern") {
+func readOptions(args syntax.Arguments) (map[string]any, error) {
+	if !args.Has("pattern") {
 		return nil, nil
 	}
-	return patternOptions(args.text("pattern"))
+	return syntax.PatternOptions(args.Text("pattern"))
 }
 
 func webGetText(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := verifiedElementOf(args)
+	t, err := syntax.VerifiedElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -243,8 +171,8 @@ func webGetText(ctx context.Context, p *page, args map[string]any) (tool.Result,
 }
 
 // findText waits until a frame shows a text.
-func (p *page) findText(ctx context.Context, q textQuery, ready time.Duration) (observed, error) {
-	s := &textSearch{search{page: p, target: q.target(), check: check{want: "visible"}}, q}
+func (p *page) findText(ctx context.Context, q syntax.TextQuery, ready time.Duration) (observed, error) {
+	s := &textSearch{search{page: p, target: q.Target(), check: check{want: "visible"}}, q}
 	a := s.action(ready, nil)
 	a.Screen = s
 	o, err := a.Do(ctx)
@@ -254,12 +182,12 @@ func (p *page) findText(ctx context.Context, q textQuery, ready time.Duration) (
 // textSearch finds a text that is visible in any frame.
 type textSearch struct {
 	search
-	query textQuery
+	query syntax.TextQuery
 }
 
 // findText looks for a text in one frame, for at most wait.
-func (f *frame) findText(ctx context.Context, q textQuery, wait time.Duration) (o observed, err error) {
-	err = f.eval(ctx, "findText", &o, q.options, wait.Milliseconds())
+func (f *frame) findText(ctx context.Context, q syntax.TextQuery, wait time.Duration) (o observed, err error) {
+	err = f.eval(ctx, "findText", &o, q.Options, wait.Milliseconds())
 	return o, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // fileChooser is a dialog of the browser for files, which a click has opened. It is not shown; web_uploadFile answers
@@ -25,24 +26,24 @@ func uploadCommand() command {
 	return newCommand("web_uploadFile",
 		"Chooses files for the only file field that matches, or without an element for the file chooser that a click opened.",
 		`"files": {"type": ["array", "string"], "minItems": 1, "items": {"type": "string", "minLength": 1}, "minLength": 1,
-		"description": "Paths beside the trail or in the project"}, `+elementProperties(), webUploadFile, "files").
+		"description": "Paths beside the trail or in the project"}, `+syntax.ElementProperties(), webUploadFile, "files").
 		checkedBy(checkOptionalElement)
 }
 
 func webUploadFile(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	paths, err := p.uploadPaths(a.texts("files"))
+	a := syntax.Arguments(args)
+	paths, err := p.uploadPaths(a.Texts("files"))
 	if err != nil {
 		return tool.Result{}, err
 	}
 	what := plural(len(paths), "file", "files")
-	if !a.has("ref") && !a.has("nodeSelector") {
+	if !a.Has("ref") && !a.Has("nodeSelector") {
 		if err := p.answerChooser(ctx, a, paths); err != nil {
 			return tool.Result{}, err
 		}
 		return success("the file chooser was answered with %s", what), nil
 	}
-	t, err := elementOf(a)
+	t, err := syntax.ElementOf(a)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -137,7 +138,7 @@ func (p *page) takeChooser() *fileChooser {
 }
 
 // answerChooser waits for a file chooser and answers it.
-func (p *page) answerChooser(ctx context.Context, args arguments, paths []string) error {
+func (p *page) answerChooser(ctx context.Context, args syntax.Arguments, paths []string) error {
 	limit := p.actionLimit(ctx, args)
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

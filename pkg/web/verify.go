@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,7 @@ import (
 )
 
 func webVerifyElementVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := verifiedElementOf(args)
+	t, err := syntax.VerifiedElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -23,7 +22,7 @@ func webVerifyElementVisible(ctx context.Context, p *page, args map[string]any) 
 }
 
 // assertVisible fails unless the first element of a target becomes visible in time.
-func (p *page) assertVisible(ctx context.Context, t target, strict bool, limit time.Duration) (tool.Result, error) {
+func (p *page) assertVisible(ctx context.Context, t syntax.Target, strict bool, limit time.Duration) (tool.Result, error) {
 	o, err := p.search(t, check{name: "visible", want: "visible", unique: strict}).do(ctx, limit, nil)
 	if err != nil {
 		return tool.Result{}, err
@@ -32,7 +31,7 @@ func (p *page) assertVisible(ctx context.Context, t target, strict bool, limit t
 }
 
 func assertVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := coreTarget(args)
+	t, err := syntax.CoreTarget(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -40,17 +39,17 @@ func assertVisible(ctx context.Context, p *page, args map[string]any) (tool.Resu
 }
 
 func waitForSelector(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	return p.assertVisible(ctx, byCSS(arguments(args).text("selector")), p.strict(args), p.actionLimit(ctx, args))
+	return p.assertVisible(ctx, syntax.ByCSS(syntax.Arguments(args).Text("selector")), p.strict(args), p.actionLimit(ctx, args))
 }
 
 // timeoutOf returns the argument timeoutMs, or absent.
-func timeoutOf(args arguments, absent time.Duration) time.Duration {
-	return time.Duration(args.number("timeoutMs", float64(absent.Milliseconds())) * float64(time.Millisecond))
+func timeoutOf(args syntax.Arguments, absent time.Duration) time.Duration {
+	return time.Duration(args.Number("timeoutMs", float64(absent.Milliseconds())) * float64(time.Millisecond))
 }
 
 // checkValue checks the arguments of web_verifyValue.
-func checkValue(args arguments) error {
-	if strings.EqualFold(args.text("type"), "ATTRIBUTE") && args.text("attribute") == "" {
+func checkValue(args syntax.Arguments) error {
+	if strings.EqualFold(args.Text("type"), "ATTRIBUTE") && args.Text("attribute") == "" {
 		return fault.New(fault.InvalidArguments, "give attribute, such as href",
 			"type ATTRIBUTE needs the name of an attribute")
 	}
@@ -59,10 +58,10 @@ func checkValue(args arguments) error {
 }
 
 // comparisonOf returns the options of page.js for the only one of expected, contains and pattern that is given.
-func comparisonOf(args arguments) (map[string]any, error) {
+func comparisonOf(args syntax.Arguments) (map[string]any, error) {
 	var given []string
 	for _, name := range []string{"expected", "contains", "pattern"} {
-		if args.has(name) {
+		if args.Has(name) {
 			given = append(given, name)
 		}
 	}
@@ -70,30 +69,17 @@ func comparisonOf(args arguments) (map[string]any, error) {
 		return nil, fault.New(fault.InvalidArguments, "give one of expected, contains and pattern",
 			"%s of expected, contains and pattern are given", map[bool]string{true: "none", false: "several"}[len(given) == 0])
 	}
-	text := args.text(given[0])
+	text := args.Text(given[0])
 	options := map[string]any{given[0]: text}
 	switch given[0] {
 	case "contains":
-		if isBlank(text) {
+		if syntax.IsBlank(text) {
 			return nil, fault.New(fault.InvalidArguments, "", "contains is empty, and every text has that")
 		}
 	case "pattern":
-		return patternOptions(text)
+		return syntax.PatternOptions(text)
 	}
 	return options, nil
-}
-
-// patternOptions returns the options of page.js for a regular expression that is found in a text.
-func patternOptions(pattern string) (map[string]any, error) {
-	expression, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, fault.New(fault.InvalidArguments, "", "pattern: %v", err)
-	}
-	if expression.MatchString("") {
-		return nil, fault.New(fault.InvalidArguments, "", "pattern %q matches an empty text, so it matches every text", pattern)
-	}
-	source, ignoreCase := strings.CutPrefix(pattern, "(?i)")
-	return map[string]any{"pattern": source, "ignoreCase": ignoreCase}, nil
 }
 
 // notExpected says what the text of an element is not, by the options of comparisonOf.
@@ -108,12 +94,12 @@ func notExpected(options map[string]any) string {
 }
 
 func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	a := arguments(args)
-	t, err := verifiedElementOf(a)
+	a := syntax.Arguments(args)
+	t, err := syntax.VerifiedElementOf(a)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	kind, err := a.word("type", "TEXT", "VALUE", "ATTRIBUTE")
+	kind, err := a.Word("type", "TEXT", "VALUE", "ATTRIBUTE")
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -124,40 +110,40 @@ func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	options["attribute"] = a.text("attribute")
+	options["attribute"] = a.Text("attribute")
 	c := check{name: strings.ToLower(kind), want: "as expected", unique: p.strict(args), options: options}
 	o, err := p.search(t, c).do(ctx, p.assertionLimit(ctx, args), nil)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	more := textRemarks(o)
-	if kind != "ATTRIBUTE" && a.text("attribute") != "" {
+	if kind != "ATTRIBUTE" && a.Text("attribute") != "" {
 		more = append(more, "attribute is ignored, because type is "+kind)
 	}
 	return success("%s has %q%s", o, shorten(o.Text), more), nil
 }
 
 // checkList checks the arguments of web_verifyListVisible.
-func checkList(args arguments) error {
-	if slices.ContainsFunc(args.texts("items"), isBlank) {
+func checkList(args syntax.Arguments) error {
+	if slices.ContainsFunc(args.Texts("items"), syntax.IsBlank) {
 		return fault.New(fault.InvalidArguments, "", "items: an item is empty, and every element shows that")
 	}
 	return checkVerified(args)
 }
 
 func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	t, err := verifiedElementOf(args)
+	t, err := syntax.VerifiedElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	a := arguments(args)
-	items := a.texts("items")
+	a := syntax.Arguments(args)
+	items := a.Texts("items")
 	if err := checkList(a); err != nil {
 		return tool.Result{}, err
 	}
 	c := check{
 		name: "list", want: "as expected", unique: p.strict(args),
-		options: map[string]any{"items": items, "exact": a.flag("exact", false), "ordered": a.flag("ordered", false), "only": a.flag("only", false)},
+		options: map[string]any{"items": items, "exact": a.Flag("exact", false), "ordered": a.Flag("ordered", false), "only": a.Flag("only", false)},
 	}
 	o, err := p.search(t, c).do(ctx, p.assertionLimit(ctx, args), nil)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 func TestAssertionsCheckAllThatIsWritten(t *testing.T) {
@@ -168,7 +170,7 @@ func TestFrameWithoutSizeShowsNothing(t *testing.T) {
 
 func TestRefWithUnknownRole(t *testing.T) {
 	t.Parallel()
-	err := checkVerified(arguments{"ref": `buton "Delete all"`})
+	err := checkVerified(syntax.Arguments{"ref": `buton "Delete all"`})
 	if err == nil || !strings.Contains(err.Error(), `"buton" is not an ARIA role`) {
 		t.Errorf("got %v", err)
 	}

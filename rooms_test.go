@@ -33,7 +33,7 @@ func mayImport() map[string][]string {
 		discover, config, scope, trail = "pkg/discover", "pkg/config", "pkg/scope", "pkg/trail"
 		yamldoc, builtin, callback     = "pkg/yamldoc", "pkg/builtin", "pkg/callback"
 		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
-		chromium, syntax               = "pkg/web/chromium", "pkg/web/syntax"
+		chromium, syntax, access       = "pkg/web/chromium", "pkg/web/syntax", "pkg/web/access"
 		emulation, storage             = "pkg/web/emulation", "pkg/web/storage"
 		local                          = "pkg/device/local"
 		act                            = "pkg/act"
@@ -70,10 +70,11 @@ func mayImport() map[string][]string {
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
-		web:        {chromium, emulation, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp},
+		web:        {access, chromium, emulation, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp},
 		chromium:   {device, cdp, fault, lazyregexp},
 		emulation:  {device, fault, lazyregexp},
 		storage:    {syntax, fault, files},
+		access:     {device, syntax, fault},
 		syntax:     {device, act, screen, fault, lazyregexp},
 		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault, lazyregexp},
 		ios:        {mobile, source, appium, webdriver, device, act, screen, tool, fault, lazyregexp},

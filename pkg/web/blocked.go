@@ -7,6 +7,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/access"
 )
 
 // blockedNavigations are the URLs that the page was kept from opening in the place of itself, because their origin is
@@ -21,7 +22,7 @@ type blockedNavigations struct {
 func (p *page) onNavigationRequested(e cdp.Event) {
 	var requested struct{ FrameID, URL, Disposition string }
 	if e.Decode(&requested) != nil || requested.Disposition != "currentTab" || requested.FrameID != p.main().id ||
-		p.device.origins.allows(requested.URL) {
+		p.device.origins.Allows(requested.URL) {
 		return
 	}
 	p.update(func() {
@@ -50,8 +51,8 @@ func (p *page) takeBlocked() []string {
 }
 
 // blockedResult is the result of a command that led to a page which may not be opened.
-func (a *originAccess) blockedResult(command, address string) tool.Result {
-	refused := fault.As(a.refusal(address, ""))
+func blockedResult(a *access.Origins, command, address string) tool.Result {
+	refused := fault.As(a.Refusal(address, ""))
 	return tool.Result{
 		Kind: refused.Kind, Hint: refused.Hint,
 		Text: fmt.Sprintf("%s led to a page that was blocked: %s", command, refused.Message),

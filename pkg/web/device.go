@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
 
@@ -24,8 +25,8 @@ type webDevice struct {
 	session  device.Session
 	notes    *notes
 	limits   limits
-	files    fileAccess
-	origins  *originAccess
+	files    access.Files
+	origins  *access.Origins
 	callSlot chan struct{}   // holds a value while a call runs
 	ctx      context.Context //nolint:containedctx // ends when the device is closed
 	cancel   context.CancelFunc
@@ -157,14 +158,8 @@ func (d *webDevice) replaceContext(ctx context.Context, old *browserContext) err
 	return nil
 }
 
-// callFromTrail marks the context of a call whose references are positions, callFromSandbox that of a call that a
-// script in the sandbox requested.
-type (
-	callFromTrail   struct{}
-	callFromSandbox struct{}
-)
-
-func isFromSandbox(ctx context.Context) bool { return ctx.Value(callFromSandbox{}) != nil }
+// callFromTrail marks the context of a call whose references are positions.
+type callFromTrail struct{}
 
 // withLimit bounds a command, unless the call names its limit.
 func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
@@ -184,7 +179,7 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 		ctx = context.WithValue(ctx, callFromTrail{}, true)
 	}
 	if call.FromSandbox {
-		ctx = context.WithValue(ctx, callFromSandbox{}, true)
+		ctx = access.FromSandbox(ctx)
 	}
 	named, cancel := ctx, context.CancelFunc(func() {})
 	if call.Timeout > 0 {
@@ -306,7 +301,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 		result, err = d.failure(ctx, bounded, p, call, limit, before, err)
 		d.addTroubles(&result)
 	case len(blocked) > 0:
-		result = d.origins.blockedResult(call.Tool, blocked[0])
+		result = blockedResult(d.origins, call.Tool, blocked[0])
 	default:
 		p.slow.Store(bounded.Err() != nil) // the limit passed, and the result is what is known without the page
 	}
@@ -320,16 +315,16 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 // runAllowed runs a command, unless it is from the sandbox and the page is or becomes one that scripts in the sandbox
 // may not use. A command that opens a page may leave such a page.
 func (d *webDevice) runAllowed(ctx context.Context, p *page, call tool.Call, command command) (tool.Result, error) {
-	if !isFromSandbox(ctx) || command.withoutPage {
+	if !access.IsFromSandbox(ctx) || command.withoutPage {
 		return command.run(ctx, p, call.Args)
 	}
 	if call.Tool != "navigate" && call.Tool != "web_navigate" && call.Tool != "launchApp" {
-		if err := d.origins.checkSandbox(ctx, p.url()); err != nil {
+		if err := d.origins.CheckSandbox(ctx, p.url()); err != nil {
 			return tool.Result{}, err
 		}
 	}
 	result, err := command.run(ctx, p, call.Args)
-	if refused := d.origins.checkSandbox(ctx, p.url()); refused != nil {
+	if refused := d.origins.CheckSandbox(ctx, p.url()); refused != nil {
 		return tool.Result{}, refused
 	}
 	return result, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/web/access"
 )
 
 // project writes a project with a page, beside a secret outside of it, and returns their folders.
@@ -62,8 +63,8 @@ func TestOnlyFilesOfProjectAreOpened(t *testing.T) {
 	}
 
 	u.mustCall("navigate", "url", "page.html")
-	u.waitForNotes("- "+secret+": blocked, because it is not below "+resolvePath(root),
-		"- "+strings.Replace(secret, ".html", ".js", 1)+": blocked, because it is not below "+resolvePath(root))
+	u.waitForNotes("- "+secret+": blocked, because it is not below "+access.ResolvePath(root),
+		"- "+strings.Replace(secret, ".html", ".js", 1)+": blocked, because it is not below "+access.ResolvePath(root))
 	if got := u.mustEval("[window.good, window.leaked].join()"); got != "true," {
 		t.Errorf("the page has loaded %s", got)
 	}
@@ -74,7 +75,7 @@ func TestOnlyFilesOfProjectAreOpened(t *testing.T) {
 		u.mustCall("navigate", "url", "good.html")
 		u.page().notes.forget()
 		u.mustEval(script)
-		u.waitForNotes("- " + secret + ": blocked, because it is not below " + resolvePath(root))
+		u.waitForNotes("- " + secret + ": blocked, because it is not below " + access.ResolvePath(root))
 		for _, a := range u.device.Evidence(t.Context()) {
 			if strings.Contains(string(a.Data), "SECRET") {
 				t.Errorf("after %s, %s has the secret", script, a.Name)
@@ -142,10 +143,10 @@ func TestAllowFileAllowsOtherFolders(t *testing.T) {
 		strings.Join([]string{root, outside}, string(os.PathListSeparator)),
 		`["../outside"]`,
 	} {
-		folders, err := readFolders(allowed)
-		files := newFileAccess(device.Session{Root: root}, folders)
-		if err != nil || !files.allows(fileURL(filepath.Join(outside, "secret.html"))) ||
-			files.allows(fileURL(filepath.Dir(root))) {
+		folders, err := access.ReadFolders(allowed)
+		files := access.NewFiles(device.Session{Root: root}, folders)
+		if err != nil || !files.Allows(fileURL(filepath.Join(outside, "secret.html"))) ||
+			files.Allows(fileURL(filepath.Dir(root))) {
 			t.Errorf("with %s: %v", allowed, files)
 		}
 	}
@@ -165,7 +166,7 @@ func TestAllowFileAllowsOtherFolders(t *testing.T) {
 		"without folders":         {device.Session{}, filepath.Join(root, "page.html"), false},
 		"missing below a symlink": {device.Session{Root: root}, filepath.Join(root, "link.html", "x"), false},
 	} {
-		if got := newFileAccess(tt.session, nil).allows(fileURL(tt.file)); got != tt.want {
+		if got := access.NewFiles(tt.session, nil).Allows(fileURL(tt.file)); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -155,7 +155,7 @@ func fileURL(path string) string {
 func (p *page) open(ctx context.Context, address string, parsed bool) (tool.Result, error) {
 	ctx, cancel := withLimit(ctx, p.limits().navigation)
 	defer cancel()
-	if err := p.device.origins.request(ctx, address); err != nil {
+	if err := p.device.origins.Request(ctx, address); err != nil {
 		return tool.Result{}, err
 	}
 	if err := p.allowFiles(ctx, address); err != nil {
@@ -267,9 +267,9 @@ func (p *page) abortedNavigation(ctx context.Context, address, before, loader st
 		return fault.New(fault.ToolFailed, "wait for that page first, with web_waitForUrl or a check of what it shows",
 			"%s did not open: the page before it opened %s meanwhile", address, other)
 	}
-	if blocked := p.device.origins.lastBlocked(); blocked != "" {
-		refusal := p.device.origins.refusal(blocked, address)
-		if p.url() == "about:blank" && p.device.origins.withdraw(address) {
+	if blocked := p.device.origins.LastBlocked(); blocked != "" {
+		refusal := p.device.origins.Refusal(blocked, address)
+		if p.url() == "about:blank" && p.device.origins.Withdraw(address) {
 			fault.As(refusal).Hint = "open " + blocked + " itself, which allows its origin"
 		}
 		return refusal

@@ -385,7 +385,7 @@ func webWaitForRequest(ctx context.Context, p *page, args map[string]any) (tool.
 		return true
 	})
 	if err == nil {
-		err = p.device.origins.checkSandbox(ctx, x.url)
+		err = p.device.origins.CheckSandbox(ctx, x.url)
 	}
 	if err != nil {
 		return tool.Result{}, err
@@ -414,7 +414,7 @@ func webWaitForResponse(ctx context.Context, p *page, args map[string]any) (tool
 		return true
 	})
 	if err == nil {
-		err = p.device.origins.checkSandbox(ctx, x.url)
+		err = p.device.origins.CheckSandbox(ctx, x.url)
 	}
 	if err != nil {
 		return tool.Result{}, err
@@ -508,7 +508,7 @@ func (n *network) pausedRequests() (patterns []map[string]any, routes bool) {
 	switch {
 	case routes:
 		patterns = append(patterns, map[string]any{"urlPattern": "*"})
-	case n.device.origins.restricted:
+	case n.device.origins.Restricted:
 		patterns = append(patterns, map[string]any{"urlPattern": "*", "resourceType": "Document"})
 	}
 	if n.filesChecked.Load() && !routes {
@@ -579,14 +579,14 @@ func (p *page) onRequest(s *cdp.Session, e cdp.Event) {
 	switch {
 	case p.blank.Load():
 		r.fulfill(http.StatusOK, map[string]string{"content-type": "text/html"}, nil)
-	case strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.allows(address):
+	case strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.Allows(address):
 		p.notes.add(noteRequest, "%s: blocked, because it is not below %s", address, p.device.files)
 		r.fail("BlockedByClient")
-	case r.ResourceType == "Document" && strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.allowsPage(address):
+	case r.ResourceType == "Document" && strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.AllowsPage(address):
 		p.notes.add(noteRequest, "%s: blocked, because it is not a page", address)
 		r.fail("BlockedByClient")
-	case r.ResourceType == "Document" && r.FrameID == p.main().id && !p.device.origins.allows(address):
-		p.device.origins.block(address)
+	case r.ResourceType == "Document" && r.FrameID == p.main().id && !p.device.origins.Allows(address):
+		p.device.origins.Block(address)
 		p.notes.add(noteBlocked, "%s, because its origin is not allowed, only %s", address, p.device.origins)
 		p.onNavigationBlocked(address)
 		r.fail("Aborted")

@@ -11,6 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -179,23 +180,23 @@ func TestAllowedOrigins(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			origins, err := readOrigins(tt.option)
+			origins, err := access.ReadOrigins(tt.option)
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := newOriginAccess(tt.session, origins)
+			a := access.NewOrigins(tt.session, origins)
 			if tt.first != "" {
-				if err := a.request(t.Context(), tt.first); err != nil {
+				if err := a.Request(t.Context(), tt.first); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for _, address := range tt.allowed {
-				if !a.allows(address) {
+				if !a.Allows(address) {
 					t.Errorf("%q is refused", address)
 				}
 			}
 			for _, address := range tt.refused {
-				if a.allows(address) {
+				if a.Allows(address) {
 					t.Errorf("%q is allowed", address)
 				}
 			}
@@ -205,13 +206,13 @@ func TestAllowedOrigins(t *testing.T) {
 
 func TestFirstPageAllowsItsOriginOnce(t *testing.T) {
 	t.Parallel()
-	a := newOriginAccess(device.Session{RestrictOrigins: true}, nil)
+	a := access.NewOrigins(device.Session{RestrictOrigins: true}, nil)
 	for _, address := range []string{"about:blank", "https://one.example/", "https://one.example/2"} {
-		if err := a.request(t.Context(), address); err != nil {
+		if err := a.Request(t.Context(), address); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	if err := a.request(t.Context(), "https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
+	if err := a.Request(t.Context(), "https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
 		t.Errorf("the second origin: %v", err)
 	}
 }
@@ -240,14 +241,14 @@ func TestFirstPageIsOfAGivenOrigin(t *testing.T) {
 		"allowed":  {RestrictOrigins: true, AllowedOrigins: []string{"https://one.example"}},
 		"base URL": {RestrictOrigins: true, BaseURL: "https://one.example/shop"},
 	} {
-		a := newOriginAccess(session, nil)
-		if err := a.request(t.Context(), "https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
+		a := access.NewOrigins(session, nil)
+		if err := a.Request(t.Context(), "https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
 			t.Errorf("%s: the first page is of another origin: %v", name, err)
 		}
-		if err := a.request(t.Context(), "https://one.example/away"); err != nil {
+		if err := a.Request(t.Context(), "https://one.example/away"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if a.withdraw("https://one.example/away") {
+		if a.Withdraw("https://one.example/away") {
 			t.Errorf("%s: the given origin was withdrawn", name)
 		}
 	}
@@ -256,16 +257,16 @@ func TestFirstPageIsOfAGivenOrigin(t *testing.T) {
 // A page that redirects must not let agents open any origin, after they opened about:blank.
 func TestLaterPageThatRedirectsAllowsNothing(t *testing.T) {
 	t.Parallel()
-	a := newOriginAccess(device.Session{RestrictOrigins: true}, nil)
+	a := access.NewOrigins(device.Session{RestrictOrigins: true}, nil)
 	for _, address := range []string{"https://one.example/", "about:blank", "https://one.example/away"} {
-		if err := a.request(t.Context(), address); err != nil {
+		if err := a.Request(t.Context(), address); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if a.withdraw("https://one.example/away") {
+	if a.Withdraw("https://one.example/away") {
 		t.Error("the origin of the first page was withdrawn")
 	}
-	if err := a.request(t.Context(), "https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
+	if err := a.Request(t.Context(), "https://two.example/"); fault.KindOf(err) != fault.ToolFailed {
 		t.Errorf("the second origin: %v", err)
 	}
 }
@@ -341,7 +342,7 @@ func TestOptionOfOrigins(t *testing.T) {
 		"file:///x":              `allowedOrigins: "file:///x" is not an origin`,
 		"https://a.example?x, b": `allowedOrigins: "https://a.example?x" is not an origin`,
 	} {
-		origins, err := readOrigins(value)
+		origins, err := access.ReadOrigins(value)
 		got := strings.Join(origins, " ")
 		if err != nil {
 			got = err.Error()

@@ -142,7 +142,7 @@ func (d *webDevice) findFile(argument, name string) (string, error) {
 	var tried []string
 	for _, folder := range d.foldersOf(name) {
 		path := filepath.Join(folder, filepath.FromSlash(name))
-		if !d.files.allowsPath(path) {
+		if !d.files.AllowsPath(path) {
 			return "", fault.New(fault.ToolFailed, "device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",
 				"%s: %s may not be read: it is not below %s", argument, path, d.files)
 		}

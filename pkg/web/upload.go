@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -90,12 +91,12 @@ func (p *page) uploadPath(file string) (string, error) {
 			continue
 		case !info.Mode().IsRegular():
 			return "", fault.New(fault.InvalidArguments, "give the path of a file", "files: %s is not a file", path)
-		case !p.device.files.allowsPath(path):
+		case !p.device.files.AllowsPath(path):
 			return "", fault.New(fault.ToolFailed,
 				"device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",
 				"files: %s may not be read: it is not below %s", path, p.device.files)
 		}
-		return resolvePath(path), nil
+		return access.ResolvePath(path), nil
 	}
 	if len(tried) == 0 {
 		return "", errNoFolder("files", file)

@@ -20,6 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/chromium"
 	"github.com/trailblaze/trailblaze/pkg/web/emulation"
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
@@ -122,10 +123,10 @@ func newOptions(host device.Host) (options, error) {
 	if o.testID, err = readTestID(v["testIdAttribute"]); err != nil {
 		return o, err
 	}
-	if o.allowFile, err = readFolders(v["allowFile"]); err != nil {
+	if o.allowFile, err = access.ReadFolders(v["allowFile"]); err != nil {
 		return o, err
 	}
-	if o.allowedOrigins, err = readOrigins(v["allowedOrigins"]); err != nil {
+	if o.allowedOrigins, err = access.ReadOrigins(v["allowedOrigins"]); err != nil {
 		return o, err
 	}
 	if err = storage.CheckFile(o.storageState); err != nil {
@@ -200,8 +201,8 @@ func (b *backend) Open(session device.Session) device.Device {
 	d := &webDevice{
 		backend: b, session: session, notes: &notes{}, callSlot: make(chan struct{}, 1),
 		width: b.options.width, height: b.options.height, limits: b.options.limits,
-		files:   newFileAccess(session, b.options.allowFile),
-		origins: newOriginAccess(session, b.options.allowedOrigins),
+		files:   access.NewFiles(session, b.options.allowFile),
+		origins: access.NewOrigins(session, b.options.allowedOrigins),
 	}
 	d.notes.noted = session.Noted
 	d.dialogs, d.downloads, d.network, d.clock = &dialogs{}, &downloads{}, newNetwork(d), &clock{}

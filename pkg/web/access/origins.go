@@ -1,4 +1,5 @@
-package web
+// Package access says which pages and files a session, and a script in the sandbox, may open.
+package access
 
 import (
 	"context"
@@ -14,11 +15,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
-// originAccess says which pages may be opened: with restricted, those of some origins. It also says which pages a
+// Origins says which pages may be opened: with Restricted, those of some origins. It also says which pages a
 // script in the sandbox may use: those of the same origins, and of the origins of all pages that other calls opened. It
 // may be used from any goroutine.
-type originAccess struct {
-	restricted bool
+type Origins struct {
+	Restricted bool
 	anyFirst   bool // no origin was given, so that the first page that a call opens allows its origin
 
 	mu      sync.Mutex
@@ -28,21 +29,21 @@ type originAccess struct {
 	blocked string // the last URL that was blocked; empty for none
 }
 
-// newOriginAccess allows the origins of a session and those that the user allows. URLs that have no origin allow none.
-func newOriginAccess(session device.Session, allowed []string) *originAccess {
-	a := &originAccess{restricted: session.RestrictOrigins}
+// NewOrigins allows the origins of a session and those that the user allows. URLs that have no origin allow none.
+func NewOrigins(session device.Session, allowed []string) *Origins {
+	a := &Origins{Restricted: session.RestrictOrigins}
 	for _, address := range slices.Concat(session.AllowedOrigins, allowed, []string{session.BaseURL}) {
 		if origin := syntax.OriginOf(address); origin != "" {
 			a.allowed = append(a.allowed, origin)
 		}
 	}
-	a.anyFirst = a.restricted && len(a.allowed) == 0
+	a.anyFirst = a.Restricted && len(a.allowed) == 0
 	return a
 }
 
-// allows reports whether a page may be opened.
-func (a *originAccess) allows(address string) bool {
-	if !a.restricted || syntax.HasNoOrigin(address) {
+// Allows reports whether a page may be opened.
+func (a *Origins) Allows(address string) bool {
+	if !a.Restricted || syntax.HasNoOrigin(address) {
 		return true
 	}
 	a.mu.Lock()
@@ -51,15 +52,15 @@ func (a *originAccess) allows(address string) bool {
 }
 
 // allowsSandbox reports whether a script in the sandbox may use a page.
-func (a *originAccess) allowsSandbox(address string) bool {
+func (a *Origins) allowsSandbox(address string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return syntax.HasNoOrigin(address) || slices.Contains(a.allowed, syntax.OriginOf(address))
 }
 
-// checkSandbox returns an error if a call is from the sandbox, and a script in the sandbox may not use a page.
-func (a *originAccess) checkSandbox(ctx context.Context, address string) error {
-	if !isFromSandbox(ctx) || a.allowsSandbox(address) {
+// CheckSandbox returns an error if a call is from the sandbox, and a script in the sandbox may not use a page.
+func (a *Origins) CheckSandbox(ctx context.Context, address string) error {
+	if !IsFromSandbox(ctx) || a.allowsSandbox(address) {
 		return nil
 	}
 	hint := "let the trail open it"
@@ -70,16 +71,16 @@ func (a *originAccess) checkSandbox(ctx context.Context, address string) error {
 	return fault.New(fault.ToolFailed, hint, "a script in the sandbox may not use %s: its origin is not allowed, only %s", address, a)
 }
 
-// request returns an error unless a call may open a page. With restricted, the first page that calls open allows its
+// Request returns an error unless a call may open a page. With Restricted, the first page that calls open allows its
 // origin if none was given, else every one does. A call from the sandbox allows none.
-func (a *originAccess) request(ctx context.Context, address string) error {
-	if err := a.checkSandbox(ctx, address); err != nil {
+func (a *Origins) Request(ctx context.Context, address string) error {
+	if err := a.CheckSandbox(ctx, address); err != nil {
 		return err
 	}
 	a.mu.Lock()
-	if !isFromSandbox(ctx) && !strings.HasPrefix(strings.ToLower(syntax.PlainURL(address)), "about:") {
+	if !IsFromSandbox(ctx) && !strings.HasPrefix(strings.ToLower(syntax.PlainURL(address)), "about:") {
 		origin := syntax.OriginOf(address)
-		isNew := !a.restricted || a.anyFirst && !a.opened
+		isNew := !a.Restricted || a.anyFirst && !a.opened
 		if isNew && origin != "" && !slices.Contains(a.allowed, origin) {
 			a.allowed = append(a.allowed, origin)
 		}
@@ -87,15 +88,15 @@ func (a *originAccess) request(ctx context.Context, address string) error {
 	}
 	a.blocked = ""
 	a.mu.Unlock()
-	if a.allows(address) {
+	if a.Allows(address) {
 		return nil
 	}
-	return a.refusal(address, "")
+	return a.Refusal(address, "")
 }
 
-// withdraw forgets the origin of the first page, which was redirected to another origin, so that a call may open that
+// Withdraw forgets the origin of the first page, which was redirected to another origin, so that a call may open that
 // one. It returns false, and forgets nothing, when the page is not the first one.
-func (a *originAccess) withdraw(address string) bool {
+func (a *Origins) Withdraw(address string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last := len(a.allowed) - 1
@@ -106,8 +107,8 @@ func (a *originAccess) withdraw(address string) bool {
 	return true
 }
 
-// refusal is the error for a page that may not be opened. from is the URL that led to it; empty for none.
-func (a *originAccess) refusal(address, from string) error {
+// Refusal is the error for a page that may not be opened. from is the URL that led to it; empty for none.
+func (a *Origins) Refusal(address, from string) error {
 	if from != "" {
 		from = ", to which " + from + " leads"
 	}
@@ -120,7 +121,7 @@ func (a *originAccess) refusal(address, from string) error {
 }
 
 // String lists the allowed origins.
-func (a *originAccess) String() string {
+func (a *Origins) String() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.allowed) == 0 {
@@ -129,22 +130,22 @@ func (a *originAccess) String() string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(a.allowed))), ", ")
 }
 
-// block notes that a page was blocked.
-func (a *originAccess) block(address string) {
+// Block notes that a page was blocked.
+func (a *Origins) Block(address string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.blocked = address
 }
 
-// lastBlocked returns the URL that was blocked last since a call began to open a page; empty for none.
-func (a *originAccess) lastBlocked() string {
+// LastBlocked returns the URL that was blocked last since a call began to open a page; empty for none.
+func (a *Origins) LastBlocked() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.blocked
 }
 
-// readOrigins reads the value of the option allowedOrigins: a list of origins in JSON, or origins separated by commas.
-func readOrigins(value string) ([]string, error) {
+// ReadOrigins reads the value of the option allowedOrigins: a list of origins in JSON, or origins separated by commas.
+func ReadOrigins(value string) ([]string, error) {
 	var origins []string
 	if strings.HasPrefix(value, "[") {
 		if err := json.Unmarshal([]byte(value), &origins); err != nil {
@@ -164,3 +165,14 @@ func readOrigins(value string) ([]string, error) {
 	}
 	return origins, nil
 }
+
+// callFromSandbox marks the context of a call that a script in the sandbox requested.
+type callFromSandbox struct{}
+
+// FromSandbox returns the context of a call that a script in the sandbox requested.
+func FromSandbox(ctx context.Context) context.Context {
+	return context.WithValue(ctx, callFromSandbox{}, true)
+}
+
+// IsFromSandbox reports whether the context is one that FromSandbox returned.
+func IsFromSandbox(ctx context.Context) bool { return ctx.Value(callFromSandbox{}) != nil }

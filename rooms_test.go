@@ -35,6 +35,7 @@ func mayImport() map[string][]string {
 		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
 		chromium, syntax, access       = "pkg/web/chromium", "pkg/web/syntax", "pkg/web/access"
 		emulation, storage             = "pkg/web/emulation", "pkg/web/storage"
+		notes                          = "pkg/web/notes"
 		local                          = "pkg/device/local"
 		act                            = "pkg/act"
 		remote, watch, screen          = "pkg/remote", "pkg/watch", "pkg/screen"
@@ -70,10 +71,11 @@ func mayImport() map[string][]string {
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
-		web:        {access, chromium, emulation, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp},
+		web:        {access, chromium, emulation, notes, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp},
 		chromium:   {device, cdp, fault, lazyregexp},
 		emulation:  {device, fault, lazyregexp},
 		storage:    {syntax, fault, files},
+		notes:      {device, cdp, tool},
 		access:     {device, syntax, fault},
 		syntax:     {device, act, screen, fault, lazyregexp},
 		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault, lazyregexp},

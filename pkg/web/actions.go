@@ -116,7 +116,7 @@ func webFillSecret(ctx context.Context, p *page, args map[string]any) (tool.Resu
 	if err != nil {
 		return tool.Result{}, err
 	}
-	p.addSecret(syntax.Arguments(args).Text("value"))
+	p.notes.AddSecret(syntax.Arguments(args).Text("value"))
 	return p.enterText(ctx, t, textEntry{text: syntax.Arguments(args).Text("value"), clear: true, secret: true},
 		p.actionLimit(ctx, args))
 }

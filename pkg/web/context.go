@@ -9,6 +9,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
 
@@ -278,7 +279,7 @@ func (c *browserContext) add(s *cdp.Session, a attachedTarget) (allowed bool) {
 	}
 	if opened >= maxPopups {
 		c.setFront(nil)
-		c.device.notes.add(noteTab, "closed, because the page had opened %d others", opened)
+		c.device.notes.Add(notes.Tab, "closed, because the page had opened %d others", opened)
 		return false
 	}
 	p := newPage(c, s, a)
@@ -327,9 +328,9 @@ func (c *browserContext) remove(p *page) {
 	crashed := p.closeError().Kind == fault.Crashed && !errors.Is(context.Cause(p.ctx), errPageClosed)
 	switch {
 	case crashed:
-		c.device.notes.add(noteCrash, "the page %s crashed", p.url())
+		c.device.notes.Add(notes.Crash, "the page %s crashed", p.url())
 	case left > 0 && wasCurrent:
-		c.device.notes.add(noteClosedTab, "%s closed itself", p.url())
+		c.device.notes.Add(notes.ClosedTab, "%s closed itself", p.url())
 	}
 	if left == 0 || crashed && wasCurrent {
 		c.device.session.Broken(p.closeError())

@@ -16,6 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/access"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
 
@@ -23,7 +24,7 @@ import (
 type webDevice struct {
 	backend  *backend
 	session  device.Session
-	notes    *notes
+	notes    *notes.Notes
 	limits   limits
 	files    access.Files
 	origins  *access.Origins
@@ -40,10 +41,10 @@ type webDevice struct {
 	network   *network
 	downloads *downloads
 	dialogs   *dialogs
-	incidents incidents
+	incidents notes.Incidents
 	clock     *clock
-	messages  messages
-	journal   journal
+	messages  notes.Messages
+	journal   notes.Journal
 	trace     *tracer // nil unless the session is traced
 
 	mu            sync.Mutex
@@ -200,13 +201,13 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 	if p == nil || p.closed() {
 		if p = c.lastPage(); !command.withoutPage {
 			result, err := p.closedResult(call.Tool, "")
-			return d.notes.redactResult(result), err
+			return d.notes.RedactResult(result), err
 		}
 	}
-	d.incidents.startCall(call.ID)
+	d.incidents.StartCall(call.ID)
 	if isAction(call.Tool) {
 		d.network.startWindow()
-		d.journal.startAction()
+		d.journal.StartAction()
 		d.dialogs.startAction()
 	}
 	return d.run(ctx, named, p, call, command)
@@ -309,7 +310,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 		return tool.Result{}, err
 	}
 	p.context.describeTabs(call.Tool, &result, tabs)
-	return d.takeLocated(d.notes.redactResult(result)), nil
+	return d.takeLocated(d.notes.RedactResult(result)), nil
 }
 
 // runAllowed runs a command, unless it is from the sandbox and the page is or becomes one that scripts in the sandbox
@@ -379,7 +380,7 @@ func (d *webDevice) Close(ctx context.Context) error {
 	d.mu.Lock()
 	o := d.current
 	d.mu.Unlock()
-	defer d.notes.close()
+	defer d.notes.Close()
 	if o == nil {
 		return nil
 	}

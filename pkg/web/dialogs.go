@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -180,7 +181,7 @@ func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 	if e.Decode(&opened) != nil {
 		return
 	}
-	ds, at, call := p.device.dialogs, p.url(), p.device.incidents.during()
+	ds, at, call := p.device.dialogs, p.url(), p.device.incidents.During()
 	d, policy := ds.open(opened.Type, opened.Message)
 	params, did := map[string]any{"accept": policy.accept}, "dismissed"
 	switch {
@@ -196,7 +197,7 @@ func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 		ds.dismiss(d, policy, at, call)
 	}
 	s.Send("Page.handleJavaScriptDialog", params)
-	p.notes.add(noteDialog, "%s %q, %s", opened.Type, opened.Message, did)
+	p.notes.Add(notes.Dialog, "%s %q, %s", opened.Type, opened.Message, did)
 	p.device.changes.notify()
 }
 
@@ -206,7 +207,7 @@ func (ds *dialogs) open(kind, message string) (dialog, dialogPolicy) {
 	defer ds.mu.Unlock()
 	ds.opened++
 	d := dialog{kind, message, ds.opened}
-	if ds.unverified = append(ds.unverified, d); len(ds.unverified) > maxNotes {
+	if ds.unverified = append(ds.unverified, d); len(ds.unverified) > notes.MaxNotes {
 		ds.unverified = ds.unverified[1:]
 	}
 	if kind == "beforeunload" {
@@ -219,10 +220,10 @@ func (ds *dialogs) open(kind, message string) (dialog, dialogPolicy) {
 func (ds *dialogs) dismiss(d dialog, policy dialogPolicy, at, call string) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	if len(ds.dismissed) < maxNotes {
+	if len(ds.dismissed) < notes.MaxNotes {
 		ds.dismissed = append(ds.dismissed, d)
 	}
-	if policy.given || len(ds.unanswered) == maxNotes {
+	if policy.given || len(ds.unanswered) == notes.MaxNotes {
 		return
 	}
 	ds.unanswered = append(ds.unanswered, unanswered{d.number, tool.Incident{

@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -99,7 +100,7 @@ func (d *webDevice) downloadBegins(begun download) {
 	d.downloads.mu.Lock()
 	d.downloads.list = append(d.downloads.list, &begun)
 	d.downloads.mu.Unlock()
-	d.notes.add(noteDownload, "%s from %s", begun.name, begun.url)
+	d.notes.Add(notes.Download, "%s from %s", begun.name, begun.url)
 	d.changes.notify()
 }
 
@@ -114,7 +115,7 @@ func (d *webDevice) downloadProgress(id, state string, bytes float64) {
 	}
 	d.downloads.mu.Unlock()
 	if ended {
-		d.notes.add(noteDownload, "%s is %s, %.0f bytes", name, state, bytes)
+		d.notes.Add(notes.Download, "%s is %s, %.0f bytes", name, state, bytes)
 		d.changes.notify()
 	}
 }
@@ -135,7 +136,7 @@ func (d *webDevice) keepDownloads(b *browser) {
 		path := filepath.Join(b.Folder, l.id)
 		if err := l.keep(path, d.session.Keep); err != nil {
 			l.problem = err.Error()
-			d.notes.add(noteDownload, "%s was not kept: %v", l.name, err)
+			d.notes.Add(notes.Download, "%s was not kept: %v", l.name, err)
 		}
 		_ = os.Remove(path)
 	}
@@ -183,7 +184,7 @@ func (d *webDevice) awaitDownloads(ctx context.Context) {
 	left := slices.DeleteFunc(slices.Clone(d.downloads.list), func(l *download) bool { return !running(l) })
 	d.downloads.mu.Unlock()
 	for _, l := range left {
-		d.notes.add(noteDownload, "%s was not kept: it was still running at the end", l.name)
+		d.notes.Add(notes.Download, "%s was not kept: it was still running at the end", l.name)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
 // errGone says that a document or an element does not exist any more. It has to be resolved again.
@@ -26,7 +28,7 @@ type world struct {
 	cancel context.CancelCauseFunc
 
 	shown    map[string]device.Message // in live regions, by their text
-	messages *messages                 // receives those that are gone
+	messages *notes.Messages           // receives those that are gone
 }
 
 func newWorld(p *page, id int, unique string) *world {
@@ -97,19 +99,8 @@ func (f *frame) ensureWorld(ctx context.Context) (*cdp.Session, *world, error) {
 
 // evalResult is the result of Runtime.callFunctionOn and Runtime.evaluate.
 type evalResult struct {
-	Result           remoteObject
-	ExceptionDetails *exception
-}
-
-type remoteObject struct {
-	Type, Subtype, Description, ObjectID, UnserializableValue string
-	Value                                                     json.RawMessage
-}
-
-type exception struct {
-	Text      string
-	URL       string
-	Exception remoteObject
+	Result           notes.RemoteObject
+	ExceptionDetails *notes.Exception
 }
 
 // scriptError is an error that a script threw.
@@ -123,17 +114,6 @@ func (r evalResult) err() error {
 		return nil
 	}
 	return &scriptError{r.ExceptionDetails.String()}
-}
-
-func (e *exception) String() string {
-	text := e.Exception.Description
-	if text == "" && e.Exception.Value != nil {
-		text = "Uncaught " + string(e.Exception.Value)
-	}
-	if text == "" {
-		text = e.Text
-	}
-	return text
 }
 
 // eval calls a function of page.js in the frame and decodes what it returns, or what its promise resolves to, into
@@ -227,7 +207,7 @@ func (p *page) resolveNode(ctx context.Context, f *frame, backendNodeID int) (*h
 	if err != nil {
 		return nil, err
 	}
-	var resolved struct{ Object remoteObject }
+	var resolved struct{ Object notes.RemoteObject }
 	err = s.Call(ctx, "DOM.resolveNode", map[string]any{"backendNodeId": backendNodeID, "executionContextId": w.id},
 		&resolved)
 	if err != nil {
@@ -262,4 +242,10 @@ func evaluateInMain[T any](ctx context.Context, p *page, expression string) (T, 
 	var value T
 	err := p.main().evaluate(ctx, expression, &value)
 	return value, err
+}
+
+// jsonResult returns a result whose text is a value as JSON.
+func jsonResult(value any) tool.Result {
+	data := notes.Marshal(value)
+	return tool.Result{OK: true, Text: string(data), Structured: data}
 }

@@ -48,7 +48,7 @@ func (p *page) evidence(ctx context.Context) []device.Artifact {
 		v, err := p.viewOnce(ctx, device.ViewOptions{})
 		if failed[1] = err; err == nil {
 			text := v.Tree.Text(screen.TextOptions{MaxBytes: keptBytes, Ref: v.Ref})
-			shown := p.notes.redact(text.String()) + "\n"
+			shown := p.notes.Redact(text.String()) + "\n"
 			parts[2] = device.Artifact{
 				Name: "screen.txt", Title: "what is on the page", Data: []byte(shown),
 				Text: true,
@@ -63,7 +63,7 @@ func (p *page) evidence(ctx context.Context) []device.Artifact {
 			about += fmt.Sprintf("The %s is missing: %v\n", what, failed[i])
 		}
 	}
-	about = p.notes.redact(about + p.notes.String())
+	about = p.notes.Redact(about + p.notes.String())
 	parts[0] = device.Artifact{
 		Name:  "page.txt",
 		Title: "URL, console errors and failed requests",

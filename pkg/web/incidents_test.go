@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
 // incidentPages are a page on which much goes wrong, and what it requests.
@@ -142,7 +143,7 @@ func TestSameIncidentsAreCounted(t *testing.T) {
 		"/many": htmlPage(`<script>for (let i = 0; i < 1000; i++) { console.error("same"); console.error("error " + i) }</script>`),
 	})+"/many")
 	all := incidentsOf(u, false)
-	if n := len(all); n != maxIncidents+1 || !strings.HasSuffix(all[0].Text, "(1000 times)") || all[n-1].Text != "951 more" {
+	if n := len(all); n != notes.MaxIncidents+1 || !strings.HasSuffix(all[0].Text, "(1000 times)") || all[n-1].Text != "951 more" {
 		t.Errorf("%d: %v … %v", n, all[0], all[n-1])
 	}
 }

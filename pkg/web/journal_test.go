@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
 func TestLiveViewShowsConsoleAndRequests(t *testing.T) {
@@ -59,11 +60,11 @@ func TestLiveViewShowsConsoleAndRequests(t *testing.T) {
 	wantLines(t, "requests", log.Since, `^GET `+url+`/hang fetch has not ended, for \d+\.\ds$`, `^POST `+url+`/ok\?{{PIN}} 200 fetch \d+ ms body not read to its end$`,
 		`^GET `+url+`/moved 302 fetch \d+ ms redirect$`, `^GET `+url+`/ok 200 fetch`+ended, `^GET `+url+`/broken 500 fetch`+ended,
 		`^GET `+refused+`/refused fetch \d+ ms failed: net::ERR_CONNECTION_REFUSED$`)
-	u.mustEval(fmt.Sprintf("for (let i = 0; i < %d; i++) console.log(i, 'x'.repeat(1000))", 2*maxJournal))
+	u.mustEval(fmt.Sprintf("for (let i = 0; i < %d; i++) console.log(i, 'x'.repeat(1000))", 2*notes.MaxJournal))
 	waitFor(t, "the last line", func() bool {
 		lines := u.log(device.ShowConsole).Since
-		return len(lines) == maxJournal && strings.HasPrefix(lines[maxJournal-1], fmt.Sprint("log: ", 2*maxJournal-1)) &&
-			len([]rune(lines[0])) == maxJournalLine
+		return len(lines) == notes.MaxJournal && strings.HasPrefix(lines[notes.MaxJournal-1], fmt.Sprint("log: ", 2*notes.MaxJournal-1)) &&
+			len([]rune(lines[0])) == notes.MaxJournalLine
 	})
 }
 

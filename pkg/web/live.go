@@ -78,9 +78,9 @@ func (d *webDevice) takeLocated(r tool.Result) tool.Result {
 		return r
 	}
 	located := d.located.Located
-	located.Again = d.notes.redact(located.Again)
+	located.Again = d.notes.Redact(located.Again)
 	for i, warning := range located.Warnings {
-		located.Warnings[i] = d.notes.redact(warning)
+		located.Warnings[i] = d.notes.Redact(warning)
 	}
 	r.Located = &located
 	return r

@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
 // openLive opens a live session in the shared browser.
@@ -352,7 +353,7 @@ func TestEventsSinceLastView(t *testing.T) {
 	u.mustCall("web_handleDialog", "action", "ACCEPT")
 	u.mustEval(`for (let i = 0; i < 25; i++) alert(i); 0`)
 	events := u.view(device.ViewOptions{}).Events
-	if len(events) != maxEvents+1 || events[0] != `dialog: alert "0", accepted` || events[maxEvents] != "5 more dialogs" {
+	if len(events) != notes.MaxEvents+1 || events[0] != `dialog: alert "0", accepted` || events[notes.MaxEvents] != "5 more dialogs" {
 		t.Errorf("%q", events)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -276,7 +277,7 @@ func (l *locator) nameWarnings(ctx context.Context, is roleAndName, selector map
 	}
 	words := ""
 	if other != nil {
-		words = "nodeSelector " + string(marshal(other))
+		words = "nodeSelector " + string(notes.Marshal(other))
 	}
 	if what != "" {
 		does := "a test id does not, and without one only its position is left"
@@ -397,7 +398,7 @@ func (l *locator) confirmed(ctx context.Context, selector map[string]any) (map[s
 func (l *locator) hasSecret(selector map[string]any, texts []string) bool {
 	d := l.search.page.device
 	changes := func(text string) bool {
-		return d.notes.redact(text) != text || d.session.Redact != nil && d.session.Redact(text) != text
+		return d.notes.Redact(text) != text || d.session.Redact != nil && d.session.Redact(text) != text
 	}
 	return slices.ContainsFunc(append(textsIn(selector), texts...), changes)
 }

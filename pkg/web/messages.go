@@ -3,11 +3,11 @@ package web
 import (
 	_ "embed"
 	"encoding/json"
-	"sync"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
 //go:embed messages.js
@@ -16,18 +16,9 @@ var messagesJS string
 const (
 	// messageBinding is the function of the isolated world that messages.js calls.
 	messageBinding = "trailblazeMessage"
-	// maxMessages is how many texts that are gone are kept for the next view: the last ones.
-	maxMessages = 20
 	// maxMessageLength bounds such a text, in characters.
 	maxMessageLength = 160
 )
-
-// messages are texts that the pages of a live session showed and that are gone, since the last view. They may be used
-// from any goroutine.
-type messages struct {
-	mu   sync.Mutex
-	gone []device.Message
-}
 
 // script returns what is evaluated in the isolated world of each document.
 func (d *webDevice) script() string {
@@ -51,7 +42,7 @@ func (p *page) onBinding(s *cdp.Session, e cdp.Event) {
 	if e.Decode(&call) != nil || call.Name != messageBinding || json.Unmarshal([]byte(call.Payload), &told) != nil {
 		return
 	}
-	m := device.Message{Role: told.Role, Text: oneLine(p.device.redact(told.Text), maxMessageLength), For: time.Duration(told.ShownMs) * time.Millisecond}
+	m := device.Message{Role: told.Role, Text: notes.OneLine(p.device.redact(told.Text), maxMessageLength), For: time.Duration(told.ShownMs) * time.Millisecond}
 	m.Began = time.Now().Add(-m.For)
 	if m.Text == "" {
 		return
@@ -69,13 +60,13 @@ func (p *page) onBinding(s *cdp.Session, e cdp.Event) {
 func (w *world) onMessage(m device.Message, gone bool) {
 	if gone {
 		delete(w.shown, m.Text)
-		w.messages.add(m)
+		w.messages.Add(m)
 		return
 	}
 	if w.shown == nil {
 		w.shown = map[string]device.Message{}
 	}
-	if len(w.shown) < maxMessages {
+	if len(w.shown) < notes.MaxMessages {
 		w.shown[m.Text] = m
 	}
 }
@@ -84,23 +75,6 @@ func (w *world) onMessage(m device.Message, gone bool) {
 func (w *world) endMessages() {
 	for _, m := range w.shown {
 		m.For = time.Since(m.Began)
-		w.messages.add(m)
+		w.messages.Add(m)
 	}
-}
-
-func (m *messages) add(gone device.Message) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.gone = append(m.gone, gone); len(m.gone) > maxMessages {
-		m.gone = m.gone[1:]
-	}
-}
-
-// take returns the texts since the last call.
-func (m *messages) take() []device.Message {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	gone := m.gone
-	m.gone = nil
-	return gone
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
 // messagesPage shows messages in several ways, each for a time that it measures itself, in window.times.
@@ -168,7 +169,7 @@ func TestMessagesAreBounded(t *testing.T) {
 	u.mustEval("void run()")
 	u.mustCall("web_verifyTitle", "pattern", "done")
 	gone := u.view(device.ViewOptions{}).Messages
-	if len(gone) != maxMessages {
+	if len(gone) != notes.MaxMessages {
 		t.Errorf("%d messages", len(gone))
 	}
 	for _, m := range gone {

@@ -16,6 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -580,14 +581,14 @@ func (p *page) onRequest(s *cdp.Session, e cdp.Event) {
 	case p.blank.Load():
 		r.fulfill(http.StatusOK, map[string]string{"content-type": "text/html"}, nil)
 	case strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.Allows(address):
-		p.notes.add(noteRequest, "%s: blocked, because it is not below %s", address, p.device.files)
+		p.notes.Add(notes.Request, "%s: blocked, because it is not below %s", address, p.device.files)
 		r.fail("BlockedByClient")
 	case r.ResourceType == "Document" && strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.AllowsPage(address):
-		p.notes.add(noteRequest, "%s: blocked, because it is not a page", address)
+		p.notes.Add(notes.Request, "%s: blocked, because it is not a page", address)
 		r.fail("BlockedByClient")
 	case r.ResourceType == "Document" && r.FrameID == p.main().id && !p.device.origins.Allows(address):
 		p.device.origins.Block(address)
-		p.notes.add(noteBlocked, "%s, because its origin is not allowed, only %s", address, p.device.origins)
+		p.notes.Add(notes.Blocked, "%s, because its origin is not allowed, only %s", address, p.device.origins)
 		p.onNavigationBlocked(address)
 		r.fail("Aborted")
 	default:

@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/web/chromium"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
 // openLimit bounds the opening of a page, which takes 0.1 s, and longer on a busy machine.
@@ -25,7 +26,7 @@ const closeLimit = 2 * time.Second
 type page struct {
 	device   *webDevice
 	browser  *browser
-	notes    *notes
+	notes    *notes.Notes
 	context  *browserContext
 	target   *cdp.Session // of the page
 	targetID string
@@ -229,7 +230,7 @@ func (p *page) onWindowOpen(e cdp.Event) {
 // announce notes that the page was opened, when it shows its first document.
 func (p *page) announce(url string) {
 	if url != "about:blank" && !p.announced.Swap(true) {
-		p.notes.add(noteTab, "%s", url)
+		p.notes.Add(notes.Tab, "%s", url)
 	}
 }
 
@@ -246,7 +247,7 @@ func (p *page) onCrash(s *cdp.Session) {
 		for _, f := range p.framesByID {
 			if f.session.to.CompareAndSwap(s, nil) {
 				f.endWorld()
-				p.notes.add(noteCrash, "the frame %s crashed", f.url)
+				p.notes.Add(notes.Crash, "the frame %s crashed", f.url)
 			}
 		}
 	})
@@ -268,4 +269,20 @@ func (p *page) emulate(s *cdp.Session) []waitFunc {
 		s.Send("Emulation.setLocaleOverride", map[string]any{"locale": e.Locale})
 	}
 	return calls
+}
+
+// noteInJournal notes requests and lines of the console in a live session.
+func (p *page) noteInJournal(e cdp.Event) {
+	if p.device.session.Live {
+		p.device.journal.OnEvent(e, p.device.redact)
+	}
+}
+
+// redact removes the secrets of the pages and of the session from a text.
+func (d *webDevice) redact(text string) string {
+	text = d.notes.Redact(text)
+	if d.session.Redact != nil {
+		text = d.session.Redact(text)
+	}
+	return text
 }

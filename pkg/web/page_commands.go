@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -108,7 +109,7 @@ func (p *page) evaluate(ctx context.Context, script string) (value string, err e
 }
 
 // run evaluates a script without waiting for the promise that it may return.
-func (p *page) run(ctx context.Context, script string) (remoteObject, error) {
+func (p *page) run(ctx context.Context, script string) (notes.RemoteObject, error) {
 	var r evalResult
 	err := p.target.CallLimited(ctx, maxResult, "Runtime.evaluate", map[string]any{
 		"expression": script, "userGesture": true, "replMode": true, // allows await, and repeated declarations

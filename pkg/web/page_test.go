@@ -353,7 +353,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 	const secret = `p&s "é` + "\\"
 	url := serve(t, map[string]http.HandlerFunc{"/form": htmlPage(`<input aria-label=field>`)}) + "/form"
 	u.mustCall("navigate", "url", url)
-	u.page().addSecret(secret)
+	u.page().notes.AddSecret(secret)
 	quoted, _ := json.Marshal(secret)
 	u.mustEval(
 		fmt.Sprintf(

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
 // captureRelated captures the documents in which relatedNodes looks for the elements of this try, if the target has
@@ -175,7 +176,7 @@ func (f *frame) backendIDs(ctx context.Context, list *handle) ([]int, error) {
 	var items struct {
 		Result []struct {
 			Enumerable bool
-			Value      remoteObject
+			Value      notes.RemoteObject
 		}
 	}
 	err := f.session.Call(ctx, "Runtime.getProperties",

@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -50,7 +51,7 @@ func webRoute(ctx context.Context, p *page, args map[string]any) (tool.Result, e
 		return tool.Result{}, err
 	}
 	n := p.device.network
-	r.call = p.device.incidents.during()
+	r.call = p.device.incidents.During()
 	n.mu.Lock()
 	n.routes = slices.Insert(n.routes, 0, r)
 	n.mu.Unlock()
@@ -125,7 +126,7 @@ func (d *webDevice) readRouteBody(a syntax.Arguments, r *route) (kind string, er
 		r.body, err = files.Read(path, maxRouteBody)
 		return cmp.Or(mime.TypeByExtension(filepath.Ext(path)), http.DetectContentType(r.body)), err
 	case !isText && a.Has("body"):
-		r.body = marshal(a["body"])
+		r.body = notes.Marshal(a["body"])
 		return "application/json", nil
 	}
 	r.body = []byte(text)
@@ -208,7 +209,7 @@ func webUnroute(ctx context.Context, p *page, args map[string]any) (tool.Result,
 	}
 	n.routes = slices.DeleteFunc(n.routes, func(r *route) bool {
 		removed := url == "" || r.pattern.url.Text == url
-		if removed && !r.used && len(n.unused) < maxIncidents {
+		if removed && !r.used && len(n.unused) < notes.MaxIncidents {
 			n.unused = append(n.unused, r.unusedIncident())
 		}
 		return removed

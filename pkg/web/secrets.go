@@ -9,6 +9,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
 // given knows whether a page of the session was given a secret. Until then, pictures need no checks.
@@ -17,7 +18,7 @@ type given struct{ any atomic.Bool }
 // noteSecret notes, before a call is made, whether its arguments have a secret. The current document of the page has it
 // from then on. carries reports whether they do.
 func (p *page) noteSecret(call tool.Call) (carries bool) {
-	text := string(marshal(call.Args))
+	text := string(notes.Marshal(call.Args))
 	redact := p.device.session.Redact
 	if call.Tool != "web_fillSecret" && (redact == nil || redact(text) == text) {
 		return false
@@ -146,7 +147,7 @@ func (p *page) hasSecret(texts []string) bool {
 	backwards := []rune(unspaced)
 	slices.Reverse(backwards)
 	for _, text := range []string{strings.Join(texts, "\n"), joined, unspaced, string(backwards)} {
-		if p.notes.redact(text) != text {
+		if p.notes.Redact(text) != text {
 			return true
 		}
 		if redact := p.device.session.Redact; redact != nil && redact(text) != text {

@@ -9,6 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -116,7 +117,7 @@ func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result
 	whole := v.Tree.Text(screen.TextOptions{MaxBytes: keptBytes, Ref: v.Ref})
 	for _, kept := range []device.Artifact{
 		{Name: name + ".png", Data: data},
-		{Name: name + ".txt", Data: []byte(p.notes.redact(whole.String()) + "\n"), Text: true},
+		{Name: name + ".txt", Data: []byte(p.notes.Redact(whole.String()) + "\n"), Text: true},
 	} {
 		if _, err := p.device.session.Keep(kept); err != nil {
 			return tool.Result{}, fault.Wrap(fault.ToolFailed, err, "", "keep the snapshot")
@@ -128,7 +129,7 @@ func webSnapshot(ctx context.Context, p *page, args map[string]any) (tool.Result
 	if list.Left > 0 {
 		result.Text += "; narrow with within, or raise maxBytes"
 	}
-	result.Structured = marshal(map[string]any{
+	result.Structured = notes.Marshal(map[string]any{
 		"url": p.url(), "title": v.Title, "snapshot": list.String(), "more": list.Left,
 	})
 	return result, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
@@ -172,7 +173,7 @@ func jsonOf(value any) string {
 	if text, ok := value.(string); ok {
 		return text
 	}
-	return string(marshal(value))
+	return string(notes.Marshal(value))
 }
 
 // cookiesOf reads the argument cookiesJson.
@@ -291,7 +292,7 @@ func (p *page) setLocalStorage(ctx context.Context, origins []storage.Origin) er
 		if err := p.openBlank(ctx, strings.TrimSuffix(o.Origin, "/")); err != nil {
 			return err
 		}
-		script := "(" + string(marshal(o.LocalStorage)) + ").forEach(i => localStorage.setItem(i.name, i.value)), 0"
+		script := "(" + string(notes.Marshal(o.LocalStorage)) + ").forEach(i => localStorage.setItem(i.name, i.value)), 0"
 		var done int
 		if err := p.main().evaluate(ctx, script, &done); err != nil {
 			return fault.Wrap(fault.ToolFailed, err, "", "the local storage of "+o.Origin)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -182,7 +183,7 @@ func webListTabs(ctx context.Context, p *page, _ map[string]any) (tool.Result, e
 	for i, p := range c.openPages() {
 		tabs = append(tabs, tab{i, p.url(), p.title(ctx), p == current})
 	}
-	data := marshal(tabs)
+	data := notes.Marshal(tabs)
 	return tool.Result{OK: true, Text: string(data), Structured: json.RawMessage(`{"tabs":` + string(data) + `}`)}, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
 const (
@@ -56,7 +56,7 @@ type tracer struct {
 	paused   map[*page]bool         // the pages that send no pictures
 	resumed  *page                  // was paused before the call; nil for none
 	last     lastMoment
-	pending  map[string]*tracedRequest
+	pending  map[string]*notes.TracedRequest
 	requests []string
 	console  []string
 	omitted  int
@@ -76,19 +76,11 @@ type tracedFrame struct {
 	picture *device.Picture
 }
 
-// tracedRequest is a request that has not ended.
-type tracedRequest struct {
-	method, url, kind string
-	status            int
-	cached            bool
-	sent              float64 // seconds, by the clock of the browser
-}
-
 // StartTrace implements device.Tracer.
 func (d *webDevice) StartTrace(o device.TraceOptions) {
 	d.trace = &tracer{
 		device: d, options: o, share: tracedShare, idle: tracedIdle, began: time.Now(), expected: tracedExpected,
-		frames: map[*page]*tracedFrame{}, paused: map[*page]bool{}, called: time.Now(), pending: map[string]*tracedRequest{},
+		frames: map[*page]*tracedFrame{}, paused: map[*page]bool{}, called: time.Now(), pending: map[string]*notes.TracedRequest{},
 	}
 }
 
@@ -168,63 +160,11 @@ func (t *tracer) onFrame(p *page, s *cdp.Session, e cdp.Event) {
 }
 
 func (t *tracer) onConsole(e cdp.Event) {
-	if line, ok := consoleLine(e); ok {
+	if line, ok := notes.ConsoleLine(e); ok {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.console = t.addLine(t.console, line)
 	}
-}
-
-// consoleLine returns a line of the console. It is false for other events.
-func consoleLine(e cdp.Event) (line string, ok bool) {
-	var params struct {
-		Type             string
-		Args             []remoteObject
-		ExceptionDetails exception
-		Entry            struct{ Level, Text, URL string }
-	}
-	switch e.Method {
-	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
-	default:
-		return "", false
-	}
-	if e.Decode(&params) != nil {
-		return "", false
-	}
-	switch e.Method {
-	case "Runtime.consoleAPICalled":
-		return params.Type + ": " + strings.Join(texts(params.Args), " "), true
-	case "Runtime.exceptionThrown":
-		return params.ExceptionDetails.String(), true
-	}
-	return params.Entry.Level + ": " + params.Entry.Text + " " + params.Entry.URL, true
-}
-
-// requestEvent is an event about a request.
-type requestEvent struct {
-	RequestID, Type, ErrorText string
-	Timestamp                  float64
-	Request                    struct{ URL, Method string }
-	Response, RedirectResponse *struct {
-		Status        int
-		FromDiskCache bool
-	}
-	EncodedDataLength float64
-}
-
-// readRequestEvent reads an event about a request. It is false for others.
-func readRequestEvent(e cdp.Event) (r requestEvent, ok bool) {
-	switch e.Method {
-	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
-	default:
-		return r, false
-	}
-	return r, e.Decode(&r) == nil && !strings.HasPrefix(r.Request.URL, "data:")
-}
-
-// traced returns the request that begins with an event.
-func (r requestEvent) traced() *tracedRequest {
-	return &tracedRequest{method: r.Request.Method, url: r.Request.URL, kind: strings.ToLower(r.Type), sent: r.Timestamp}
 }
 
 // addLine appends a line to a list, unless the list is full. The caller holds t.mu.
@@ -233,7 +173,7 @@ func (t *tracer) addLine(list []string, line string) []string {
 		t.omitted++
 		return list
 	}
-	line = t.device.notes.redact(strings.TrimSpace(line))
+	line = t.device.notes.Redact(strings.TrimSpace(line))
 	if runes := []rune(line); len(runes) > tracedLength {
 		line = string(runes[:tracedLength-1]) + "…"
 	}
@@ -242,7 +182,7 @@ func (t *tracer) addLine(list []string, line string) []string {
 
 // onRequest notes the requests of a page when they end. A redirect ends one request and begins another.
 func (t *tracer) onRequest(e cdp.Event) {
-	params, ok := readRequestEvent(e)
+	params, ok := notes.ReadRequestEvent(e)
 	if !ok {
 		return
 	}
@@ -252,47 +192,24 @@ func (t *tracer) onRequest(e cdp.Event) {
 	switch {
 	case e.Method == "Network.requestWillBeSent":
 		if r != nil && params.RedirectResponse != nil {
-			r.status = params.RedirectResponse.Status
-			t.requests = t.addLine(t.requests, r.line(params.Timestamp, "redirect"))
+			r.Status = params.RedirectResponse.Status
+			t.requests = t.addLine(t.requests, r.Line(params.Timestamp, "redirect"))
 		}
 		if r == nil && len(t.pending) == tracedPending {
 			t.omitted++
 			return
 		}
-		t.pending[params.RequestID] = params.traced()
+		t.pending[params.RequestID] = params.Traced()
 	case r == nil:
 	case params.Response != nil:
-		r.status, r.cached = params.Response.Status, params.Response.FromDiskCache
+		r.Status, r.Cached = params.Response.Status, params.Response.FromDiskCache
 	case e.Method == "Network.loadingFailed":
 		delete(t.pending, params.RequestID)
-		t.requests = t.addLine(t.requests, r.line(params.Timestamp, params.ErrorText))
+		t.requests = t.addLine(t.requests, r.Line(params.Timestamp, params.ErrorText))
 	default:
 		delete(t.pending, params.RequestID)
-		t.requests = t.addLine(t.requests, r.line(params.Timestamp, r.size(params.EncodedDataLength)))
+		t.requests = t.addLine(t.requests, r.Line(params.Timestamp, r.Size(params.EncodedDataLength)))
 	}
-}
-
-// line returns a request in words; now is 0 for one that has not ended.
-func (r *tracedRequest) line(now float64, end string) string {
-	words := []string{r.method, r.url}
-	if r.status > 0 {
-		words = append(words, fmt.Sprint(r.status))
-	}
-	if r.kind != "" {
-		words = append(words, r.kind)
-	}
-	if now > 0 {
-		words = append(words, fmt.Sprintf("%.0f ms", max(0, (now-r.sent)*1000)))
-	}
-	return strings.Join(append(words, end), " ")
-}
-
-// size says how much of the response came over the network.
-func (r *tracedRequest) size(bytes float64) string {
-	if r.cached {
-		return "from the cache"
-	}
-	return fmt.Sprintf("%.0f bytes", bytes)
 }
 
 // Moment implements device.Tracer.
@@ -317,7 +234,7 @@ func (t *tracer) endCall() {
 
 // show fills in what a page shows.
 func (t *tracer) show(ctx context.Context, p *page, whole bool, m *device.Moment) {
-	m.URL = p.notes.redact(p.url())
+	m.URL = p.notes.Redact(p.url())
 	if p.closed() {
 		m.NoPicture = "the tab was closed"
 		return
@@ -411,13 +328,13 @@ func (t *tracer) showTree(ctx context.Context, p *page, m *device.Moment) (secre
 		ref = p.device.references.Ref
 	}
 	text := c.title + "\n" + c.tree.Text(screen.TextOptions{Whole: true}).String()
-	redacted := p.notes.redact(text)
+	redacted := p.notes.Redact(text)
 	secret = redacted != text
 	if redact := t.device.session.Redact; redact != nil {
 		secret = secret || redact(text) != text
 	}
-	m.Title = p.notes.redact(c.title)
-	m.Tree = p.notes.redact(c.tree.Text(screen.TextOptions{MaxBytes: tracedBytes, Ref: ref}).String())
+	m.Title = p.notes.Redact(c.title)
+	m.Tree = p.notes.Redact(c.tree.Text(screen.TextOptions{MaxBytes: tracedBytes, Ref: ref}).String())
 	return secret, nil
 }
 
@@ -488,9 +405,9 @@ func (t *tracer) takeEvents(whole bool, m *device.Moment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if whole {
-		inOrder := func(a, b *tracedRequest) int { return cmp.Compare(a.sent, b.sent) }
+		inOrder := func(a, b *notes.TracedRequest) int { return cmp.Compare(a.Sent, b.Sent) }
 		for _, r := range slices.SortedFunc(maps.Values(t.pending), inOrder) {
-			t.requests = t.addLine(t.requests, r.line(0, "(has not ended)"))
+			t.requests = t.addLine(t.requests, r.Line(0, "(has not ended)"))
 		}
 	}
 	m.Requests, m.Console, m.Omitted = t.requests, t.console, t.omitted

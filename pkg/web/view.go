@@ -288,7 +288,7 @@ func (c *pageCapture) part(e element) (*screen.Tree, bool) {
 // View implements device.Viewer.
 func (d *webDevice) View(ctx context.Context, o device.ViewOptions) (device.View, error) {
 	if o.Show != device.ShowScreen {
-		return device.View{Log: d.logOf(o.Show)}, nil
+		return device.View{Log: d.journal.Show(o.Show, d.redact)}, nil
 	}
 	var v device.View
 	err := d.onPage(ctx, func(p *page) (err error) {
@@ -342,7 +342,7 @@ func (p *page) viewWith(ctx context.Context, o device.ViewOptions) (v device.Vie
 		return v, p.closeError()
 	}
 	if err == nil && !o.Peek {
-		v.Events, v.Blocked, v.Messages = p.notes.takeEvents(), p.takeBlocked(), p.device.messages.take()
+		v.Events, v.Blocked, v.Messages = p.notes.TakeEvents(), p.takeBlocked(), p.device.messages.Take()
 	}
 	return v, err
 }

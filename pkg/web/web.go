@@ -23,6 +23,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/chromium"
 	"github.com/trailblaze/trailblaze/pkg/web/emulation"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
 
@@ -199,12 +200,12 @@ func newBackend(host device.Host) (device.Backend, error) {
 // Open implements device.Backend.
 func (b *backend) Open(session device.Session) device.Device {
 	d := &webDevice{
-		backend: b, session: session, notes: &notes{}, callSlot: make(chan struct{}, 1),
+		backend: b, session: session, notes: &notes.Notes{}, callSlot: make(chan struct{}, 1),
 		width: b.options.width, height: b.options.height, limits: b.options.limits,
 		files:   access.NewFiles(session, b.options.allowFile),
 		origins: access.NewOrigins(session, b.options.allowedOrigins),
 	}
-	d.notes.noted = session.Noted
+	d.notes.Noted = session.Noted
 	d.dialogs, d.downloads, d.network, d.clock = &dialogs{}, &downloads{}, newNetwork(d), &clock{}
 	if d.references = session.References; d.references == nil {
 		d.references = &screen.References{}

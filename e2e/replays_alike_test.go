@@ -303,7 +303,7 @@ func TestReplayInASessionSaysWhyNothingWasDone(t *testing.T) {
 }
 
 // TestTrailOfCornerShopIsReplayedAlike is about positions in a trail, which are not references of the session.
-func TestTrailOfCornerShopIsReplayedAlike(t *testing.T) {
+func TestTrailOfCornerShopIsReplayedAlike(t *testing.T) { //nolint:tparallel // both write into one folder of logs
 	t.Parallel()
 	d := newPhoneDesk(t)
 	d.endSessions(t)

@@ -58,6 +58,7 @@ func Update(name string, data []byte, lineage []string, recorded *File, overwrit
 		steps, err = r.matchAll(recorded, lineage)
 	case OverwriteOwn:
 		err = r.checkOthers(recorded, lineage[0])
+	case OverwriteAll:
 	}
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
-	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
@@ -24,7 +23,7 @@ func countCommand() command {
 // checkCount checks the arguments of web_verifyCount.
 func checkCount(args syntax.Arguments) error {
 	_, err := syntax.ParseCountRange(args)
-	_, targetErr := countedTarget(args)
+	_, targetErr := syntax.CountedElementOf(args)
 	return errors.Join(err, targetErr)
 }
 
@@ -33,7 +32,7 @@ func webVerifyCount(ctx context.Context, p *page, args map[string]any) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	t, err := countedTarget(args)
+	t, err := syntax.CountedElementOf(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -62,22 +61,6 @@ func webVerifyCount(ctx context.Context, p *page, args map[string]any) (tool.Res
 		return tool.Result{}, err
 	}
 	return success("%s matches %s%s", t.Selector, plural(total, "element", "elements"), s.notes(observed{})), nil
-}
-
-// countedTarget returns the target whose elements are counted, which cannot be one element by its position.
-func countedTarget(args syntax.Arguments) (syntax.Target, error) {
-	t, err := syntax.VerifiedElementOf(args)
-	switch {
-	case err != nil:
-		return t, err
-	case t.Ref != "":
-		return t, fault.New(fault.InvalidArguments, "name the elements with nodeSelector, or by their role",
-			"%s is one element, which is not counted", t.Ref)
-	case t.Selector.Indexed:
-		return t, fault.New(fault.InvalidArguments, "leave out "+t.Selector.IndexName,
-			"%s chooses one element, which is not counted", t.Selector.IndexName)
-	}
-	return t, nil
 }
 
 // matches returns how many elements match in all frames, and the first of them in words.

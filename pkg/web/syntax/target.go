@@ -303,6 +303,22 @@ func AbsentElementOf(args Arguments) (Target, error) {
 	return t, err
 }
 
+// CountedElementOf returns the target whose elements are counted, which cannot be one element by its position.
+func CountedElementOf(args Arguments) (Target, error) {
+	t, err := VerifiedElementOf(args)
+	switch {
+	case err != nil:
+		return t, err
+	case t.Ref != "":
+		return t, fault.New(fault.InvalidArguments, "name the elements with nodeSelector, or by their role",
+			"%s is one element, which is not counted", t.Ref)
+	case t.Selector.Indexed:
+		return t, fault.New(fault.InvalidArguments, "leave out "+t.Selector.IndexName,
+			"%s chooses one element, which is not counted", t.Selector.IndexName)
+	}
+	return t, nil
+}
+
 // ByRef returns the target of the argument ref: css=SELECTOR, a reference, a role, role "name", or a text.
 func ByRef(ref string) (Target, error) {
 	ref = strings.TrimSpace(ref)

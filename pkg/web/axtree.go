@@ -143,8 +143,8 @@ func (f *frame) byRole(
 	return nil, names, nil
 }
 
-// filterByName sorts nodes into those whose name matches, those whose name matches in another case, and the names of the
-// others.
+// filterByName sorts nodes into those whose name matches, those whose name matches in another case, and the names of
+// the others.
 func filterByName(n *syntax.ElementName, nodes []axNode) (found, inAnotherCase []axNode, others []string) {
 	for _, node := range nodes {
 		exactly, folded := n.Matches(node.Name.text())

@@ -18,13 +18,13 @@ import (
 type dialogs struct {
 	mu     sync.Mutex
 	policy dialogPolicy
-	// unverified are the dialogs since the one that a web_verifyDialog found last, at most maxNotes.
+	// unverified are the dialogs since the one that a web_verifyDialog found last, at most notes.MaxNotes.
 	unverified []dialog
-	// dismissed are those that were dismissed since the last action, at most maxNotes.
+	// dismissed are those that were dismissed since the last action, at most notes.MaxNotes.
 	dismissed []dialog
 	opened    int // number of dialogs
 	// unanswered are those for which no web_handleDialog was called before and which no web_verifyDialog has found, at
-	// most maxNotes. Dialogs of the kind beforeunload are not among them.
+	// most notes.MaxNotes. Dialogs of the kind beforeunload are not among them.
 	unanswered []unanswered
 }
 

@@ -63,7 +63,7 @@ const pollInterval = 20 * time.Millisecond
 // minPause is the shortest time between two observations of a page that changes all the time.
 const minPause = pollInterval / 4
 
-// maxTimeout is the longest limit of a command, as in timeoutProperty.
+// maxTimeout is the longest limit of a command, as in [syntax.TimeoutProperty].
 const maxTimeout = 10 * time.Minute
 
 // waitLimit returns how long a command waits: timeoutMs of the call, else the default, or the limit of the recorded

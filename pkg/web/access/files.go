@@ -14,7 +14,7 @@ import (
 // Files says which files pages may be read from: those below some folders.
 type Files struct {
 	folders   []string // absolute, without symbolic links
-	pagesOnly bool     // a page is opened only from a file with one of [pageExtensions]
+	pagesOnly bool     // a page is opened only from a file with one of [PageExtensions]
 }
 
 // PageExtensions returns those of the files that agents may open as pages. Others may have secrets, such as .env.

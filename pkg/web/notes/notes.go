@@ -93,7 +93,7 @@ func (n *Notes) Bounded(text string) string {
 	return text
 }
 
-// keep adds a note. It returns false if there are maxNotes of the kind already.
+// keep adds a note. It returns false if there are MaxNotes of the kind already.
 func (n *Notes) keep(kind Kind, text string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

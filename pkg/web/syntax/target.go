@@ -155,7 +155,7 @@ func besideSelector(args Arguments) string {
 	return ref
 }
 
-// VerifiedElementOf is elementOf for an assertion, in which everything that is written counts.
+// VerifiedElementOf is ElementOf for an assertion, in which everything that is written counts.
 func VerifiedElementOf(args Arguments) (Target, error) {
 	t, err := ElementOf(args)
 	if err != nil || len(t.Ignored) == 0 && t.Related == nil {
@@ -291,7 +291,7 @@ var (
 // likeSelector is a text that is probably meant as a selector.
 var likeSelector = lazyregexp.New(`^([#.][A-Za-z_][\w-]*|\[[^\]\s]+\]|[\w-]+=\S.*)$`)
 
-// AbsentElementOf is verifiedElementOf for an assertion that passes when nothing matches. It refuses a text that looks
+// AbsentElementOf is VerifiedElementOf for an assertion that passes when nothing matches. It refuses a text that looks
 // like a selector, because nothing on the page has that.
 func AbsentElementOf(args Arguments) (Target, error) {
 	t, err := VerifiedElementOf(args)

@@ -113,6 +113,8 @@ type Session struct {
 	events broadcast
 
 	keepTrace sync.Once
+	// lent is locked while a replay uses a device that only one session can use; looks hold it for reading.
+	lent sync.RWMutex
 
 	attached bool // it belongs to a walk that somebody else runs
 	// walk has the recording, and the place at which the replay of its trail stopped: calls are recorded there.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
@@ -60,9 +61,11 @@ type Candidate struct {
 // Look returns what the device shows now, with a picture of the same moment on request. It does not wait for the request
 // that runs, and disturbs none: what it shows does not count as shown to the one who makes the calls.
 func (s *Session) Look(ctx context.Context, picture bool) (Look, error) {
-	if err := s.Err(); err != nil {
+	done, err := s.beginLook()
+	if err != nil {
 		return Look{}, err
 	}
+	defer done()
 	v, err := s.inner.View(ctx, device.ViewOptions{Peek: true, Screenshot: picture})
 	if err != nil {
 		return Look{}, err
@@ -85,6 +88,18 @@ func (s *Session) Look(ctx context.Context, picture bool) (Look, error) {
 	return l, nil
 }
 
+// beginLook returns an error if nobody can look at the device: the session has ended, or a replay uses its device. The
+// caller calls done at its end.
+func (s *Session) beginLook() (done func(), err error) {
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	if !s.lent.TryRLock() {
+		return nil, fault.New(fault.Device, "look again when the replay has ended", "a replay uses the device of the session")
+	}
+	return s.lent.RUnlock, nil
+}
+
 // elements returns a node with what is below it.
 func elements(n *screen.Node, ref func(*screen.Node) string) *Element {
 	e := element(n, ref(n))
@@ -103,9 +118,11 @@ func element(n *screen.Node, ref string) Element {
 // Locate returns the element at a place and the selectors that a recording could use for it, best first: the first is
 // what a call with its reference records. It does not act. Like Look, it does not wait for the request that runs.
 func (s *Session) Locate(ctx context.Context, at Place) (Location, error) {
-	if err := s.Err(); err != nil {
+	done, err := s.beginLook()
+	if err != nil {
 		return Location{}, err
 	}
+	defer done()
 	found, err := s.inner.Locate(ctx, device.Place{Ref: at.Ref, Point: screen.Point{X: at.X, Y: at.Y}})
 	if err != nil {
 		return Location{}, err

@@ -110,6 +110,10 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 func (s *Session) replay(
 	ctx context.Context, path string, contents map[string][]byte, args map[string]string,
 ) (r Replayed, note []string, err error) {
+	if s.inner.DeviceIsExclusive() {
+		s.lent.Lock() // a look would take the device from the replay
+		defer s.lent.Unlock()
+	}
 	released, err := s.inner.ReleaseDevice(ctx)
 	if err != nil {
 		return r, nil, err
@@ -302,12 +306,17 @@ func (s *Session) replaySource(ctx context.Context) Replayed {
 	return s.teardown(ctx, Replayed{Outcome: event.Passed})
 }
 
-// teardown runs the teardown of the trail, unless it ran, and returns r with what failed.
+// teardown runs the teardown of the trail, unless it ran, and returns r with what failed. It is still owed when ctx has
+// ended meanwhile.
 func (s *Session) teardown(ctx context.Context, r Replayed) Replayed {
-	if !s.owesTeardown.Swap(false) {
+	if !s.owesTeardown.Load() {
 		return r
 	}
-	for _, failed := range s.walk.Teardown(ctx) {
+	all := s.walk.Teardown(ctx)
+	if session.Interruption(ctx) == nil { // else Close runs it again
+		s.owesTeardown.Store(false)
+	}
+	for _, failed := range all {
 		t := s.stopped(failed)
 		if r.Passed() {
 			r, r.Reason = t, "the teardown did not pass: "+t.Reason

@@ -30,7 +30,7 @@ type replay struct {
 	err     error
 }
 
-// run starts work and waits for it as [server.await] does.
+// run starts work and waits for it as [Tools.await] does.
 func (ts *Tools) run(ctx context.Context, what string, work func(ctx context.Context) (Answer, error)) (Answer, error) {
 	lifetime, cancel := context.WithCancelCause(ts.ctx)
 	r := &replay{what: what, started: time.Now(), cancel: cancel, done: make(chan struct{})}

@@ -266,7 +266,7 @@ func artifactLines(files []string) []string {
 	return lines
 }
 
-// xmlText escapes s for XML, but for line ends and quotation marks, id encoding/xml escapes without need.
+// xmlText escapes s for XML, but for line ends and quotation marks, which encoding/xml escapes without need.
 func xmlText(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // writing to a Builder cannot fail

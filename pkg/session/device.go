@@ -181,6 +181,15 @@ func look[D, T any](ctx context.Context, s *Session, show func(context.Context, 
 	return shown, err
 }
 
+// DeviceIsExclusive reports whether the device keeps other sessions out until it is released.
+func (s *Session) DeviceIsExclusive() bool {
+	if s.device == nil {
+		return false
+	}
+	_, ok := s.device.Device.(device.Releaser)
+	return ok
+}
+
 // ReleaseDevice lets another session use the device until this one uses it again. released is false if nothing has used
 // the device, or if it does not keep other sessions out.
 func (s *Session) ReleaseDevice(ctx context.Context) (released bool, err error) {

@@ -192,11 +192,18 @@ func (c *pageCapture) hit(ctx context.Context, f *frame, x, y float64) (element,
 		"x": int((x + view.ScrollX) / zoom), "y": int((y + view.ScrollY) / zoom),
 	}, &hit)
 	if _, refused := errors.AsType[*cdp.Error](err); refused {
-		return element{}, fault.New(fault.ToolFailed, "", "hit %v", err)
+		return element{}, fault.New(fault.ToolFailed, "point at a text or a control", "nothing on the page is there: %v", err)
+	}
+	if err != nil {
+		return element{}, err
 	}
 	f.page.mu.Lock()
-	defer f.page.mu.Unlock()
-	return element{f.page.framesByID[hit.FrameID], hit.ID}, err
+	inner := f.page.framesByID[hit.FrameID]
+	f.page.mu.Unlock()
+	if c.parts[inner].tree == nil {
+		return element{}, errGone // the frame was added after the capture
+	}
+	return element{inner, hit.ID}, nil
 }
 
 // otherProcess returns the frame in the element e, if it is in another process and was captured; else nil.

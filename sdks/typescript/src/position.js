@@ -23,9 +23,9 @@ export function positionOf(thrown) {
   if (!(thrown instanceof Error)) return undefined;
   const [here] = framesOf(new Error());
   const own = here?.file.slice(0, -"position.js".length);
-  const isConstructor = (name) => name === thrown.constructor.name; // some engines have it in the stack
+  const constructor = thrown.constructor.name; // some engines have it in the stack
   const frame = framesOf(callers.get(thrown) ?? thrown).find(
-    ({ file, name }) => !(own && file.startsWith(own)) && !/[\\/]node_modules[\\/]/.test(file) && !isConstructor(name),
+    ({ file, name }) => !(own && file.startsWith(own)) && !/[\\/]node_modules[\\/]/.test(file) && name !== constructor,
   );
   return frame && `${frame.file}:${frame.line}`;
 }

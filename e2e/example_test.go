@@ -148,6 +148,19 @@ func TestDemoWithoutBrowser(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
+// A program that fails for another reason is not taken for a machine without a browser.
+func TestDemoFailsWithTheProgram(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "trailblaze")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho 'trailblaze: error: unknown command' >&2\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("../.ci/demo", program, filepath.Join(t.TempDir(), "reports")).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "unknown command") || strings.Contains(string(out), "left out: unknown") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // The whole demo, by the script that make demo-no-runtime runs. A short run replays one of the trails in a browser, and
 // uses the bundles of other tests.
 func TestDemoNeedsNoRuntime(t *testing.T) {

@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -114,5 +116,29 @@ func TestLocate(t *testing.T) {
 	}
 	if f.app.tapped != nil {
 		t.Errorf("%q", f.app.tapped)
+	}
+}
+
+// A look does not take a phone from the replay that uses it.
+func TestLookIsRefusedWhileAReplayUsesThePhone(t *testing.T) {
+	t.Parallel()
+	var f *fixture
+	f = open(t, func(o *live.Options) {
+		o.Replay = func(ctx context.Context, _ string, _ map[string][]byte, _ map[string]string) (live.Replayed, error) {
+			if _, err := f.Look(ctx, false); fault.KindOf(err) != fault.Device {
+				t.Errorf("look: %v", err)
+			}
+			if _, err := f.Locate(ctx, live.Place{X: 5, Y: 5}); fault.KindOf(err) != fault.Device {
+				t.Errorf("locate: %v", err)
+			}
+			return live.Replayed{Outcome: event.Passed}, nil
+		}
+	})
+	f.write(trailFile, "trail:\n"+launch)
+	if _, err := f.RunTrail(t.Context(), live.TrailRequest{File: trailFile}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Look(t.Context(), false); err != nil {
+		t.Error(err)
 	}
 }

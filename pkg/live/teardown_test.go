@@ -210,3 +210,52 @@ func TestTrailForAnotherTargetIsNotReplayed(t *testing.T) {
 		})
 	}
 }
+
+const waitsAndCleansUp = "config: { teardown: [ { step: Wait, recording: { web: [ { launchApp: {} } ] } }, " +
+	"{ step: Clean, recording: { web: [ { tap: { text: Sign in } } ] } } ] }\n" +
+	"trail:\n  - step: See\n    recording: { web: [ { assertVisible: { text: Sign in } } ] }\n"
+
+// whenTeardownWaits calls do when the first call of the teardown waits for the app.
+func (f *fixture) whenTeardownWaits(do func()) {
+	events, stop := f.Subscribe(f.Context(), 100)
+	go func() {
+		defer stop()
+		for e := range events {
+			if call, began := e.(event.CallStarted); began && call.Tool == "launchApp" {
+				do()
+				return
+			}
+		}
+	}()
+}
+
+// A teardown that its request could not run to the end runs when the session ends.
+func TestTeardownOfACancelledRequestRunsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.app.waits = make(chan struct{})
+	f.write(trailFile, waitsAndCleansUp)
+	ctx, cancel := context.WithCancel(t.Context())
+	f.whenTeardownWaits(cancel)
+	_, _ = f.RunTrail(ctx, live.TrailRequest{File: trailFile, Keep: true}) // it was cancelled
+	f.wantTaps("")
+	close(f.app.waits)
+	f.Close(t.Context())
+	f.wantTaps(wasCleaned)
+}
+
+// The end of the context of a session does not end the teardown that runs.
+func TestTeardownThatRunsIsNotInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	f := openIn(ctx, t)
+	f.app.waits = make(chan struct{})
+	f.write(trailFile, waitsAndCleansUp)
+	f.whenTeardownWaits(func() {
+		interrupt()
+		close(f.app.waits)
+	})
+	_, _ = f.RunTrail(t.Context(), live.TrailRequest{File: trailFile, Keep: true})
+	f.Close(t.Context())
+	f.wantTaps(wasCleaned)
+}

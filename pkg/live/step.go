@@ -258,8 +258,8 @@ func (s *Session) isCheck(t *discover.Tool) bool {
 // makeCalls makes calls in order, up to the first that fails. made has what is to be recorded for each.
 func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) (report StepReport, made [][]trail.Call) {
 	for i, call := range calls {
-		done, recorded := s.call(ctx, call)
-		made = append(made, recorded)
+		done := s.call(ctx, call)
+		made = append(made, done.Recorded)
 		report.Calls = append(report.Calls, s.callReport(call, done))
 		if located := done.Located; located != nil && done.OK() {
 			for _, warning := range located.Warnings {
@@ -276,21 +276,12 @@ func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) (report Ste
 	return report, made
 }
 
-// call makes a call and returns what is to be recorded of it.
-func (s *Session) call(ctx context.Context, call trail.Call) (done session.CallResult, recorded []trail.Call) {
+// call makes a call. What is recorded of it in the running step of a trail is known only when the request has ended.
+func (s *Session) call(ctx context.Context, call trail.Call) session.CallResult {
 	if s.attached {
-		if done = s.inner.CallUnrecorded(ctx, call); done.OK() {
-			recorded = done.Recorded
-		}
-		return done, recorded
+		return s.inner.CallUnrecorded(ctx, call)
 	}
-	running := func() []trail.Call {
-		steps := s.inner.Recording().Steps
-		return steps[len(steps)-1].Calls
-	}
-	before := len(running())
-	done = s.inner.Call(ctx, call)
-	return done, running()[before:]
+	return s.inner.Call(ctx, call)
 }
 
 func (s *Session) callReport(call trail.Call, done session.CallResult) CallReport {

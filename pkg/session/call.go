@@ -130,17 +130,21 @@ type CallResult struct {
 // Call replaces the tokens in a call's arguments, validates them, makes the call and saves its result in memory under
 // the name in saveAs. It adds the call to the recording of the running step.
 func (s *Session) Call(ctx context.Context, call trail.Call) CallResult {
-	return s.callAt(ctx, s.calls.next(false), call, false)
+	done := s.CallUnrecorded(ctx, call)
+	s.Record(done.Recorded)
+	return done
 }
 
 // CallUnrecorded is Call without the recording, to which the caller may add [CallResult.Recorded].
 func (s *Session) CallUnrecorded(ctx context.Context, call trail.Call) CallResult {
-	s.withheld = true
-	defer func() { s.withheld = false }()
-	return s.Call(ctx, call)
+	done := s.callAt(ctx, s.calls.next(false), call, false)
+	if done.SoftFailed { // only a trail that it stands in goes on
+		done.Recorded = nil
+	}
+	return done
 }
 
-// callAt implements Call. checked is true if the arguments were validated with [ArgumentProblems].
+// callAt makes a call. checked is true if the arguments were validated with [ArgumentProblems].
 func (s *Session) callAt(ctx context.Context, l *level, call trail.Call, checked bool) CallResult {
 	if err := s.Err(); err != nil {
 		return CallResult{Result: Errored(err)}
@@ -152,21 +156,20 @@ func (s *Session) callAt(ctx context.Context, l *level, call trail.Call, checked
 	ctx, cancel := s.callContext(ctx)
 	defer cancel()
 	end := s.makeCall(ctx, l, t, args, call)
-	done := CallResult{Result: s.resultOf(end), Answer: end.result, Recorded: end.calls, Located: end.result.Located}
+	done := CallResult{Result: s.resultOf(end), Answer: end.result, Located: end.result.Located}
 	switch {
 	case done.OK():
-		s.Record(end.calls)
+		done.Recorded = end.calls
 		if call.SaveAs != "" {
 			if err := s.opts.Values.SetResult(call.SaveAs, end.result.Text, end.result.Structured); err != nil {
 				done.Result = Failed(err)
 				return done
 			}
-			s.recordSaved(call.SaveAs)
+			done.Recorded = s.withSaved(end.calls, call.SaveAs)
 		}
 	case call.Optional && done.Outcome == event.Failed:
 		s.opts.Emit.Log("info", t.Source.Name, "optional call of "+t.Name+" failed: "+done.Reason, "")
 		done.Result, done.Recorded = Passed(), s.recordable(t, call, nil)
-		s.Record(done.Recorded)
 	case call.Soft && done.Outcome == event.Failed:
 		s.opts.Emit.Log("info", t.Source.Name, "soft call of "+t.Name+" failed, the trail fails at its end: "+done.Reason, "")
 		done.SoftFailed, done.Recorded = true, s.recordable(t, call, nil)

@@ -123,29 +123,36 @@ func (s *Session) rememberCall(name string, value any) []trail.Call {
 	return []trail.Call{call}
 }
 
-// recordSaved records the value that saveAs stored under name. It does nothing if the last recorded call has the same
-// saveAs, because a replay of that call stores the value.
-func (s *Session) recordSaved(name string) {
-	if len(s.recorded) == 0 || s.unrecorded || s.withheld {
-		return
+// withSaved returns the calls to record of one whose result saveAs stored under name, with one that sets the value. It
+// is left out if the last recorded call has the same saveAs, because a replay of that call stores the value.
+func (s *Session) withSaved(calls []trail.Call, name string) []trail.Call {
+	step := s.recordedStep()
+	if step == nil || !step.Recorded && calls == nil {
+		return calls
 	}
-	step := &s.recorded[len(s.recorded)-1]
-	n := len(step.Calls)
-	if !step.Recorded || n > 0 && step.Calls[n-1].SaveAs == name {
-		return
+	all := slices.Concat(step.Calls, calls)
+	if n := len(all); n > 0 && all[n-1].SaveAs == name {
+		return calls
 	}
 	if value, ok := s.opts.Values.Get(name); ok {
-		step.Calls = append(step.Calls, s.rememberCall(name, value)...)
+		calls = append(slices.Clip(calls), s.rememberCall(name, value)...)
 	}
+	return calls
+}
+
+// recordedStep returns the recording of the running step; nil if it is left out.
+func (s *Session) recordedStep() *trail.StepRecording {
+	if len(s.recorded) == 0 || s.unrecorded {
+		return nil
+	}
+	return &s.recorded[len(s.recorded)-1]
 }
 
 // Record adds calls to the recording of the running step. With an empty list the step is recorded without calls.
 // With nil nothing changes: a step for which only nil is recorded has no recording, and needs an agent.
 func (s *Session) Record(calls []trail.Call) {
-	if len(s.recorded) == 0 || s.unrecorded || s.withheld {
-		return
+	if step := s.recordedStep(); step != nil {
+		step.Calls = append(step.Calls, calls...)
+		step.Recorded = step.Recorded || calls != nil
 	}
-	step := &s.recorded[len(s.recorded)-1]
-	step.Calls = append(step.Calls, calls...)
-	step.Recorded = step.Recorded || calls != nil
 }

@@ -151,7 +151,6 @@ type Session struct {
 
 	made       map[string]Place // where recorded calls are, by their ids; nil when nobody asks
 	unrecorded bool             // the running step is left out of recorded
-	withheld   bool             // the running call is left out of recorded
 	omitted    []string         // what had to be left out of the recording, for people
 
 	ctx    context.Context //nolint:containedctx // the session's lifetime: cancelled with the cause when a server breaks

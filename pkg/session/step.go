@@ -37,9 +37,7 @@ func (s *Session) CallFromTrail(ctx context.Context, st Step, call *trail.Call) 
 	l.recorded = true
 	s.noteCall(l.id, st, call)
 	done := s.callAt(ctx, l, *call, true)
-	if done.SoftFailed {
-		s.Record(done.Recorded)
-	}
+	s.Record(done.Recorded)
 	return done
 }
 

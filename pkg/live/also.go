@@ -51,9 +51,9 @@ func (s *Session) repairsIn(before, after []byte) []repair {
 		return nil
 	}
 	var repairs []repair
-	left := steps(has)
-	for _, step := range steps(had) {
-		i := slices.IndexFunc(left, func(other trail.Step) bool { return other.Kind == step.Kind && other.Text == step.Text })
+	left := has.AllSteps()
+	for _, step := range had.AllSteps() {
+		i := slices.IndexFunc(left, func(other *trail.Step) bool { return other.Kind == step.Kind && other.Text == step.Text })
 		if i < 0 {
 			continue
 		}
@@ -201,7 +201,8 @@ func (s *Session) findIn(t *alsoTrail, file *trail.File, at change, found map[st
 // alsoFile returns a file with its calls repaired, nil if it has none of them.
 func (s *Session) alsoFile(file *trail.File, at change) *alsoFile {
 	recorded, calls := &trail.File{Name: file.Name}, 0
-	for _, step := range steps(file) {
+	for _, step := range file.AllSteps() {
+		step := *step
 		now, n := []trail.Call(nil), 0
 		if had, ok := step.Lookup(s.opts.Lineage); ok {
 			now, n = s.repaired(had)
@@ -254,7 +255,7 @@ func (s *Session) tryAlso(ctx context.Context, t alsoTrail) error {
 		}
 		contents[f.path] = f.after
 	}
-	if err := s.mayMakeCalls(slices.Concat(steps(t.file), t.file.Config.Teardown)); err != nil {
+	if err := s.mayReplay(t.file); err != nil {
 		fail(err.Error())
 		return nil
 	}

@@ -72,23 +72,16 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	if err == nil {
 		err = s.notAttached()
 	}
-	if err == nil {
-		err = s.mayReplay(path)
-	}
 	if err != nil {
 		return TrailReport{}, err
 	}
-	if !r.Keep {
-		replayed, note, err := s.replay(ctx, path, nil, r.Args)
-		return TrailReport{Replayed: replayed, File: s.relative(path), Events: note}, err
-	}
 	report := TrailReport{File: s.relative(path)}
-	if s.source == nil || s.source.path != path {
-		err = s.load(path, r.Args, &report)
-	} else {
+	if r.Keep && s.source != nil && s.source.path == path {
 		err = s.mayContinue()
+	} else {
+		err = s.begin(ctx, path, r, &report)
 	}
-	if err != nil || report.Outcome != "" {
+	if err != nil || !r.Keep || report.Outcome != "" {
 		return report, err
 	}
 	report.Replayed = s.replaySource(ctx)
@@ -125,19 +118,36 @@ func (s *Session) replay(
 	return r, note, err
 }
 
-// mayReplay returns an error if a trail makes calls that the caller may not make. Other problems of the file are those
-// of its replay.
-func (s *Session) mayReplay(path string) error {
-	file, problems := s.loader().Load(s.relative(path), path)
-	if len(problems) > 0 {
-		return nil
+// begin reads a trail once, checks that the caller may make its calls, and replays what was read in a session of its
+// own, or with Keep makes its steps those of this session.
+func (s *Session) begin(ctx context.Context, path string, r TrailRequest, report *TrailReport) error {
+	read := &source{path: path, args: r.Args, contents: map[string][]byte{}}
+	loader := s.loader()
+	loader.Read = func(name, path string) ([]byte, fault.Problems) {
+		data, problems := trail.ReadFile(name, path)
+		read.contents[path] = data
+		return data, problems
 	}
-	return s.mayMakeCalls(slices.Concat(steps(file), file.Config.Teardown))
+	file, problems := loader.Load(report.File, path)
+	if len(problems) == 0 {
+		if err := s.mayReplay(file); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.Keep:
+		return s.load(read, loader, file, problems, report)
+	case len(problems) > 0:
+		read.contents = nil // the replay reports them
+	}
+	var err error
+	report.Replayed, report.Events, err = s.replay(ctx, path, read.contents, r.Args)
+	return err
 }
 
-// mayMakeCalls returns an error if a step makes calls that the caller may not make.
-func (s *Session) mayMakeCalls(all []trail.Step) error {
-	for _, step := range all {
+// mayReplay returns an error if a trail makes calls that the caller may not make.
+func (s *Session) mayReplay(file *trail.File) error {
+	for _, step := range file.StepsAndTeardown() {
 		calls, _ := step.Lookup(s.opts.Lineage)
 		for _, call := range calls {
 			if err := s.mayCall(call); err != nil {
@@ -147,7 +157,7 @@ func (s *Session) mayMakeCalls(all []trail.Step) error {
 		if step.Use == nil || step.Use.File == nil {
 			continue
 		}
-		if err := s.mayMakeCalls(slices.Concat(steps(step.Use.File), step.Use.File.Config.Teardown)); err != nil {
+		if err := s.mayReplay(step.Use.File); err != nil {
 			return err
 		}
 	}
@@ -157,14 +167,6 @@ func (s *Session) mayMakeCalls(all []trail.Step) error {
 // loader returns what reads trails with those that they use.
 func (s *Session) loader() trail.Loader {
 	return trail.Loader{Root: s.opts.Project.Root, Cwd: s.opts.Project.Root}
-}
-
-// steps returns the steps of a trail, the trailhead first.
-func steps(file *trail.File) []trail.Step {
-	if file.Trailhead == nil {
-		return slices.Clone(file.Steps)
-	}
-	return slices.Insert(slices.Clone(file.Steps), 0, *file.Trailhead)
 }
 
 // mayContinue returns an error if the replay of the session's trail cannot be continued.
@@ -182,27 +184,19 @@ func (s *Session) mayContinue() error {
 	return err
 }
 
-// load makes the steps of a trail those of the session. The report gets an outcome if the trail is not replayed: it is
-// skipped on the device, or a call in it cannot be made.
-func (s *Session) load(path string, args map[string]string, report *TrailReport) error {
+// load makes the steps of a trail, which was read with problems or none, those of the session. The report gets an outcome
+// if the trail is not replayed: it is skipped on the device, or a call in it cannot be made.
+func (s *Session) load(read *source, loader trail.Loader, file *trail.File, problems fault.Problems, report *TrailReport) error {
 	if err := s.mayLoad(report.File); err != nil {
 		return err
 	}
-	loaded := &source{path: path, args: args, contents: map[string][]byte{}}
-	loader := s.loader()
-	loader.Read = func(name, path string) ([]byte, fault.Problems) {
-		data, problems := trail.ReadFile(name, path)
-		loaded.contents[path] = data
-		return data, problems
-	}
-	file, problems := loader.Load(report.File, path)
 	if len(problems) == 0 {
 		problems = loader.WithSnippets(s.unreplayable(file))
 	}
 	if len(problems) > 0 {
 		return problems
 	}
-	resolved, err := trail.ResolveArgs(file.Config.Args, args, nil, s.opts.Wording)
+	resolved, err := trail.ResolveArgs(file.Config.Args, read.args, nil, s.opts.Wording)
 	if err != nil {
 		return err
 	}
@@ -222,9 +216,9 @@ func (s *Session) load(path string, args map[string]string, report *TrailReport)
 	if err := s.setValues(file, resolved); err != nil {
 		return err
 	}
-	s.source, s.walk = loaded, s.newWalk(plan)
+	s.source, s.walk = read, s.newWalk(plan)
 	s.owesTeardown.Store(s.walk.HasTeardown())
-	s.inner.SetTrailDir(filepath.Dir(path))
+	s.inner.SetTrailDir(filepath.Dir(read.path))
 	return nil
 }
 

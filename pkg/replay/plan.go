@@ -40,7 +40,7 @@ type Step struct {
 // NewPlan returns the plan of a trail, loaded with those that it uses, for a device.
 func NewPlan(file *trail.File, lineage []string) Plan {
 	p := Plan{File: file, Lineage: lineage}
-	p.Steps = p.stepsOf(file)
+	p.Steps = p.resolve(file, file.AllSteps(), 0, nil)
 	p.Teardown = p.teardown()
 	return p
 }
@@ -101,19 +101,11 @@ func (p *Plan) Step(number string) *Step {
 	return found
 }
 
-func (p *Plan) stepsOf(file *trail.File) []*Step {
-	var all []trail.Step
-	if file.Trailhead != nil {
-		all = append(all, *file.Trailhead)
-	}
-	return p.resolve(file, append(all, file.Steps...), 0, nil)
-}
-
 // resolve chooses the recordings of steps. before is the number of steps before them.
-func (p *Plan) resolve(file *trail.File, all []trail.Step, before int, outer *Step) []*Step {
+func (p *Plan) resolve(file *trail.File, all []*trail.Step, before int, outer *Step) []*Step {
 	out := make([]*Step, len(all))
 	for i, s := range all {
-		st := &Step{Step: s, Index: before + i + 1, File: file, Outer: outer}
+		st := &Step{Step: *s, Index: before + i + 1, File: file, Outer: outer}
 		out[i] = st
 		if s.Use == nil {
 			calls, found := s.Lookup(p.Lineage)
@@ -126,7 +118,7 @@ func (p *Plan) resolve(file *trail.File, all []trail.Step, before int, outer *St
 			st.Skip = "the trail that it uses is skipped: " + reason
 			continue
 		}
-		st.Inner = p.stepsOf(used)
+		st.Inner = p.resolve(used, used.AllSteps(), 0, nil)
 		for _, inner := range st.Inner {
 			inner.setOuter(st.Top())
 		}
@@ -144,7 +136,7 @@ func (s *Step) setOuter(outer *Step) {
 // teardown returns the steps that run at the end: those of the trail, then those of the trails that it uses, the last
 // one first. Each of the latter is one step that uses the trail again, for its teardown.
 func (p *Plan) teardown() []*Step {
-	out := p.resolve(p.File, p.File.Config.Teardown, len(p.Steps), nil)
+	out := p.resolve(p.File, p.File.TeardownSteps(), len(p.Steps), nil)
 	for _, s := range slices.Backward(using(p.Steps)) {
 		used := s.Use.File
 		if len(used.Config.Teardown) == 0 {
@@ -152,7 +144,7 @@ func (p *Plan) teardown() []*Step {
 		}
 		again := &Step{Step: s.Step, Index: len(p.Steps) + len(out) + 1, File: s.File, ifUsed: true}
 		again.Text = used.Title() + ": teardown"
-		again.Inner = p.resolve(used, used.Config.Teardown, 0, again)
+		again.Inner = p.resolve(used, used.TeardownSteps(), 0, again)
 		out = append(out, again)
 	}
 	return out

@@ -47,11 +47,8 @@ func (r *runner) redacted(file *trail.File) *trail.File {
 	for i := range c.Skip {
 		texts = append(texts, &c.Skip[i].Reason)
 	}
-	for i := range file.Steps {
-		texts = append(texts, &file.Steps[i].Text)
-	}
-	if file.Trailhead != nil {
-		texts = append(texts, &file.Trailhead.Text)
+	for _, step := range file.AllSteps() {
+		texts = append(texts, &step.Text)
 	}
 	c.Teardown = r.redactedSteps(c.Teardown)
 	for _, text := range texts {

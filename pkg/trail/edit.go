@@ -166,7 +166,7 @@ func sameSteps(f, recorded *File) error {
 	if (f.Trailhead == nil) != (recorded.Trailhead == nil) {
 		return differ("only one of them has a trailhead")
 	}
-	have, ran := f.allSteps(), recorded.allSteps()
+	have, ran := f.AllSteps(), recorded.AllSteps()
 	for i := range min(len(have), len(ran)) {
 		if a, b := have[i], ran[i]; a.Kind != b.Kind || a.Text != b.Text {
 			return differ("line %d has %s, the recording has %s", a.Line, a.label(), b.label())
@@ -231,7 +231,7 @@ func sameFile(a, b *File) bool {
 // withSortedRecordings returns the file with its recordings sorted by classifier.
 func (f *File) withSortedRecordings() *File {
 	out := f.clone()
-	for _, s := range out.allSteps() {
+	for _, s := range out.AllSteps() {
 		s.Recording = slices.Clone(s.Recording)
 		slices.SortFunc(s.Recording, func(a, b ClassifierRecording) int { return cmp.Compare(a.Classifier, b.Classifier) })
 	}

@@ -21,7 +21,7 @@ func NewRecording(f *File, classifier string, steps []StepRecording, memory, arg
 	if f.List {
 		classifier = ""
 	}
-	for i, s := range out.allSteps() {
+	for i, s := range out.AllSteps() {
 		if s.Use != nil {
 			continue
 		}
@@ -59,8 +59,8 @@ func (f *File) clone() *File {
 	return &out
 }
 
-// allSteps returns the steps in the order in which they run, the trailhead first.
-func (f *File) allSteps() []*Step {
+// AllSteps returns the steps in the order in which they run, the trailhead first.
+func (f *File) AllSteps() []*Step {
 	var all []*Step
 	if f.Trailhead != nil {
 		all = append(all, f.Trailhead)
@@ -71,13 +71,9 @@ func (f *File) allSteps() []*Step {
 	return all
 }
 
-// withTeardown returns the steps in the order in which they run, those of config.teardown last.
-func (f *File) withTeardown() []*Step {
-	all := f.allSteps()
-	for i := range f.Config.Teardown {
-		all = append(all, &f.Config.Teardown[i])
-	}
-	return all
+// StepsAndTeardown returns the steps in the order in which they run, those of config.teardown last.
+func (f *File) StepsAndTeardown() []*Step {
+	return append(f.AllSteps(), f.TeardownSteps()...)
 }
 
 // Escape escapes tokens in the text of a value so that Interpolate returns the value unchanged. ${name} cannot be
@@ -96,4 +92,13 @@ func Escape(value any) any {
 		return out
 	}
 	return value
+}
+
+// TeardownSteps returns the steps of config.teardown.
+func (f *File) TeardownSteps() []*Step {
+	all := make([]*Step, len(f.Config.Teardown))
+	for i := range all {
+		all[i] = &f.Config.Teardown[i]
+	}
+	return all
 }

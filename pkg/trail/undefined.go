@@ -106,7 +106,7 @@ func (f *File) CheckReplay(undetermined []string, tools Tools) fault.Problems {
 
 // CheckSteps returns the problem of a trail without steps.
 func (f *File) CheckSteps() (problem fault.Problem, empty bool) {
-	if len(f.allSteps()) > 0 {
+	if len(f.AllSteps()) > 0 {
 		return problem, false
 	}
 	return fault.Problem{
@@ -125,7 +125,7 @@ func (f *File) checkCalls(lineage, undetermined []string, tools Tools) fault.Pro
 	for _, name := range undetermined {
 		c.Define(name)
 	}
-	return f.checkSteps(c, f.withTeardown(), lineage, tools)
+	return f.checkSteps(c, f.StepsAndTeardown(), lineage, tools)
 }
 
 // checkSteps does what checkCalls does for steps of f, and for the trails that they use.
@@ -143,7 +143,7 @@ func (f *File) checkSteps(c *ValueChecker, steps []*Step, lineage []string, tool
 			if s.Use.File != nil {
 				leave, found := c.Enter(s.Use)
 				add(found)
-				problems = append(problems, s.Use.File.checkSteps(c, s.Use.File.withTeardown(), lineage, tools)...)
+				problems = append(problems, s.Use.File.checkSteps(c, s.Use.File.StepsAndTeardown(), lineage, tools)...)
 				leave()
 			}
 			continue
@@ -194,7 +194,7 @@ func (f *File) lineages() [][]string {
 // recordedClassifiers returns the classifiers of all recordings, in order and repeated, those of used trails included.
 func (f *File) recordedClassifiers() []string {
 	var names []string
-	for _, s := range f.withTeardown() {
+	for _, s := range f.StepsAndTeardown() {
 		for _, r := range s.Recording {
 			names = append(names, r.Classifier)
 		}

@@ -105,7 +105,7 @@ type loading struct {
 
 // uses loads the trails that a file uses. stack has the paths of the files that lead to it, itself included.
 func (l *loading) uses(file *File, stack []string) {
-	for _, s := range file.withTeardown() {
+	for _, s := range file.StepsAndTeardown() {
 		if s.Use == nil {
 			continue
 		}
@@ -274,7 +274,7 @@ func (c *ValueChecker) Enter(u *Use) (leave func(), problems fault.Problems) {
 // these use.
 func (l Loader) UsePaths(file *File, path string) []string {
 	var paths []string
-	for _, s := range file.withTeardown() {
+	for _, s := range file.StepsAndTeardown() {
 		if s.Use == nil || s.Use.File == nil {
 			continue
 		}
@@ -290,7 +290,7 @@ func (l Loader) UsePaths(file *File, path string) []string {
 func (l Loader) Moved(file *File, path string) *File {
 	out := file.clone()
 	out.Config.Teardown = slices.Clone(out.Config.Teardown)
-	for _, s := range out.withTeardown() {
+	for _, s := range out.StepsAndTeardown() {
 		if s.Use == nil {
 			continue
 		}

@@ -18,7 +18,7 @@ func (r *reader) warn() {
 	wanted := map[string][]string{} // classifier to lineage
 	var order []string
 	unnamed := false // the list shape's recordings
-	steps, nodes := r.file.allSteps(), r.allStepNodes()
+	steps, nodes := r.file.AllSteps(), r.allStepNodes()
 	for i, s := range steps {
 		for _, recorded := range s.Recording {
 			c := recorded.Classifier

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -321,17 +320,12 @@ func (s *Session) teardown(ctx context.Context, r Replayed) Replayed {
 	return r
 }
 
-// teardownLimit is how long a teardown may run when the session is closed.
-const teardownLimit = 10 * time.Second
-
 // closeTrail runs the teardown of a trail whose replay was stopped, for at most the limit.
 func (s *Session) closeTrail(ctx context.Context) {
 	if !s.owesTeardown.Load() {
 		return
 	}
-	limit := cmp.Or(s.opts.TeardownLimit, teardownLimit)
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), limit,
-		fault.New(fault.Timeout, "", "the teardown took longer than %s at the end of the session", limit))
+	ctx, cancel := replay.LimitTeardown(ctx, cmp.Or(s.opts.TeardownLimit, replay.TeardownLimit), "at the end of the session")
 	defer cancel()
 	release, err := s.acquireRecording(ctx)
 	if err == nil {

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -270,6 +271,17 @@ func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) session.Res
 
 // HasTeardown reports whether the trail, or one that it uses, has a teardown.
 func (w *Walk) HasTeardown() bool { return len(w.plan.Teardown) > 0 }
+
+// TeardownLimit is how long a teardown may run after an interruption, or at the end of a live session, unless another
+// limit is chosen.
+const TeardownLimit = 10 * time.Second
+
+// LimitTeardown returns a context that the end of ctx does not end, but a limit does. when says in its error which
+// teardown that is.
+func LimitTeardown(ctx context.Context, limit time.Duration, when string) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(ctx), limit,
+		fault.New(fault.Timeout, "", "the teardown took longer than %s %s", limit, when))
+}
 
 // Teardown runs every step of the teardown, whatever became of those before it, and returns those that did not pass. The
 // teardown of a trail that was used runs only if that was started. The walk cannot be continued after it.

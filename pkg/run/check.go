@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // warnMisspelt logs the arguments that are probably misspelt, once for each call of a trail file.
@@ -60,11 +60,7 @@ func (r *runner) dryRun(ctx context.Context, p *plan, emit *event.Emitter) trail
 	}
 	res := passed()
 	if unknown > 0 {
-		calls := "1 call"
-		if unknown > 1 {
-			calls = fmt.Sprintf("%d calls", unknown)
-		}
-		res.Reason = calls + " after reloadTools not checked: no source has the tool yet"
+		res.Reason = text.Count(unknown, "call") + " after reloadTools not checked: no source has the tool yet"
 	}
 	return res
 }

@@ -5,16 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
-	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
-
-// defaultTeardownLimit is the default of Options.TeardownLimit.
-const defaultTeardownLimit = 10 * time.Second
 
 // replaying is the replay of a plan in a session.
 type replaying struct {
@@ -29,6 +24,7 @@ type replaying struct {
 
 func (r *runner) newReplaying(s *session.Session, p *plan) *replaying {
 	out := &replaying{runner: r, session: s, plan: p}
+	// Hooks may change the steps of a walk, so that each attempt has steps of its own.
 	out.walk = replay.NewWalk(s, replay.NewPlan(p.File, p.Lineage), replay.Hooks{
 		Unrecorded: out.unrecorded, SoftFailed: out.softFailed, StepFinished: out.stepFinished,
 	})
@@ -75,11 +71,10 @@ func (p *replaying) teardown(ctx context.Context, res trailResult) trailResult {
 		return res
 	}
 	if ctx.Err() != nil {
-		limit := cmp.Or(p.TeardownLimit, defaultTeardownLimit)
+		limit := cmp.Or(p.TeardownLimit, replay.TeardownLimit)
 		p.info(fmt.Sprintf("the teardown runs now, for at most %s", limit))
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), limit,
-			fault.New(fault.Timeout, "", "the teardown took longer than %s after the interruption", limit))
+		ctx, cancel = replay.LimitTeardown(ctx, limit, "after the interruption")
 		defer cancel()
 	}
 	for _, failed := range p.walk.Teardown(ctx) {

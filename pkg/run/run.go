@@ -19,6 +19,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // SessionLog writes the events of one session to a file.
@@ -119,7 +120,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	r.shared.Close(ctx)
 	if n := r.summary.Flaky; n > 0 && o.FailOnFlaky {
 		o.Stream.Emit(event.Log{
-			Level: "error", Source: "run", Message: fmt.Sprintf("the run failed because of %s", flakyTrails(n)),
+			Level: "error", Source: "run", Message: fmt.Sprintf("the run failed because of %s", text.Count(n, "flaky trail")),
 			Hint: "leave out --fail-on-flaky or run.failOnFlaky to accept trails that pass when they are retried",
 		})
 	}
@@ -141,13 +142,6 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	r.summary.DurationMs = o.Now().Sub(r.started).Milliseconds()
 	o.Stream.Emit(r.summary.RunFinished)
 	return r.summary, cause
-}
-
-func flakyTrails(n int) string {
-	if n == 1 {
-		return "1 flaky trail"
-	}
-	return fmt.Sprintf("%d flaky trails", n)
 }
 
 // isInterruption reports whether a signal ended the run. The caller of Run has logged that when it came.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
@@ -114,6 +115,14 @@ type axeViolation struct {
 	Targets                   []string
 }
 
+// broken says how many rules do not hold.
+func (r axeResults) broken() string {
+	if n := len(r.Violations); n != 1 {
+		return fmt.Sprintf("%d rules do not hold", n)
+	}
+	return "1 rule does not hold"
+}
+
 // String returns the problems in words.
 func (r axeResults) String() string {
 	words := make([]string, 0, maxTargets)
@@ -150,7 +159,7 @@ func webVerifyAccessibility(ctx context.Context, p *page, args map[string]any) (
 			}
 			return act.Observation[observed]{
 				Count: 1, Ready: len(results.Violations) == 0,
-				Reason: plural(len(results.Violations), "rule does not hold", "rules do not hold") + ": " + results.String(),
+				Reason: results.broken() + ": " + results.String(),
 			}, nil
 		})
 	if known := fault.As(err); known != nil && len(results.Violations) > 0 && known.Hint == "" {
@@ -163,7 +172,7 @@ func webVerifyAccessibility(ctx context.Context, p *page, args map[string]any) (
 	if len(results.Incomplete) > 0 {
 		notes = remarks{"not decided by axe-core, so look yourself: " + strings.Join(results.Incomplete, ", ")}
 	}
-	return success("%s of accessibility hold%s", plural(results.Passes, "rule", "rules"), notes), nil
+	return success("%s of accessibility hold%s", text.Count(results.Passes, "rule"), notes), nil
 }
 
 // runAxe runs axe-core in all frames of the page.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
@@ -50,7 +51,7 @@ func webVerifyCount(ctx context.Context, p *page, args map[string]any) (tool.Res
 			o.Missing, err = p.unloadedReason(ctx)
 			o.Ready = o.Missing == ""
 		case !o.Ready:
-			o.Missing = fmt.Sprintf("%s matches %s, not %s", t.Selector, plural(total, "element", "elements"), expected)
+			o.Missing = fmt.Sprintf("%s matches %s, not %s", t.Selector, text.Count(total, "element"), expected)
 			if total > 0 {
 				o.Missing += ": " + strings.Join(first, ", ")
 			}
@@ -60,7 +61,7 @@ func webVerifyCount(ctx context.Context, p *page, args map[string]any) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s matches %s%s", t.Selector, plural(total, "element", "elements"), s.notes(observed{})), nil
+	return success("%s matches %s%s", t.Selector, text.Count(total, "element"), s.notes(observed{})), nil
 }
 
 // matches returns how many elements match in all frames, and the first of them in words.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
@@ -68,7 +69,7 @@ func (r *route) String() string {
 	case r.abort:
 		what = "aborted"
 	case r.answers:
-		what = fmt.Sprintf("answered with status %d and %s", r.status, plural(len(r.body), "byte", "bytes"))
+		what = fmt.Sprintf("answered with status %d and %s", r.status, text.Count(len(r.body), "byte"))
 	}
 	if r.delay > 0 {
 		what += fmt.Sprintf(" after %s", r.delay)
@@ -223,5 +224,5 @@ func webUnroute(ctx context.Context, p *page, args map[string]any) (tool.Result,
 	if err := p.context.pauseAllRequests(ctx); err != nil {
 		return tool.Result{}, err
 	}
-	return success("removed %s", plural(removed, "route", "routes")), nil
+	return success("removed %s", text.Count(removed, "route")), nil
 }

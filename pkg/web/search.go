@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
@@ -582,16 +583,6 @@ func (p *page) location(ctx context.Context) string {
 }
 
 // shorten shortens a text for a message.
-func shorten(text string) string {
-	if runes := []rune(text); len(runes) > 200 {
-		return string(runes[:199]) + "…"
-	}
-	return text
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+func shorten(s string) string {
+	return text.Shorten(s, 200)
 }

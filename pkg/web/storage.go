@@ -11,6 +11,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
@@ -159,9 +160,9 @@ func webApplyCookies(ctx context.Context, p *page, args map[string]any) (tool.Re
 	if err := p.context.setCookies(ctx, state.Cookies); err != nil {
 		return tool.Result{}, err
 	}
-	result := success("applied %s", plural(len(state.Cookies), "cookie", "cookies"))
+	result := success("applied %s", text.Count(len(state.Cookies), "cookie"))
 	if origins := state.Stored(); len(origins) > 0 {
-		result.Notes = []string{"the local storage of " + plural(len(origins), "origin", "origins") +
+		result.Notes = []string{"the local storage of " + text.Count(len(origins), "origin") +
 			" was ignored: web_applyStorageState sets it, too"}
 		result.Text += remarks(result.Notes).String()
 	}
@@ -278,10 +279,10 @@ func (c *browserContext) applyState(ctx context.Context, state storage.State) (a
 			return "", err
 		}
 	}
-	applied = fmt.Sprintf("applied %s and the local storage of %s", plural(len(state.Cookies), "cookie", "cookies"),
-		plural(len(origins), "origin", "origins"))
+	applied = fmt.Sprintf("applied %s and the local storage of %s", text.Count(len(state.Cookies), "cookie"),
+		text.Count(len(origins), "origin"))
 	if databases > 0 {
-		applied += "; indexedDB of " + plural(databases, "origin", "origins") + " was ignored"
+		applied += "; indexedDB of " + text.Count(databases, "origin") + " was ignored"
 	}
 	return applied, nil
 }

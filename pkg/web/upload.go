@@ -9,6 +9,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
@@ -37,7 +38,7 @@ func webUploadFile(ctx context.Context, p *page, args map[string]any) (tool.Resu
 	if err != nil {
 		return tool.Result{}, err
 	}
-	what := plural(len(paths), "file", "files")
+	what := text.Count(len(paths), "file")
 	if !a.Has("ref") && !a.Has("nodeSelector") {
 		if err := p.answerChooser(ctx, a, paths); err != nil {
 			return tool.Result{}, err

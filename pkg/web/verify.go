@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
@@ -149,9 +150,9 @@ func webVerifyListVisible(ctx context.Context, p *page, args map[string]any) (to
 	if err != nil {
 		return tool.Result{}, err
 	}
-	result := success("%s shows %s", o, plural(len(items), "item", "items"))
+	result := success("%s shows %s", o, text.Count(len(items), "item"))
 	if len(o.Parts) > 0 {
-		note := "of which it shows only as a part of other texts: " + strings.Join(syntax.Quoted(o.Parts), ", ")
+		note := "of which it shows only as a part of other texts: " + strings.Join(text.Quote(o.Parts), ", ")
 		result.Text += ", " + note
 		result.Notes = append(result.Notes, note)
 	}

@@ -2,12 +2,12 @@ package syntax
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // maxSimilar is the number of candidates that a message names.
@@ -32,7 +32,7 @@ func Nearest(wanted string, candidates []string) []string {
 	if len(near) == 0 {
 		near = unique[:min(maxSimilar, len(unique))]
 	}
-	return Quoted(near)
+	return text.Quote(near)
 }
 
 // alike returns the candidates with a likeness to wanted, the most alike first, else in their order.
@@ -84,13 +84,4 @@ func isTellingWord(word string) bool { return utf8.RuneCountInString(word) > 2 }
 
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
-
-// Quoted returns the texts in quotes.
-func Quoted(texts []string) []string {
-	list := make([]string, len(texts))
-	for i, text := range texts {
-		list[i] = strconv.Quote(text)
-	}
-	return list
 }

@@ -2,6 +2,8 @@ package device
 
 import (
 	"context"
+	"reflect"
+	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
@@ -47,4 +49,9 @@ type Candidate struct {
 	// Matches is how many elements it matches now, without its index: 1, unless it counts.
 	Matches int
 	Notes   []string // why it may find another element in a later replay; none for one that is expected to last
+}
+
+// HasSelector reports whether one of the candidates has a selector.
+func HasSelector(candidates []Candidate, selector map[string]any) bool {
+	return slices.ContainsFunc(candidates, func(c Candidate) bool { return reflect.DeepEqual(c.Selector, selector) })
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"image/png"
-	"reflect"
-	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -99,8 +97,7 @@ func (d *phone) locate(ctx context.Context, at device.Place) (found device.Locat
 	}
 	found.Ref = ref(found.Node)
 	for c := range (locator{phone: d, screen: now, node: found.Node}).candidates() {
-		same := func(other device.Candidate) bool { return reflect.DeepEqual(other.Selector, c.Selector) }
-		if !slices.ContainsFunc(found.Candidates, same) {
+		if !device.HasSelector(found.Candidates, c.Selector) {
 			found.Candidates = append(found.Candidates, c)
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
-	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -29,9 +27,8 @@ func (d *webDevice) Locate(ctx context.Context, at device.Place) (found device.L
 
 // locate finds the element at a place and the selectors for it, again while the page changes meanwhile.
 func (p *page) locate(ctx context.Context, at device.Place) (device.Location, error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
+	ctx, stop := boundedBy(ctx, p.ctx)
+	defer stop()
 	s := p.search(syntax.NewTarget("the element"), check{unique: p.strict(nil)})
 	for changes := p.newChangeWatcher(); ; changes.wait(ctx, minPause, pollInterval) {
 		found, err := s.locateAt(ctx, at)
@@ -68,12 +65,12 @@ func (s *search) locateAt(ctx context.Context, at device.Place) (found device.Lo
 	found.Ref = references.Ref(found.Node)
 	s.target.Ref = found.Ref // for messages
 	l := &locator{search: s, node: found.Node, tree: c.tree, element: c.elements[found.Node], mark: int(s.page.device.marks.Add(1))}
-	found.Candidates, err = l.all(ctx)
+	found.Candidates, err = l.allCandidates(ctx)
 	return found, err
 }
 
-// all returns all candidates that find the element.
-func (l *locator) all(ctx context.Context) (list []device.Candidate, err error) {
+// allCandidates returns all candidates that find the element.
+func (l *locator) allCandidates(ctx context.Context) (list []device.Candidate, err error) {
 	marked := false
 	err = l.element.frame.withinSlice(ctx, func(ctx context.Context) (err error) {
 		marked, err = l.setMark(ctx)
@@ -91,8 +88,7 @@ func (l *locator) all(ctx context.Context) (list []device.Candidate, err error) 
 		if err != nil {
 			return nil, err
 		}
-		same := func(other device.Candidate) bool { return reflect.DeepEqual(other.Selector, selector) }
-		if selector == nil || slices.ContainsFunc(list, same) {
+		if selector == nil || device.HasSelector(list, selector) {
 			continue
 		}
 		matches, err := l.matches(ctx, selector)
@@ -156,15 +152,15 @@ func (c *pageCapture) key(e element) screen.Key {
 	return screen.Key(fmt.Sprintf("%s/%d", c.parts[e.frame].document, e.id))
 }
 
-// elementAt returns the innermost element at a point of the viewport of the page, in whatever frame. The error is errGone
-// when the page changed since the capture.
+// elementAt returns the innermost element at a point of the viewport of the page, in whatever frame. The error is
+// errGone when the page changed since the capture.
 func (c *pageCapture) elementAt(ctx context.Context, x, y float64) (element, error) {
 	for f := c.frames[0]; ; {
 		back, ok := c.planes[f].inverse()
 		if !ok {
 			return element{}, errGone
 		}
-		inX, inY := back.at(x, y)
+		inX, inY := back.apply(x, y)
 		hit, err := c.hit(ctx, f, inX, inY)
 		if err != nil {
 			return hit, err

@@ -261,18 +261,27 @@ func (d *webDevice) notStarted(ctx context.Context, call tool.Call, reason strin
 	return tool.Result{Kind: fault.CallTimeout, Text: text}, nil
 }
 
+// boundedBy returns a context that ends with ctx or with a lifetime, for the cause of the one that ends first.
+func boundedBy(ctx, lifetime context.Context) (bounded context.Context, stop func()) {
+	bounded, cancel := context.WithCancelCause(ctx)
+	unwatch := context.AfterFunc(lifetime, func() { cancel(context.Cause(lifetime)) })
+	return bounded, func() {
+		unwatch()
+		cancel(nil)
+	}
+}
+
 // run runs a command within the limit of its call. It returns an error when the session cannot continue.
 func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, command command) (tool.Result, error) {
-	limit := d.limits.of(call)
+	limit := d.limits.limitOf(call)
 	bounded, cancel := context.WithTimeout(named, limit)
 	defer cancel()
-	running, stop := context.WithCancelCause(bounded)
-	defer stop(nil)
 	lifetime := p.ctx
 	if command.withoutPage {
 		lifetime = p.context.ctx
 	}
-	defer context.AfterFunc(lifetime, func() { stop(context.Cause(lifetime)) })()
+	running, stop := boundedBy(bounded, lifetime)
+	defer stop()
 	p.enableScripts()
 	if !command.withoutPage {
 		p.context.bringToFront(p)

@@ -64,7 +64,7 @@ func (p *page) main() *frame {
 func (p *page) frames() []*frame {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.root.all(nil)
+	return p.root.appendTree(nil)
 }
 
 // ownLoaders returns the loaders of the documents of the page, without those of frames of other origins.
@@ -80,13 +80,13 @@ func (p *page) ownLoaders() []string {
 	return list
 }
 
-// all appends the frame and those inside it, without those that have no session at the moment.
-func (f *frame) all(list []*frame) []*frame {
+// appendTree appends the frame and those inside it, without those that have no session at the moment.
+func (f *frame) appendTree(list []*frame) []*frame {
 	if f.session.to.Load() != nil {
 		list = append(list, f)
 	}
 	for _, c := range f.children {
-		list = c.all(list)
+		list = c.appendTree(list)
 	}
 	return list
 }
@@ -256,8 +256,8 @@ func (f *frame) endWorld() {
 	}
 }
 
-// renewWorld begins anew in the world of a frame that shows another document, if it still has one: the browser keeps the
-// window of a first, empty document for the one that replaces it, and runs no scripts that are registered for new
+// renewWorld begins anew in the world of a frame that shows another document, if it still has one: the browser keeps
+// the window of a first, empty document for the one that replaces it, and runs no scripts that are registered for new
 // documents. The caller holds page.mu.
 func (f *frame) renewWorld(s *cdp.Session) {
 	if old := f.world; old != nil {

@@ -14,8 +14,9 @@ import (
 // peekRounds is how often a picture is taken again because the page changed meanwhile.
 const peekRounds = 3
 
-// pictured returns a view for o with a picture. A page that comes to rest is read between two looks that are the same.
-func (p *page) pictured(ctx context.Context, o device.ViewOptions, before device.View) (device.View, error) {
+// viewWithPicture returns a view for o with a picture. A page that comes to rest is read between two looks that are the
+// same.
+func (p *page) viewWithPicture(ctx context.Context, o device.ViewOptions, before device.View) (device.View, error) {
 	for round := 1; ; round++ {
 		if err := p.addPicture(ctx, &before); err != nil {
 			return before, err
@@ -49,15 +50,16 @@ type plane struct{ a, b, c, d, e, f float64 }
 
 var identity = plane{a: 1, d: 1} //nolint:gochecknoglobals // never changes
 
-func (m plane) at(x, y float64) (float64, float64) {
+// apply maps a point.
+func (m plane) apply(x, y float64) (float64, float64) {
 	return m.a*x + m.c*y + m.e, m.b*x + m.d*y + m.f
 }
 
-// then returns the plane that applies m and after it next.
-func (m plane) then(next plane) plane {
-	a, b := next.at(m.a, m.b)
-	c, d := next.at(m.c, m.d)
-	e, f := next.at(m.e, m.f)
+// followedBy returns the plane that applies m and after it next.
+func (m plane) followedBy(next plane) plane {
+	a, b := next.apply(m.a, m.b)
+	c, d := next.apply(m.c, m.d)
+	e, f := next.apply(m.e, m.f)
 	return plane{a - next.e, b - next.f, c - next.e, d - next.f, e, f}
 }
 
@@ -111,7 +113,7 @@ func (c *pageCapture) addPlane(ctx context.Context, f *frame, view viewport) err
 	if c.local[f] = onto; f.localRoot() == f {
 		c.local[f] = identity
 	}
-	c.planes[f] = onto.then(around)
+	c.planes[f] = onto.followedBy(around)
 	return nil
 }
 
@@ -173,15 +175,18 @@ func (f *frame) localRoot() *frame {
 // boundsOf returns where an element is in the viewport of the page; nil if that is not known.
 func (c *pageCapture) boundsOf(e element) *screen.Rect {
 	m, known := c.planes[e.frame]
+	if !known { // nobody has asked for bounds
+		return nil
+	}
 	box, laidOut := c.parts[e.frame].tree.Box(e.id)
-	if !known || !laidOut {
+	if !laidOut {
 		return nil
 	}
 	view := c.parts[e.frame].viewport
 	left, top := math.Inf(1), math.Inf(1)
 	right, bottom := math.Inf(-1), math.Inf(-1)
 	for _, corner := range [][2]float64{{0, 0}, {box[2], 0}, {0, box[3]}, {box[2], box[3]}} {
-		x, y := m.at(box[0]+corner[0]-view.ScrollX, box[1]+corner[1]-view.ScrollY)
+		x, y := m.apply(box[0]+corner[0]-view.ScrollX, box[1]+corner[1]-view.ScrollY)
 		left, top, right, bottom = min(left, x), min(top, y), max(right, x), max(bottom, y)
 	}
 	whole := func(v float64) int { return int(math.Round(v)) }

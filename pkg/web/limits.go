@@ -81,9 +81,9 @@ func (p *page) assertionLimit(ctx context.Context, args syntax.Arguments) time.D
 	return waitLimit(ctx, args, p.limits().assertion)
 }
 
-// of returns how long a call may take: what the call names, else limits.call, or longer when the command waits for
+// limitOf returns how long a call may take: what the call names, else limits.call, or longer when the command waits for
 // longer.
-func (l limits) of(call tool.Call) time.Duration {
+func (l limits) limitOf(call tool.Call) time.Duration {
 	if call.Timeout > 0 {
 		return call.Timeout
 	}
@@ -100,8 +100,8 @@ func (l limits) of(call tool.Call) time.Duration {
 	return max(l.call, waits+2*l.response)
 }
 
-// within are the limits of an action whose element has to be ready within some time.
-func (l limits) within(ready time.Duration) act.Limits {
+// actLimits are the limits of an action whose element has to be ready within some time.
+func (l limits) actLimits(ready time.Duration) act.Limits {
 	return act.Limits{Ready: ready, First: l.first, Poll: pollInterval, Response: l.response}
 }
 

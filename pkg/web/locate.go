@@ -119,9 +119,9 @@ func (l *locator) candidates() []candidate {
 		{name, l.byName(isLong, l.unique)},
 		{"role in a row or part of the page", l.byRow(isEmpty)},
 		{"test id", l.byTestID(true)},
-		{place, l.byName(isConstant, l.indexed)},
-		{place, l.byName(isChanging, l.indexed)},
-		{place, l.byName(isLong, l.indexed)},
+		{place, l.byName(isConstant, l.selectByIndex)},
+		{place, l.byName(isChanging, l.selectByIndex)},
+		{place, l.byName(isLong, l.selectByIndex)},
 		{"position", l.byPosition},
 		{"position", l.byPath},
 	}
@@ -188,7 +188,7 @@ func (l *locator) byCSS(ctx context.Context, selectors []cssSelector) (map[strin
 }
 
 func (l *locator) byPath(ctx context.Context) (map[string]any, []string, error) {
-	selector, err := l.indexed(ctx, inWeb(map[string]any{"cssSelector": l.facts.Path.Selector}), l.facts.Path.Texts...)
+	selector, err := l.selectByIndex(ctx, inWeb(map[string]any{"cssSelector": l.facts.Path.Selector}), l.facts.Path.Texts...)
 	return selector, slices.Concat(l.warnings(l.facts.Path), l.indexWarnings(selector)), err
 }
 
@@ -303,10 +303,10 @@ func (l *locator) constant(ctx context.Context, is roleAndName) (map[string]any,
 		return found, err
 	}
 	steady := func(text string) bool { return screen.MayChange(text) == "" }
-	if found, _, err := l.within(ctx, selector, steady, is.name); found != nil || err != nil {
+	if found, _, err := l.selectInside(ctx, selector, steady, is.name); found != nil || err != nil {
 		return found, err
 	}
-	return l.beside(ctx, selector, is.name)
+	return l.selectBeside(ctx, selector, is.name)
 }
 
 // digits are what changes in a name such as Total 12.50.
@@ -357,12 +357,12 @@ func (l *locator) unique(ctx context.Context, selector map[string]any, texts ...
 	if err != nil || total != 1 || index < 0 {
 		return nil, err
 	}
-	return l.confirmed(ctx, selector)
+	return l.confirm(ctx, selector)
 }
 
-// indexed is like unique, but when a selector without relations matches several elements, it returns the selector with
-// the index of the element.
-func (l *locator) indexed(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, error) {
+// selectByIndex is like unique, but when a selector without relations matches several elements, it returns the selector
+// with the index of the element.
+func (l *locator) selectByIndex(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, error) {
 	if l.hasSecret(selector, texts) {
 		return nil, nil
 	}
@@ -375,12 +375,12 @@ func (l *locator) indexed(ctx context.Context, selector map[string]any, texts ..
 		block["nthIndex"] = index
 		selector = inWeb(block)
 	}
-	return l.confirmed(ctx, selector)
+	return l.confirm(ctx, selector)
 }
 
-// confirmed returns selector if a replay with it finds the element, else nil. The error is errGone if the page probably
+// confirm returns selector if a replay with it finds the element, else nil. The error is errGone if the page probably
 // changed since it was made.
-func (l *locator) confirmed(ctx context.Context, selector map[string]any) (map[string]any, error) {
+func (l *locator) confirm(ctx context.Context, selector map[string]any) (map[string]any, error) {
 	found, err := l.finds(ctx, selector)
 	switch {
 	case err != nil:

@@ -28,7 +28,7 @@ func (l *locator) byRow(fits func(name string) bool) finder {
 		if !fits(is.name) || !screen.IsRole(is.role) || screen.IsStructural(is.role) {
 			return nil, nil, nil
 		}
-		found, outer, err := l.within(ctx, inWeb(is.block()), func(string) bool { return true }, is.name)
+		found, outer, err := l.selectInside(ctx, inWeb(is.block()), func(string) bool { return true }, is.name)
 		if found == nil || err != nil {
 			return nil, nil, err
 		}
@@ -37,12 +37,12 @@ func (l *locator) byRow(fits func(name string) bool) finder {
 	}
 }
 
-// within returns selector with the condition that the element is inside of something that is known by a text that fits.
-// It is nil if no such selector finds the element.
-func (l *locator) within(
+// selectInside returns selector with the condition that the element is inside of something that is known by a text that
+// fits. It is nil if no such selector finds the element.
+func (l *locator) selectInside(
 	ctx context.Context, selector map[string]any, fits func(text string) bool, texts ...string,
 ) (found map[string]any, warnings []string, err error) {
-	for _, outer := range l.around() {
+	for _, outer := range l.surroundings() {
 		if !fits(outer.text) {
 			continue
 		}
@@ -64,8 +64,8 @@ type surrounding struct {
 	texts      []string // others of the page that are in the selector
 }
 
-// around returns what is around the element, the innermost first, and cards last.
-func (l *locator) around() (list []surrounding) {
+// surroundings returns what is around the element, the innermost first, and cards last.
+func (l *locator) surroundings() (list []surrounding) {
 	if l.tree == nil {
 		return nil
 	}
@@ -95,9 +95,9 @@ func isNamedPart(n *screen.Node) bool {
 	return n.Name() != "" && !isLong(n.Name()) && slices.Contains(parts, n.RoleName())
 }
 
-// beside returns selector with the condition that the element is the first one below, or on the right of, a text that
-// stands before it; nil if no such selector finds it.
-func (l *locator) beside(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, error) {
+// selectBeside returns selector with the condition that the element is the first one below, or on the right of, a text
+// that stands before it; nil if no such selector finds it.
+func (l *locator) selectBeside(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, error) {
 	if l.tree == nil {
 		return nil, nil
 	}
@@ -196,7 +196,7 @@ func (l *locator) withText(list []candidate) []candidate {
 				return l.byRoleAndName(ctx, is, selecting)
 			}
 		}
-		out = []candidate{{"role and text", by(l.unique)}, out[0], {"role, text and place among others", by(l.indexed)}}
+		out = []candidate{{"role and text", by(l.unique)}, out[0], {"role, text and place among others", by(l.selectByIndex)}}
 	}
 	for _, c := range list {
 		out = append(out, candidate{c.by, func(ctx context.Context) (map[string]any, []string, error) {

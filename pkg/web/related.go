@@ -98,7 +98,7 @@ func (l *lookup) selector(ctx context.Context, s *screen.Selector) error {
 	if len(spec) == 0 {
 		return nil
 	}
-	near, err := l.near(ctx, s)
+	near, err := l.nodesNear(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -118,9 +118,9 @@ func (l *lookup) selector(ctx context.Context, s *screen.Selector) error {
 // maxNear is up to how many elements are used to narrow down where others can be.
 const maxNear = 20
 
-// near returns elements each of which is inside an element that s can select, or around one; nil when that is not
+// nodesNear returns elements each of which is inside an element that s can select, or around one; nil when that is not
 // known.
-func (l *lookup) near(ctx context.Context, s *screen.Selector) ([]any, error) {
+func (l *lookup) nodesNear(ctx context.Context, s *screen.Selector) ([]any, error) {
 	if _, indexed := s.Block.Number("nthIndex"); indexed {
 		return nil, nil // it counts all elements of the block
 	}

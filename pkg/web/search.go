@@ -88,7 +88,7 @@ func (s *search) action(ready time.Duration, perform func(context.Context, obser
 		Selector: s.target.Selector,
 		Want:     s.check.want,
 		Place:    "the page",
-		Limits:   s.page.limits().within(ready),
+		Limits:   s.page.limits().actLimits(ready),
 	}
 	if s.acts = perform != nil; s.acts {
 		a.Perform = func(ctx context.Context, o act.Observation[observed]) error { return perform(ctx, o.Element) }

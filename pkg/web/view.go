@@ -78,7 +78,7 @@ func (p *page) loaders() map[*frame]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	loaders := map[*frame]string{}
-	for _, f := range p.root.all(nil) {
+	for _, f := range p.root.appendTree(nil) {
 		loaders[f] = f.loader
 	}
 	return loaders
@@ -269,8 +269,7 @@ func (c *pageCapture) nodes(f *frame, tree *aria.Tree) *screen.Node {
 
 // part returns what an element shows. It is false if the capture does not contain the element.
 func (c *pageCapture) part(e element) (*screen.Tree, bool) {
-	key := screen.Key(c.parts[e.frame].document + "/" + strconv.Itoa(e.id))
-	if n := c.tree.ByKey(key); n != nil {
+	if n := c.tree.ByKey(c.key(e)); n != nil {
 		return screen.NewTree(n, 0, 0, screen.Web), true
 	}
 	if c.parts[e.frame].tree == nil {
@@ -328,13 +327,12 @@ func lookError(ctx context.Context, err error) error {
 
 // viewWith returns a view of the page with what o asks for.
 func (p *page) viewWith(ctx context.Context, o device.ViewOptions) (v device.View, err error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer context.AfterFunc(p.ctx, func() { stop(context.Cause(p.ctx)) })()
+	ctx, stop := boundedBy(ctx, p.ctx)
+	defer stop()
 	switch v, err = p.view(ctx, o); {
 	case err != nil || !o.Screenshot:
 	case o.Peek:
-		v, err = p.pictured(ctx, o, v)
+		v, err = p.viewWithPicture(ctx, o, v)
 	default:
 		err = p.addPicture(ctx, &v)
 	}
@@ -356,8 +354,8 @@ func (p *page) addPicture(ctx context.Context, v *device.View) (err error) {
 	return err
 }
 
-// view returns what the page shows, and what is in the element that o.Within names: a CSS selector, or in a live session
-// a reference. It waits until the page has a document.
+// view returns what the page shows, and what is in the element that o.Within names: a CSS selector, or in a live
+// session a reference. It waits until the page has a document.
 func (p *page) view(ctx context.Context, o device.ViewOptions) (device.View, error) {
 	for changes := p.newChangeWatcher(); ; changes.wait(ctx, minPause, pollInterval) {
 		v, err := p.viewOnce(ctx, o)
@@ -367,8 +365,8 @@ func (p *page) view(ctx context.Context, o device.ViewOptions) (device.View, err
 	}
 }
 
-// viewOnce returns what the page shows now, and what is in the element that o.Within names, without a picture. The error
-// is errGone when the page changed meanwhile.
+// viewOnce returns what the page shows now, and what is in the element that o.Within names, without a picture. The
+// error is errGone when the page changed meanwhile.
 func (p *page) viewOnce(ctx context.Context, o device.ViewOptions) (device.View, error) {
 	c, err := p.captureAll(ctx)
 	if err != nil {

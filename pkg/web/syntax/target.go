@@ -30,8 +30,8 @@ type Target struct {
 	also       *screen.Selector // selects the element, too; may be nil
 }
 
-// at returns the target with an index, or unchanged if the index is negative.
-func (t Target) at(index int, argument string) Target {
+// withIndex returns the target with an index, or unchanged if the index is negative.
+func (t Target) withIndex(index int, argument string) Target {
 	if index >= 0 {
 		t.Selector.Indexed, t.Selector.Index, t.Selector.IndexName = true, index, argument
 	}
@@ -108,10 +108,10 @@ func BySelector(s *screen.Selector) (t Target, ok bool, err error) {
 	}
 	t.Ignored = ignoredProperties(s)
 	if index, ok := web.Number("nthIndex"); ok {
-		return t.at(index, "nthIndex"), true, nil
+		return t.withIndex(index, "nthIndex"), true, nil
 	}
 	if s.Index != nil {
-		return t.at(*s.Index, "index"), true, nil
+		return t.withIndex(*s.Index, "index"), true, nil
 	}
 	return t, true, nil
 }
@@ -145,8 +145,8 @@ func ignoredProperties(s *screen.Selector) []string {
 	return out
 }
 
-// besideSelector returns the argument ref as it counts beside a selector. A reference like e12 does not: recordings keep
-// that of the session in which they were made.
+// besideSelector returns the argument ref as it counts beside a selector. A reference like e12 does not: recordings
+// keep that of the session in which they were made.
 func besideSelector(args Arguments) string {
 	ref := strings.TrimSpace(args.Text("ref"))
 	if screen.IsReference(ref) || frameRef().MatchString(ref) {
@@ -167,7 +167,7 @@ func VerifiedElementOf(args Arguments) (Target, error) {
 	}
 	if selector.Block == nil && t.Related == nil { // index alone
 		t.Ignored = nil
-		return t.at(*selector.Index, "index"), nil
+		return t.withIndex(*selector.Index, "index"), nil
 	}
 	if t, err = byRelations(selector); err != nil {
 		return t, err
@@ -223,7 +223,7 @@ func byRelations(s *screen.Selector) (Target, error) {
 	all.Index = nil
 	t = NewTarget("%s", &all)
 	t.Related = &all
-	return t.at(*s.Index, "index"), nil
+	return t.withIndex(*s.Index, "index"), nil
 }
 
 // byRoleAndName returns the target with an ARIA role, a name, or both.
@@ -261,7 +261,7 @@ func CoreTarget(args Arguments) (Target, error) {
 			t.Selector.Text += fmt.Sprintf(" and text %q", text)
 		}
 	}
-	return t.at(int(args.Number("index", -1)), "index"), nil
+	return t.withIndex(int(args.Number("index", -1)), "index"), nil
 }
 
 // ByCSS returns the target with a CSS selector, which may begin with css=.

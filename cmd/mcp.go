@@ -120,7 +120,7 @@ func (o *agentSessions) agentProject() (*workspace.Workspace, []string, error) {
 		w, err := o.loadProject()
 		return w, nil, err
 	}
-	w, problems := o.opener.Load(o.Dir) // there are no files to read
+	w, problems := o.opener.Load(o.Dir) // no file is read
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
 	}

@@ -247,7 +247,7 @@ func (a answers) printSessionSnapshot(shot live.Snapshot, path, withheld string)
 			More     int      `json:"more"`
 			Events   []string `json:"events"`
 			Messages []string `json:"messages"`
-			Withheld string   `json:"withheld,omitempty"` // why there is no screenshot
+			Withheld string   `json:"withheld,omitempty"` // why the screenshot is missing
 		}{shot.URL, shot.Title, shot.Text, shot.More, list(shot.Events), list(shot.Messages), withheld})
 	}
 	a.printEvents(shot.Events, shot.Messages)

@@ -30,7 +30,7 @@ const (
 )
 
 // Find returns the record of a session of a project that runs; project is its root, empty for a session of any. The
-// error says why there is none: fault.Server for one that ended by itself, else fault.Misuse.
+// error says why none is returned: fault.Server for one that ended by itself, else fault.Misuse.
 func (f Folder) Find(name, project string) (Record, error) {
 	if err := CheckName(name); err != nil {
 		return Record{}, err

@@ -10,8 +10,8 @@ import (
 )
 
 // API is a live session for those who work in it: a [Redacted] one of this process, or the client of one in another
-// process. Requests and answers keep all that they hold when they are encoded as JSON and decoded. Requests run one after
-// another, and Look and Locate beside them.
+// process. Requests and answers keep all that they hold when they are encoded as JSON and decoded. Requests run one
+// after another, and Look and Locate beside them.
 type API interface {
 	// Status returns where the session stands, or stood when it ended.
 	Status(ctx context.Context) (Status, error)

@@ -81,7 +81,7 @@ type subscriber struct {
 	ended   bool
 }
 
-// add adds an event, and drops the oldest one if there is no room.
+// add adds an event, and drops the oldest one when the buffer is full.
 func (s *subscriber) add(e event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

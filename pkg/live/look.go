@@ -22,7 +22,7 @@ type Look struct {
 	PixelRatio float64  `json:"pixelRatio,omitempty"`
 	Root       *Element `json:"root"`                 // what is around all elements; nil for an empty screen
 	Screenshot []byte   `json:"screenshot,omitempty"` // PNG
-	Withheld   string   `json:"withheld,omitempty"`   // why there is no screenshot although one was asked for
+	Withheld   string   `json:"withheld,omitempty"`   // why the screenshot that was asked for is missing
 }
 
 // Element is an element of the screen.
@@ -36,8 +36,8 @@ type Element struct {
 	Children []*Element   `json:"children,omitempty"`
 }
 
-// Place says which element is meant: that of a reference, or without one what a person would point at at a point, in the
-// unit of [Look].
+// Place says which element is meant: that of a reference, or without one what a person would point at at a point, in
+// the unit of [Look].
 type Place struct {
 	Ref string `json:"ref,omitempty"`
 	X   int    `json:"x,omitempty"`
@@ -58,8 +58,8 @@ type Candidate struct {
 	Notes    []string       `json:"notes,omitempty"`
 }
 
-// Look returns what the device shows now, with a picture of the same moment on request. It does not wait for the request
-// that runs, and disturbs none: what it shows does not count as shown to the one who makes the calls.
+// Look returns what the device shows now, with a picture of the same moment on request. It does not wait for the
+// request that runs, and disturbs none: what it shows does not count as shown to the one who makes the calls.
 func (s *Session) Look(ctx context.Context, picture bool) (Look, error) {
 	done, err := s.beginLook()
 	if err != nil {

@@ -56,8 +56,8 @@ func (s *Session) add(index int, r StepRequest, calls []trail.Call) (warning str
 }
 
 // repair replaces the failing call of the next step by calls that were made, and drops those of the calls after it that
-// were made too. A check that failed is replaced only by another check; else it stays and is made again. The step counts
-// as done when none of its calls is left.
+// were made too. A check that failed is replaced only by another check; else it stays and is made again. The step
+// counts as done when none of its calls is left.
 func (s *Session) repair(step *replay.Step, calls []trail.Call) (warning string) {
 	l := s.walk.Current
 	rest := step.Calls[l.Done:]

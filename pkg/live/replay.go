@@ -183,8 +183,8 @@ func (s *Session) mayContinue() error {
 	return err
 }
 
-// load makes the steps of a trail, which was read with problems or none, those of the session. The report gets an outcome
-// if the trail is not replayed: it is skipped on the device, or a call in it cannot be made.
+// load makes the steps of a trail, which was read with problems or none, those of the session. The report gets an
+// outcome if the trail is not replayed: it is skipped on the device, or a call in it cannot be made.
 func (s *Session) load(read *source, loader trail.Loader, file *trail.File, problems fault.Problems, report *TrailReport) error {
 	if err := s.mayLoad(report.File); err != nil {
 		return err
@@ -221,7 +221,8 @@ func (s *Session) load(read *source, loader trail.Loader, file *trail.File, prob
 	return nil
 }
 
-// mayLoad returns an error if the session has steps of its own, or a trail whose steps were dropped but not its teardown.
+// mayLoad returns an error if the session has steps of its own, or a trail whose steps were dropped but not its
+// teardown.
 func (s *Session) mayLoad(name string) error {
 	switch {
 	case len(s.walk.Root.Steps) > 0:
@@ -355,8 +356,8 @@ func (s *Session) stopped(done replay.Ended) Replayed {
 	return r
 }
 
-// trailPath returns the absolute path of a trail that exists. Below the folder of trails it may be a part, which has any
-// name. Other files are not read: their lines would be in the problems of the trail.
+// trailPath returns the absolute path of a trail that exists. Below the folder of trails it may be a part, which has
+// any name. Other files are not read: their lines would be in the problems of the trail.
 func (s *Session) trailPath(name string) (string, error) {
 	for _, dir := range []string{s.opts.Project.Root, s.opts.Project.TrailsDir} {
 		path := name

@@ -76,7 +76,7 @@ func (s *Session) neverSeen(calls []trail.Call, report *StepReport) {
 	}
 }
 
-// absentText returns the text in arguments that a check looks for, or "" if there is none, or if it stands for others:
+// absentText returns the text in arguments that a check looks for, or "" if they have none, or if it stands for others:
 // a pattern, a value, a CSS selector, a reference.
 func (s *Session) absentText(args map[string]any) string {
 	for _, key := range []string{"selector", "nodeSelector"} {

@@ -41,7 +41,7 @@ type Snapshot struct {
 	Events     []string `json:"events,omitempty"`
 	Messages   []string `json:"messages,omitempty"`   // see [StepReport]
 	Screenshot []byte   `json:"screenshot,omitempty"` // PNG
-	Withheld   string   `json:"withheld,omitempty"`   // why there is no screenshot although one was asked for
+	Withheld   string   `json:"withheld,omitempty"`   // why the screenshot that was asked for is missing
 	Log        *PageLog `json:"log,omitempty"`        // instead of the screen
 }
 
@@ -62,7 +62,7 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 	if o.Show != device.ShowScreen {
 		return s.pageLog(ctx, o)
 	}
-	view, err := s.look(ctx, device.ViewOptions{Within: o.Within, Screenshot: o.Screenshot})
+	view, err := s.readView(ctx, device.ViewOptions{Within: o.Within, Screenshot: o.Screenshot})
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -78,7 +78,7 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 		shot.Text, shot.More = text.String(), text.Left
 	}
 	if o.Screenshot {
-		after, err := s.look(ctx, device.ViewOptions{}) // the picture was taken after view was read
+		after, err := s.readView(ctx, device.ViewOptions{}) // the picture was taken after view was read
 		if err != nil {
 			return Snapshot{}, err
 		}
@@ -140,8 +140,8 @@ func (s *Session) showsSecret(view device.View) bool {
 	return s.text(text) != text
 }
 
-// look returns what is on the screen.
-func (s *Session) look(ctx context.Context, o device.ViewOptions) (device.View, error) {
+// readView returns what is on the screen, and remembers its texts.
+func (s *Session) readView(ctx context.Context, o device.ViewOptions) (device.View, error) {
 	s.looked = time.Now()
 	view, err := s.inner.View(ctx, o)
 	if err == nil {
@@ -209,7 +209,7 @@ func (s *Session) settledView(ctx context.Context) (device.View, error) {
 	interval := cmp.Or(s.opts.Settle.Interval, 100*time.Millisecond)
 	limit := time.NewTimer(cmp.Or(s.opts.Settle.Limit, time.Second))
 	defer limit.Stop()
-	view, err := s.look(ctx, device.ViewOptions{})
+	view, err := s.readView(ctx, device.ViewOptions{})
 	for last, same := "", 0; err == nil; {
 		text := view.URL + "\n" + view.Tree.Text(screen.TextOptions{}).String()
 		if same++; text != last {
@@ -226,7 +226,7 @@ func (s *Session) settledView(ctx context.Context) (device.View, error) {
 		case <-time.After(interval):
 		}
 		var next device.View
-		if next, err = s.look(ctx, device.ViewOptions{}); err == nil {
+		if next, err = s.readView(ctx, device.ViewOptions{}); err == nil {
 			next.Events = append(view.Events, next.Events...)
 			next.Blocked = append(view.Blocked, next.Blocked...)
 			next.Messages = append(view.Messages, next.Messages...)

@@ -1,5 +1,5 @@
-// Package livetool has the seven tools with which an agent works in a live session: it sees the screen, makes calls, and
-// saves what was recorded as a trail (specification, section 18.2). At most one session is open at a time.
+// Package livetool has the seven tools with which an agent works in a live session: it sees the screen, makes calls,
+// and saves what was recorded as a trail (specification, section 18.2). At most one session is open at a time.
 //
 // It is independent of how calls reach it, such as MCP or a loop with a model, and of how a session is opened: flags,
 // projects, devices.
@@ -31,7 +31,7 @@ type Start struct {
 // Opened is an open session.
 type Opened struct {
 	Session live.API
-	Notes   []string // for the agent, such as that there is no project
+	Notes   []string // for the agent, such as that no project was found
 }
 
 // Options are the options of the tools.

@@ -12,8 +12,8 @@ import (
 )
 
 // Walk makes the recorded calls of a plan in a session, step by step. When a call does not pass it stops there, also
-// within a trail that a step uses, and can be continued. While it is stopped, the steps of its lists may be changed. One
-// goroutine uses a walk.
+// within a trail that a step uses, and can be continued. While it is stopped, the steps of its lists may be changed.
+// One goroutine uses a walk.
 type Walk struct {
 	Root    *List // the steps of the trail
 	Current *List // Root, or the steps of a trail that is being used
@@ -49,8 +49,8 @@ type Hooks struct {
 	// the calls of the step, or how the step ended otherwise, which stops the walk. Nil skips the step.
 	Unrecorded func(ctx context.Context, at session.Step, st *Step) session.Result
 	// CallFailed is called when a call of a step failed: st.Calls[l.Done], where l is the current list. It reports
-	// whether it repaired the step. Then it has changed st.Calls and l.Done, or made l.Advance if no call is left, and the
-	// walk goes on there. Nil repairs nothing.
+	// whether it repaired the step. Then it has changed st.Calls and l.Done, or made l.Advance if no call is left, and
+	// the walk goes on there. Nil repairs nothing.
 	CallFailed func(ctx context.Context, at session.Step, st *Step, failed session.CallResult) (repaired bool)
 	// SoftFailed is called when a call with soft failed, and the step goes on. Nil stops the walk at such a call.
 	SoftFailed func(ctx context.Context, at session.Step, st *Step, call *trail.Call, why session.Result)
@@ -283,8 +283,8 @@ func LimitTeardown(ctx context.Context, limit time.Duration, when string) (conte
 		fault.New(fault.Timeout, "", "the teardown took longer than %s %s", limit, when))
 }
 
-// Teardown runs every step of the teardown, whatever became of those before it, and returns those that did not pass. The
-// teardown of a trail that was used runs only if that was started. The walk cannot be continued after it.
+// Teardown runs every step of the teardown, whatever became of those before it, and returns those that did not pass.
+// The teardown of a trail that was used runs only if that was started. The walk cannot be continued after it.
 func (w *Walk) Teardown(ctx context.Context) []Ended {
 	w.abandon(w.Root)
 	l := &List{File: w.plan.File, Steps: w.plan.Teardown, teardown: true, before: len(w.Root.Steps)}

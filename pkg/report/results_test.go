@@ -50,15 +50,15 @@ func TestReadResults(t *testing.T) {
 		want facts
 		cut  int
 	}{
-		"whole":                  {text: whole, want: facts{Runs: 1, Ended: true, Finished: counts}},
-		"types of later":         {text: `{"v":1,"type":"moon.rose","time":"2026-11-20T12:00:00Z","seq":3}` + "\n" + whole, want: facts{Runs: 1, Ended: true, Finished: counts}},
-		"without its end":        {text: beforeEnd, want: facts{Runs: 1, Finished: killed}},
-		"ended in a line":        {text: beforeEnd + `{"v":1,"ty`, want: facts{Runs: 1, Finished: killed, Lost: 1}},
-		"ended in a trail":       {text: inTrail, want: facts{Runs: 1, Finished: event.RunFinished{Errors: 1, ExitCode: 2, DurationMs: 1290}}, cut: 1},
-		"nothing":                {want: facts{Finished: event.RunFinished{ExitCode: 2}}},
-		"half a line":            {text: `{"v":1`, want: facts{Lost: 1, Finished: event.RunFinished{ExitCode: 2}}},
-		"a hole in the middle":   {text: strings.Replace(whole, "\n", "\n\x00\x00garbage\n\n", 1), want: facts{Runs: 1, Ended: true, Finished: counts, Lost: 1}},
-		"a line that is no JSON": {text: "warning: something\n" + whole, want: facts{Runs: 1, Ended: true, Finished: counts, Lost: 1}},
+		"whole":                   {text: whole, want: facts{Runs: 1, Ended: true, Finished: counts}},
+		"types of later":          {text: `{"v":1,"type":"moon.rose","time":"2026-11-20T12:00:00Z","seq":3}` + "\n" + whole, want: facts{Runs: 1, Ended: true, Finished: counts}},
+		"without its end":         {text: beforeEnd, want: facts{Runs: 1, Finished: killed}},
+		"ended in a line":         {text: beforeEnd + `{"v":1,"ty`, want: facts{Runs: 1, Finished: killed, Lost: 1}},
+		"ended in a trail":        {text: inTrail, want: facts{Runs: 1, Finished: event.RunFinished{Errors: 1, ExitCode: 2, DurationMs: 1290}}, cut: 1},
+		"nothing":                 {want: facts{Finished: event.RunFinished{ExitCode: 2}}},
+		"half a line":             {text: `{"v":1`, want: facts{Lost: 1, Finished: event.RunFinished{ExitCode: 2}}},
+		"a hole in the middle":    {text: strings.Replace(whole, "\n", "\n\x00\x00garbage\n\n", 1), want: facts{Runs: 1, Ended: true, Finished: counts, Lost: 1}},
+		"a line that is not JSON": {text: "warning: something\n" + whole, want: facts{Runs: 1, Ended: true, Finished: counts, Lost: 1}},
 	} {
 		records := 0
 		got, err := ReadResults(resultsFile(t, tt.text), event.HandlerFunc(func(event.Record) { records++ }))

@@ -14,8 +14,8 @@ func argTypes() []string {
 }
 
 // ResolveArgs returns the value of every declared argument: from given (the text of --arg), else from row (a row of an
-// arguments file, may be nil), else its default. w is the wording of hints. All unknown and missing arguments and wrong types are reported, as
-// joined *fault.Error of kind Misuse.
+// arguments file, may be nil), else its default. w is the wording of hints. All unknown and missing arguments and wrong
+// types are reported, as joined *fault.Error of kind Misuse.
 func ResolveArgs(decl map[string]Arg, given map[string]string, row map[string]any, w fault.Wording) (map[string]any, error) {
 	var errs []error
 	known := sortedKeys(decl)

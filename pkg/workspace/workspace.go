@@ -84,7 +84,7 @@ func (o *Opener) FindRoot(override string) (string, error) {
 type Workspace struct {
 	*Opener
 	Project *config.Project
-	// NoTarget says that sessions have no target, because there is no project that names one.
+	// NoTarget says that sessions have no target, because no project names one.
 	NoTarget bool
 }
 

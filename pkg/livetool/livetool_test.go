@@ -68,14 +68,7 @@ func (c *agent) call(name string, args map[string]any) (text string, failed bool
 func (c *agent) wants(name string, args map[string]any, failed bool, texts ...string) {
 	c.Helper()
 	text, isError := c.call(name, args)
-	if isError != failed {
-		c.Errorf("%s: failed is %v, want %v", name, isError, failed)
-	}
-	for _, want := range texts {
-		if !strings.Contains(text, want) {
-			c.Errorf("%s: %q is missing in:\n%s", name, want, text)
-		}
-	}
+	livetest.CheckAnswer(c, name, text, isError, failed, texts...)
 }
 
 func TestLongReplayIsAnsweredWithItsID(t *testing.T) {

@@ -176,14 +176,7 @@ func textOf(t *testing.T, a map[string]any) (text string, failed bool) {
 func (c *client) wants(name string, args map[string]any, failed bool, texts ...string) {
 	c.Helper()
 	text, isError := c.call(name, args)
-	if isError != failed {
-		c.Errorf("%s: isError is %v, want %v", name, isError, failed)
-	}
-	for _, want := range texts {
-		if !strings.Contains(text, want) {
-			c.Errorf("%s: %q is missing in:\n%s", name, want, text)
-		}
-	}
+	livetest.CheckAnswer(c, name, text, isError, failed, texts...)
 }
 
 func started(t *testing.T, o Options, edit func(*livetest.Session)) *client {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,11 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
-	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
-
-const playwrightFolder = "../../testdata/web/playwright"
 
 // A page has the problems that @axe-core/playwright finds with the same axe-core, in frames of other origins, too.
 func TestAccessibilityIsWhatAxeFinds(t *testing.T) {
@@ -108,14 +104,7 @@ func askAxe(t *testing.T, tags string, urls []string) (answers []axeAnswer) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	node := exec.CommandContext(ctx, "node", append([]string{"axe.mjs", spawntest.Chromium(t), tags}, urls...)...)
-	node.Dir = playwrightFolder
-	node.Cancel = func() error { return node.Process.Signal(os.Interrupt) }
-	node.WaitDelay = 10 * time.Second
-	out, err := node.Output()
-	if err != nil {
-		t.Fatalf("node axe.mjs: %v %s", err, out)
-	}
+	out := runPlaywright(ctx, t, "axe.mjs", append([]string{tags}, urls...)...)
 	for line := range strings.Lines(string(out)) {
 		var a axeAnswer
 		if err := json.Unmarshal([]byte(line), &a); err != nil {

@@ -1,24 +1,19 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
-	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -176,16 +171,10 @@ func playwrightCounts(t *testing.T, url string, names map[string][]string) map[s
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
-	defer cancel()
-	node := exec.CommandContext(ctx, "node", "count.mjs", spawntest.Chromium(t), url, string(data))
-	node.Dir = playwrightFolder
-	node.Cancel = func() error { return node.Process.Signal(os.Interrupt) }
-	node.WaitDelay = 10 * time.Second
-	out, err := node.Output()
+	out := runPlaywright(t.Context(), t, "count.mjs", url, string(data))
 	var counts []int
-	if err != nil || json.Unmarshal(out, &counts) != nil || len(counts) != len(list) {
-		t.Fatalf("node count.mjs: %v %s", err, out)
+	if json.Unmarshal(out, &counts) != nil || len(counts) != len(list) {
+		t.Fatalf("node count.mjs: %s", out)
 	}
 	byName := map[string]int{}
 	for i, item := range list {

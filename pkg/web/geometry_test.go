@@ -10,16 +10,12 @@ import (
 	"maps"
 	"math"
 	"net/http"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/screen"
-	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -78,16 +74,7 @@ func geometryServer(t *testing.T) (base string) {
 // playwrightBoxes returns what Playwright says of some pages.
 func playwrightBoxes(t *testing.T, scale string, urls []string) (all []map[string]*box) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
-	defer cancel()
-	node := exec.CommandContext(ctx, "node", append([]string{"geometry.mjs", spawntest.Chromium(t), scale}, urls...)...)
-	node.Dir = playwrightFolder
-	node.Cancel = func() error { return node.Process.Signal(os.Interrupt) }
-	node.WaitDelay = 10 * time.Second
-	out, err := node.Output()
-	if err != nil {
-		t.Fatalf("node geometry.mjs: %v %s", err, out)
-	}
+	out := runPlaywright(t.Context(), t, "geometry.mjs", append([]string{scale}, urls...)...)
 	for line := range strings.Lines(string(out)) {
 		var boxes map[string]*box
 		if err := json.Unmarshal([]byte(line), &boxes); err != nil {

@@ -1,18 +1,13 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
-	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
@@ -96,17 +91,8 @@ func TestIncidentsAreThoseOfPlaywright(t *testing.T) {
 // askPlaywright runs incidents.mjs.
 func askPlaywright(t *testing.T, url string) (seen map[string][]string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
-	defer cancel()
-	node := exec.CommandContext(ctx, "node", "incidents.mjs", spawntest.Chromium(t), url)
-	node.Dir = playwrightFolder
-	node.Cancel = func() error { return node.Process.Signal(os.Interrupt) }
-	node.WaitDelay = 10 * time.Second
-	out, err := node.Output()
-	if err == nil {
-		err = json.Unmarshal(out, &seen)
-	}
-	if err != nil {
+	out := runPlaywright(t.Context(), t, "incidents.mjs", url)
+	if err := json.Unmarshal(out, &seen); err != nil {
 		t.Fatalf("node incidents.mjs: %v %s", err, out)
 	}
 	return seen

@@ -1,19 +1,15 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
-	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
@@ -104,16 +100,10 @@ func TestMessagesAreThoseThatPlaywrightSees(t *testing.T) {
 	t.Parallel()
 	texts := []string{"Saved", "Export finished: 42 rows", "Disk full", "In the shadow", "Never shown"}
 	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(messagesPage)}) + "/page#slower"
-	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
-	defer cancel()
-	node := exec.CommandContext(ctx, "node", append([]string{"messages.mjs", spawntest.Chromium(t), url}, texts...)...)
-	node.Dir = playwrightFolder
-	node.Cancel = func() error { return node.Process.Signal(os.Interrupt) }
-	node.WaitDelay = 10 * time.Second
-	out, err := node.Output()
+	out := runPlaywright(t.Context(), t, "messages.mjs", append([]string{url}, texts...)...)
 	var seen map[string]bool
-	if err != nil || json.Unmarshal(out, &seen) != nil {
-		t.Fatalf("node messages.mjs: %v %s", err, out)
+	if json.Unmarshal(out, &seen) != nil {
+		t.Fatalf("node messages.mjs: %s", out)
 	}
 	u := openLive(t, device.Session{})
 	u.mustCall("navigate", "url", url)

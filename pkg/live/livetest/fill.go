@@ -14,6 +14,7 @@ import (
 // TB is the part of testing.TB that is needed.
 type TB interface {
 	Helper()
+	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 

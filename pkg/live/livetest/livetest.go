@@ -166,3 +166,16 @@ func (f *Session) Close(context.Context) {
 	defer f.mu.Unlock()
 	f.closed = true
 }
+
+// CheckAnswer fails a test unless a tool has answered with all texts, and failed or not as is wanted.
+func CheckAnswer(t TB, name, answer string, failed, wantFailed bool, texts ...string) {
+	t.Helper()
+	if failed != wantFailed {
+		t.Errorf("%s: failed is %v, want %v", name, failed, wantFailed)
+	}
+	for _, want := range texts {
+		if !strings.Contains(answer, want) {
+			t.Errorf("%s: %q is missing in:\n%s", name, want, answer)
+		}
+	}
+}

@@ -7,11 +7,12 @@ const program = await chromium.launch({ executablePath: browser });
 const page = await program.newPage();
 await page.goto(url);
 const seen = Object.fromEntries(texts.map((text) => [text, false]));
+const gone = [];
 for (const text of texts) {
   const shown = page.getByText(text, { exact: true });
-  shown.waitFor().then(() => shown.waitFor({ state: "hidden" })).then(() => (seen[text] = true), () => {});
+  shown.waitFor().then(() => gone.push(shown.waitFor({ state: "hidden" }).then(() => (seen[text] = true))), () => {});
 }
 await page.evaluate("all()");
-await page.waitForTimeout(500);
+await Promise.all(gone);
 console.log(JSON.stringify(seen));
 await program.close();

@@ -75,9 +75,11 @@ func (d *phoneDesk) androidWith(o simulated.AndroidOptions) *simulated.Android {
 	return p
 }
 
-func (d *phoneDesk) iPhone() *simulated.IPhone {
+func (d *phoneDesk) iPhone() *simulated.IPhone { return d.iPhoneWith(simulated.IPhoneOptions{}) }
+
+func (d *phoneDesk) iPhoneWith(o simulated.IPhoneOptions) *simulated.IPhone {
 	d.t.Helper()
-	p, err := simulated.StartIPhone(context.WithoutCancel(d.t.Context()), simulated.IPhoneOptions{})
+	p, err := simulated.StartIPhone(context.WithoutCancel(d.t.Context()), o)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -127,6 +127,19 @@ func (p *program) loadProject() (*workspace.Workspace, error) {
 	return w, problems.Err()
 }
 
+// loadProjectIfAny reads the project if there is one, for devices that are also used outside of one.
+func (p *program) loadProjectIfAny() (*workspace.Workspace, error) {
+	root, err := p.findRoot()
+	switch {
+	case err == nil:
+		w, problems := p.opener.Load(root)
+		return w, problems.Err()
+	case p.project != "":
+		return nil, err
+	}
+	return p.opener.Empty(), nil
+}
+
 func (p *program) findRoot() (string, error) { return p.opener.FindRoot(p.project) }
 
 // notice prints a message to stderr, nothing with --json.

@@ -307,6 +307,11 @@ func (cmd *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *
 	if choice.Devices, err = f.names(j.workspace.Project); err != nil {
 		return run.Options{}, err
 	}
+	if f.all && len(choice.Devices) == 0 {
+		if choice, err = cmd.onFoundDevices(ctx, j, f, choice); err != nil {
+			return run.Options{}, err
+		}
+	}
 	s, err := j.workspace.Sessions(ctx, choice)
 	if err != nil {
 		return run.Options{}, err

@@ -96,7 +96,7 @@ func (f *deviceFlags) bind(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringSliceVar(&f.devices, "device", nil,
 		"`NAME` of a device of the project, or PLATFORM:NAME, such as web:a (repeatable); all of them replay each trail")
-	flags.BoolVar(&f.all, "all-devices", false, "replay each trail on each of the project's devices")
+	flags.BoolVar(&f.all, "all-devices", false, "replay each trail on each of the project's devices; if it has none, on all that \"device list\" shows as ready")
 	flags.IntVar(&f.workers, "workers", 0, "run at most `N` sessions at once (default: one on each device)")
 	c.MarkFlagsMutuallyExclusive("device", "all-devices")
 }
@@ -125,11 +125,6 @@ func (f runFlags) names(project *config.Project) ([]string, error) {
 	}
 	for _, d := range project.Devices {
 		names = append(names, d.Name)
-	}
-	if len(names) == 0 {
-		return nil, fault.New(fault.Misuse,
-			"list devices under devices: in the project file, or name some: --device web:a,web:b",
-			"--all-devices: the project has no devices")
 	}
 	return names, nil
 }

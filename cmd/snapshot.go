@@ -138,21 +138,15 @@ func (f snapshotFlags) chosenDriver() (scope.Driver, error) {
 // openSnapshotDevice opens a device of a driver that can list what it shows, with the settings of the project if there
 // is one.
 func (cmd *toolCommands) openSnapshotDevice(ctx context.Context, c *cobra.Command, driver scope.Driver, address string) (snapshotDevice, error) {
-	w := cmd.opener.Empty()
+	w, err := cmd.loadProjectIfAny()
+	if err != nil {
+		return nil, err
+	}
 	opened := device.Session{
-		ID: "snapshot", TrailDir: cmd.Dir, Driver: driver.Key,
+		ID: "snapshot", TrailDir: cmd.Dir, Driver: driver.Key, Root: w.Project.Root,
 		Log:    func(_, message, _ string) { cmd.notice(report.Clean(message)) },
 		Keep:   func(device.Artifact) (string, error) { return "", nil },
 		Broken: func(error) {},
-	}
-	if root, err := cmd.findRoot(); err == nil {
-		loaded, problems := cmd.opener.Load(root)
-		if err := problems.Err(); err != nil {
-			return nil, err
-		}
-		w, opened.Root = loaded, root
-	} else if cmd.project != "" {
-		return nil, err
 	}
 	s, err := w.Sessions(ctx, workspace.Choice{Driver: driver.Key, Options: cmd.setOptions(c)})
 	if err != nil {

@@ -124,8 +124,6 @@ func TestWrongDevicesAreMisuse(t *testing.T) {
 			t.Errorf("%s: exit %d, stderr lacks %q:\n%s", tc.args, r.code, tc.want, r.stderr)
 		}
 	}
-	p.write("trailblaze.yaml", strings.ReplaceAll(okProject, "{{fake}}", "x"))
-	p.run("run", "--all-devices").wantErr(t, 3, "the project has no devices", "--device web:a,web:b")
 }
 
 func TestLastFailedUsesDevicesOfFailures(t *testing.T) {

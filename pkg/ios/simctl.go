@@ -2,7 +2,6 @@ package ios
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,41 +27,37 @@ const maxOutput = 16 << 20
 // findSimulator returns the simulator of the user's udid, or the only one that is booted. It is nil if this machine
 // does not have simctl.
 func findSimulator(ctx context.Context, o options, l limits) (*simulator, error) {
-	if _, err := o.programs.LookPath("xcrun", o.env); err != nil || !o.programs.CanPipe() {
-		return nil, nil //nolint:nilerr // this is not a Mac with Xcode
+	if !hasSimctl(o) {
+		return nil, nil
 	}
 	s := &simulator{options: o, limits: l, udid: o.udid}
 	if s.udid != "" {
 		return s, nil
 	}
-	output, err := s.run(ctx, "", "list", "devices", "booted", "-j")
+	simulators, err := s.list(ctx, "booted")
 	if err != nil {
 		return nil, err
 	}
-	var list struct {
-		Devices map[string][]struct{ UDID, Name, State string }
-	}
-	if err := json.Unmarshal([]byte(output), &list); err != nil {
-		return nil, fault.Wrap(fault.ProtocolError, err, "", "read what simctl list wrote")
-	}
-	var booted, names []string
-	for _, devices := range list.Devices {
-		for _, d := range devices {
-			if d.State == "Booted" {
-				booted, names = append(booted, d.UDID), append(names, fmt.Sprintf("%s (%s)", d.UDID, d.Name))
-			}
-		}
+	var names []string
+	for _, d := range simulators {
+		names = append(names, fmt.Sprintf("%s (%s)", d.UDID, d.Name))
 	}
 	slices.Sort(names)
-	switch len(booted) {
+	switch len(simulators) {
 	case 0:
 		return nil, nil
 	case 1:
-		s.udid = booted[0]
+		s.udid = simulators[0].UDID
 		return s, nil
 	}
 	return nil, fault.New(fault.Misuse, "name the one of WebDriverAgent with device: {ios: {udid: …}}",
-		"%d simulators are booted: %s", len(booted), strings.Join(names, ", "))
+		"%d simulators are booted: %s", len(simulators), strings.Join(names, ", "))
+}
+
+// hasSimctl reports whether this is a Mac with Xcode.
+func hasSimctl(o options) bool {
+	_, err := o.programs.LookPath("xcrun", o.env)
+	return err == nil && o.programs.CanPipe()
 }
 
 // run runs `xcrun simctl` and returns its stdout.

@@ -132,7 +132,7 @@ func (o Options) Start(ctx context.Context, log func(level, message, hint string
 	if o.CDPURL != "" {
 		return o.connect(ctx, listen)
 	}
-	path, err := o.find()
+	path, err := o.Find()
 	if err != nil {
 		return nil, err
 	}

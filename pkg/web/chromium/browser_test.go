@@ -20,7 +20,7 @@ func TestMissingBrowserErrorListsNames(t *testing.T) {
 		}
 	}
 	o := Options{Programs: local.Programs(nil), Env: []string{"PATH=" + t.TempDir()}}
-	path, err := o.find()
+	path, err := o.Find()
 	if err == nil { // this machine has a browser at a usual path
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
@@ -52,12 +52,12 @@ func TestFindBrowserOnPath(t *testing.T) {
 		{filepath.Join(dir, "msedge"), true, "msedge"},
 	} {
 		o := Options{Programs: local.Programs(nil), Env: []string{"PATH=" + dir}, Browser: c.named, Headed: c.headed}
-		if path, err := o.find(); err != nil || path != filepath.Join(dir, c.want) {
+		if path, err := o.Find(); err != nil || path != filepath.Join(dir, c.want) {
 			t.Errorf("%+v: %s, %v", c, path, err)
 		}
 	}
 	o := Options{Programs: local.Programs(nil), Env: []string{"PATH=" + dir}, Browser: "chromium-headless-shell", Headed: true}
-	if path, err := o.find(); err == nil || !strings.Contains(err.Error(), "has no window") {
+	if path, err := o.Find(); err == nil || !strings.Contains(err.Error(), "has no window") {
 		t.Errorf("got %s, %v", path, err)
 	}
 }

@@ -78,8 +78,8 @@ func installPaths(goos string, getenv func(string) string) []string {
 	}
 }
 
-// find returns the path of the browser to start.
-func (o Options) find() (string, error) {
+// Find returns the path of the browser to start.
+func (o Options) Find() (string, error) {
 	if o.Browser != "" {
 		return o.lookUp()
 	}

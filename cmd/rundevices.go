@@ -1,0 +1,68 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+	"github.com/trailblaze/trailblaze/pkg/workspace"
+)
+
+// onFoundDevices returns a choice of all devices that `device list` shows as ready, of the platform of the choice or else
+// of the trails.
+func (cmd *runCommand) onFoundDevices(ctx context.Context, j job, f runFlags, c workspace.Choice) (workspace.Choice, error) {
+	platform, err := cmd.platformOfTrails(j, f, c)
+	if err != nil {
+		return c, err
+	}
+	found, problems := j.workspace.ListDevices(ctx, platform)
+	for _, d := range found {
+		if d.Ready() {
+			c.Devices = append(c.Devices, d.Use)
+		}
+	}
+	if len(c.Devices) == 0 {
+		return c, cmp.Or(problems[platform], error(fault.New(fault.Device, "`trailblaze device list` shows what is connected",
+			"--all-devices: no device of %s is ready", platform)))
+	}
+	if c.Driver != "" {
+		for i, name := range c.Devices {
+			c.Devices[i] = c.Driver + strings.TrimPrefix(name, platform)
+		}
+	}
+	c.Driver, c.Platform = "", ""
+	return c, nil
+}
+
+// platformOfTrails returns the platform on which all trails of a job are replayed.
+func (cmd *runCommand) platformOfTrails(j job, f runFlags, c workspace.Choice) (string, error) {
+	paths, err := cmd.trailPaths(j.workspace.Project, f, nil, j.args)
+	if err != nil {
+		return "", err
+	}
+	var platforms []string
+	for _, path := range paths {
+		file, _ := (trail.Loader{Root: j.workspace.Project.Root, Cwd: cmd.Dir}).Load(path, cmd.abs(path))
+		if file == nil {
+			continue // the run reports why
+		}
+		request := j.workspace.Request(c)
+		request.TrailTarget, request.TrailPlatform, request.RecordedPlatforms = file.Config.Target, file.Config.Platform, file.RecordedPlatforms()
+		sc, err := scope.Resolve(request)
+		if err != nil {
+			return "", err
+		}
+		platforms = append(platforms, sc.Driver.Platform.Lower())
+	}
+	slices.Sort(platforms)
+	platforms = slices.Compact(platforms)
+	if len(platforms) != 1 {
+		return "", fault.New(fault.Misuse, "name one with --platform",
+			"--all-devices: the trails are for %s", cmp.Or(strings.Join(platforms, " and "), "no platform"))
+	}
+	return platforms[0], nil
+}

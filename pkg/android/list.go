@@ -1,0 +1,28 @@
+package android
+
+import (
+	"context"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/device"
+)
+
+// List implements device.Lister: the devices that the adb server knows.
+func (b *backend) List(ctx context.Context) ([]device.Found, error) {
+	_, devices, err := b.devices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]device.Found, len(devices))
+	for i, d := range devices {
+		found[i] = device.Found{ID: d.Serial, Name: d.Model, Type: "phone", State: string(d.State)}
+		if strings.HasPrefix(d.Serial, "emulator-") {
+			found[i].Type = "emulator"
+		}
+		if d.State == adb.Ready {
+			found[i].State = device.Ready
+		}
+	}
+	return found, nil
+}

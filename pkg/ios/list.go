@@ -1,0 +1,70 @@
+package ios
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// List implements device.Lister: the device of the WebDriverAgent that responds, and the simulators of this machine.
+func (b *backend) List(ctx context.Context) ([]device.Found, error) {
+	if b.options.appium.URL != "" {
+		return nil, nil // the server chooses among devices of its own
+	}
+	var found []device.Found
+	status, err := b.wda.status(ctx, b.limits)
+	if err == nil {
+		name := product(status) + ", WebDriverAgent at " + b.wda.client.URL()
+		found = append(found, device.Found{ID: b.options.udid, Name: name, Type: "phone", State: device.Ready})
+	}
+	if !hasSimctl(b.options) {
+		return found, b.wda.failure(ctx, err)
+	}
+	simulators, listErr := (&simulator{options: b.options, limits: b.limits}).list(ctx, "available")
+	for _, s := range simulators {
+		state := strings.ToLower(s.State)
+		if state == "booted" {
+			state = device.Ready
+		}
+		found = append(found, device.Found{ID: s.UDID, Name: s.Name + ", " + s.system, Type: "simulator", State: state})
+	}
+	return found, listErr
+}
+
+// listedSimulator is a simulator in the output of simctl.
+type listedSimulator struct {
+	UDID, Name, State string
+	system            string // such as iOS 17.2
+}
+
+// list returns the simulators for iOS that simctl lists for a word, such as booted or available.
+func (s *simulator) list(ctx context.Context, word string) ([]listedSimulator, error) {
+	output, err := s.run(ctx, "", "list", "devices", word, "-j")
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Devices map[string][]listedSimulator // by runtime, such as com.apple.CoreSimulator.SimRuntime.iOS-17-2
+	}
+	if err := json.Unmarshal([]byte(output), &list); err != nil {
+		return nil, fault.Wrap(fault.ProtocolError, err, "", "read what simctl list wrote")
+	}
+	var simulators []listedSimulator
+	for _, runtime := range slices.Sorted(maps.Keys(list.Devices)) {
+		_, system, _ := strings.Cut(runtime, "SimRuntime.")
+		name, version, isIOS := strings.Cut(system, "-")
+		if !isIOS || name != "iOS" {
+			continue
+		}
+		for _, d := range list.Devices[runtime] {
+			d.system = name + " " + strings.ReplaceAll(version, "-", ".")
+			simulators = append(simulators, d)
+		}
+	}
+	return simulators, nil
+}

@@ -1,0 +1,20 @@
+package web
+
+import (
+	"context"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+)
+
+// List implements device.Lister: the one browser that a session would connect to or start, by its address or path.
+func (b *backend) List(context.Context) ([]device.Found, error) {
+	name := b.options.browser.CDPURL
+	if name == "" {
+		path, err := b.options.browser.Find()
+		if err != nil {
+			return nil, err
+		}
+		name = path
+	}
+	return []device.Found{{Name: name, Type: "browser", State: device.Ready}}, nil
+}

@@ -203,17 +203,28 @@ func (p *Process) run(ctx context.Context, stdout, stderr *os.File) {
 		readers.Wait()
 	}()
 	p.reap()
+	emptied := make(chan struct{})
+	go func() {
+		defer close(emptied)
+		p.removeFolder() // beside the end of what else is left, which takes as long
+	}()
 	p.drain(drained, giveUp, stdout, stderr)
 	if !p.daemon && p.entry != nil {
 		owners.killLeft(p.id, time.Now().Add(p.limits.kill), p.keeps)
 	}
 	_ = p.stdin.Close()
-	if p.folder != "" {
-		_ = os.RemoveAll(p.folder) // what cannot be removed is not worth a failure
-	}
+	<-emptied
+	p.removeFolder() // what ended meanwhile may have written to it
 	p.release()
 	p.unregister()
 	close(p.done)
+}
+
+// removeFolder removes the folder of the process. What cannot be removed is not worth a failure.
+func (p *Process) removeFolder() {
+	if p.folder != "" {
+		_ = os.RemoveAll(p.folder)
+	}
 }
 
 func (p *Process) readStdout(ctx context.Context, stdout io.Reader) {

@@ -71,3 +71,29 @@ devices:
 	}
 	d.run("device", "list", "--platform", "androit").wantErr(t, 3, "unknown platform")
 }
+
+// Servers and their tools know the only phone, whose serial nobody has written, and the browser.
+func TestServersKnowTheDeviceThatNobodyNames(t *testing.T) {
+	t.Parallel()
+	d := newPhoneDesk(t)
+	p := d.android()
+	d.write("trailblaze.yaml", okProject)
+	d.write("trailblaze-config/targets/app.yaml", "id: app\ndisplay_name: App\nplatforms: { android: {}, web: {} }\n")
+	d.write("trails/see-an-order.trail.yaml", "trail:\n  - step: ask\n    recording: { web: [ { context: {} } ], android: [ { context: {} } ] }\n")
+	for platform, want := range map[string][3]string{"android": {p.Addr(), "1080", "2400"}, "web": {"web", "1280", "800"}} {
+		r := d.run("run", "--platform", platform, "--json")
+		r.want(t, 0)
+		env := r.contextEnv(t)
+		if got := [3]string{env["TRAILBLAZE_DEVICE_ID"], env["TRAILBLAZE_DEVICE_WIDTH_PX"], env["TRAILBLAZE_DEVICE_HEIGHT_PX"]}; got != want {
+			t.Errorf("%s: the environment has %v, want %v", platform, got, want)
+		}
+		for _, e := range ofType(r.events(t), "call.finished") {
+			text, _ := e["text"].(string)
+			width, id := fmt.Sprintf(`"widthPixels":%s`, want[1]), fmt.Sprintf(`"deviceId":%q`, want[0])
+			if !strings.Contains(text, width) || !strings.Contains(text, id) {
+				t.Errorf("%s: the context is %s", platform, text)
+			}
+		}
+	}
+	d.putBack(p)
+}

@@ -26,3 +26,19 @@ func (b *backend) List(ctx context.Context) ([]device.Found, error) {
 	}
 	return found, nil
 }
+
+// Identify implements device.Identifier.
+func (b *backend) Identify(ctx context.Context) (device.Identity, error) {
+	if b.options.appium.URL != "" {
+		return device.Identity{}, nil // the server may choose among several
+	}
+	chosen, err := b.choose(ctx)
+	if err != nil {
+		return device.Identity{}, err
+	}
+	p := &phone{Device: chosen, limits: b.limits}
+	if err := p.readInfo(ctx); err != nil {
+		return device.Identity{}, err
+	}
+	return device.Identity{ID: p.info.ID, Width: p.info.Width, Height: p.info.Height}, nil
+}

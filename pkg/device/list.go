@@ -19,3 +19,15 @@ type Lister interface {
 	// is none to find, such as a program that is not installed.
 	List(ctx context.Context) ([]Found, error)
 }
+
+// Identity is what a backend knows of its device before a session uses it.
+type Identity struct {
+	ID            string // the platform's identifier; empty if it is not known
+	Width, Height int    // of the screen in pixels; 0 for unknown
+}
+
+// Identifier is a Backend that can say which device its sessions will use.
+type Identifier interface {
+	// Identify starts and changes nothing. It fails if no session could start.
+	Identify(ctx context.Context) (Identity, error)
+}

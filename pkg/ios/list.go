@@ -68,3 +68,15 @@ func (s *simulator) list(ctx context.Context, word string) ([]listedSimulator, e
 	}
 	return simulators, nil
 }
+
+// Identify implements device.Identifier. WebDriverAgent says neither the udid nor the size before a session.
+func (b *backend) Identify(ctx context.Context) (device.Identity, error) {
+	if b.options.appium.URL != "" || b.options.udid != "" {
+		return device.Identity{ID: b.options.udid}, nil
+	}
+	s, err := findSimulator(ctx, b.options, b.limits)
+	if err != nil || s == nil {
+		return device.Identity{}, err
+	}
+	return device.Identity{ID: s.udid}, nil
+}

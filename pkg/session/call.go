@@ -345,7 +345,7 @@ func (s *Session) toolContext(t *discover.Tool) tool.Context {
 		SessionID: s.opts.ID,
 		Memory:    s.memory.current(s.opts.Values, s.opts.Redactor),
 		Device: tool.Device{
-			ID: s.opts.Device.id(), Name: s.opts.Device.Name, Platform: string(sc.Driver.Platform), Driver: sc.Driver.Key,
+			ID: s.identity.ID, Name: s.opts.Device.Name, Platform: string(sc.Driver.Platform), Driver: sc.Driver.Key,
 			Width: width, Height: height,
 		},
 	}

@@ -21,9 +21,6 @@ type Backend struct {
 	device.Backend
 }
 
-// id returns the identifier of the device for tools: the platform's id of it, else its name.
-func (d Device) id() string { return cmp.Or(d.ID, d.Name) }
-
 // BackendFor returns the backend that serves a driver; ok is false when none does.
 func (d Device) BackendFor(driver string) (b Backend, ok bool) {
 	i := slices.IndexFunc(d.Backends, func(b Backend) bool { return slices.Contains(b.Drivers, driver) })
@@ -78,6 +75,28 @@ func (s *Session) SetTrailDir(dir string) {
 	}
 }
 
+// identify asks the backend which device the session will use, for servers and their tools, as far as the user has not
+// said it. A device that does not respond is reported when a call needs it.
+func (s *Session) identify() {
+	d, driver := s.opts.Device, s.opts.Scope.Driver
+	b, ok := d.BackendFor(driver.Key)
+	identifier, can := b.Backend.(device.Identifier)
+	if !ok || !can || len(s.entries) == 0 || d.ID != "" && d.Width > 0 {
+		return
+	}
+	found, err := identifier.Identify(s.ctx)
+	if err != nil {
+		return
+	}
+	if b.IDOption == "" { // such as a browser
+		found.ID = cmp.Or(d.Name, driver.Platform.Lower())
+	}
+	s.identity.ID = cmp.Or(d.ID, found.ID, d.Name)
+	if d.Width == 0 {
+		s.identity.Width, s.identity.Height = found.Width, found.Height
+	}
+}
+
 // openDevice opens the scope's device and returns its commands as a source. It starts the device if a known call needs
 // it, unless that is delayed.
 func (s *Session) openDevice() discover.Source {
@@ -124,12 +143,16 @@ func (s *Session) targetBaseURL() string {
 	return s.opts.Project.BaseURLFor(s.opts.Scope.Target.ID, s.opts.Scope.Driver.Platform)
 }
 
-// Size returns the size of the screen in pixels: as configured, else as the device reports it, else 0.
+// Size returns the size of the screen in pixels: as configured, else as the device reports it, else as it was before the
+// session, else 0.
 func (s *Session) Size() (width, height int) {
-	if s.opts.Device.Width > 0 || s.device == nil {
-		return s.opts.Device.Width, s.opts.Device.Height
+	if s.opts.Device.Width == 0 && s.device != nil {
+		width, height = s.device.Size()
 	}
-	return s.device.Size()
+	if width == 0 {
+		return s.identity.Width, s.identity.Height
+	}
+	return width, height
 }
 
 // Product returns which browser or device the session has used, such as Chrome 140.0; empty when it used none, or when

@@ -21,14 +21,14 @@ func (s *Session) serverEnv(entry config.Server) []string {
 	vars := []string{
 		"TRAILBLAZE_DEVICE_PLATFORM=" + string(driver.Platform),
 		"TRAILBLAZE_DEVICE_DRIVER=" + driver.Key,
-		"TRAILBLAZE_DEVICE_WIDTH_PX=" + strconv.Itoa(d.Width),
-		"TRAILBLAZE_DEVICE_HEIGHT_PX=" + strconv.Itoa(d.Height),
+		"TRAILBLAZE_DEVICE_WIDTH_PX=" + strconv.Itoa(s.identity.Width),
+		"TRAILBLAZE_DEVICE_HEIGHT_PX=" + strconv.Itoa(s.identity.Height),
 	}
 	if d.Name != "" {
 		vars = append(vars, "TRAILBLAZE_DEVICE_NAME="+d.Name)
 	}
-	if id := d.id(); id != "" {
-		vars = append(vars, "TRAILBLAZE_DEVICE_ID="+id)
+	if s.identity.ID != "" {
+		vars = append(vars, "TRAILBLAZE_DEVICE_ID="+s.identity.ID)
 	}
 	return serverEnv(s.opts.Env, entry, s.opts.ID, s.callbacks, append(vars, pairs(d.Env)...)...)
 }

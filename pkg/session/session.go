@@ -7,6 +7,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -138,6 +139,7 @@ type Session struct {
 	inUse     *files.LockedFile // its lock says that the session is open; nil without a folder
 	callbacks *callback.Server  // of the servers that only this session has; nil when none can call back
 	device    *usedDevice       // nil when nothing drives the scope's devices
+	identity  device.Identity   // of the device before the session, for servers; its ID is the name if nothing else is known
 	outcome   atomic.Pointer[device.Outcome]
 	needed    bool         // Options.Tools names a command of the device
 	step      atomic.Int32 // the running step, from 1; 0 outside of one
@@ -175,6 +177,9 @@ func open(ctx context.Context, o Options, listOnly bool) (*Session, error) {
 	if !listOnly && slices.ContainsFunc(s.entries, s.callsBackHere) {
 		s.listenForCallbacks()
 	}
+	if !listOnly {
+		s.identify()
+	}
 	s.sources = slices.Concat([]discover.Source{s.openDevice()}, o.Builtins, []discover.Source{s.reloadSource()})
 	err := s.startServers(listOnly)
 	var registry *discover.Registry
@@ -199,6 +204,8 @@ func newSession(ctx context.Context, o Options) *Session {
 		o.References = &screen.References{}
 	}
 	s := &Session{opts: o, entries: o.Project.ServersFor(o.Scope.Target.ID), calls: level{depth: -1}, stopped: make(chan struct{})}
+	d := o.Device
+	s.identity = device.Identity{ID: cmp.Or(d.ID, d.Name), Width: d.Width, Height: d.Height}
 	s.recordedSize.share = o.Budgets.Values.Share()
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	return s

@@ -18,3 +18,8 @@ func (b *backend) List(context.Context) ([]device.Found, error) {
 	}
 	return []device.Found{{Name: name, Type: "browser", State: device.Ready}}, nil
 }
+
+// Identify implements device.Identifier.
+func (b *backend) Identify(context.Context) (device.Identity, error) {
+	return device.Identity{Width: b.options.width, Height: b.options.height}, nil
+}

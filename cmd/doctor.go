@@ -107,7 +107,7 @@ func (cmd *checkCommands) deviceChecks(w *workspace.Workspace, platforms []scope
 	values, invalid := w.OptionValues(config.Device{}, nil)
 	var checks []doctor.Device
 	for _, k := range cmd.Devices {
-		d := cmd.deviceCheck(k, values[k.Name], invalid)
+		d := cmd.deviceCheck(w, k, values[k.Name], invalid)
 		d.Named = invalid != nil || len(d.Settings) > 0 || drives(k, platforms)
 		checks = append(checks, d)
 	}
@@ -122,7 +122,7 @@ func (cmd *checkCommands) deviceChecks(w *workspace.Workspace, platforms []scope
 }
 
 // deviceCheck returns the check of a kind of device with its settings. It fails if the settings are invalid.
-func (cmd *checkCommands) deviceCheck(k device.Kind, values map[string]string, invalid error) doctor.Device {
+func (cmd *checkCommands) deviceCheck(w *workspace.Workspace, k device.Kind, values map[string]string, invalid error) doctor.Device {
 	d := doctor.Device{Name: k.Check, Kind: k.Name}
 	for _, o := range k.Options {
 		if value := values[o.Key]; value != "" {
@@ -133,7 +133,7 @@ func (cmd *checkCommands) deviceCheck(k device.Kind, values map[string]string, i
 		if invalid != nil {
 			return "", invalid
 		}
-		backend, err := cmd.opener.NewBackend(k, values)
+		backend, err := w.NewBackend(k, values)
 		if err != nil {
 			return "", err
 		}

@@ -44,6 +44,20 @@ var notExecuted = map[string]string{
 	"make demo-no-runtime":                      "TestDemoNeedsNoRuntime runs its script",
 	"trailblaze run trails/storefront --headed": "needs a screen",
 	"trailblaze run --watch trails/shop":        "runs until Ctrl-C; watch_test.go",
+	`npm i -D appium-webdriveragent`:            "needs a Mac",
+	`VERSION=$(node -p 'require("appium-webdriveragent/package.json").version')`:                                                              "needs a Mac",
+	`curl -fLo wda.zip "https://github.com/appium/WebDriverAgent/releases/download/v$VERSION/WebDriverAgentRunner-Build-Sim-$(uname -m).zip"`: "needs a Mac",
+	`unzip -q wda.zip -d wda-sim`:                                            "needs a Mac",
+	`xcrun simctl boot "iPhone 16"`:                                          "needs a Mac",
+	`xcrun simctl install booted wda-sim/WebDriverAgentRunner-Runner.app`:    "needs a Mac",
+	`xcrun simctl launch booted com.facebook.WebDriverAgentRunner.xctrunner`: "needs a Mac",
+	`open node_modules/appium-webdriveragent/WebDriverAgent.xcodeproj`:       "needs a Mac",
+	`xcodebuild build-for-testing -project node_modules/appium-webdriveragent/WebDriverAgent.xcodeproj -scheme WebDriverAgentRunner -destination "id=$UDID" -derivedDataPath wda-build -allowProvisioningUpdates`: "needs a Mac",
+	`trailblaze tool launchApp appId=com.apple.Preferences --platform ios`: "needs a Mac",
+	`sudo ios tunnel start`: "needs an iPhone",
+	`ios image auto`:        "needs an iPhone",
+	`ios runwda --bundleid=com.yourname.WebDriverAgentRunner.xctrunner --testrunnerbundleid=com.yourname.WebDriverAgentRunner.xctrunner --xctestconfig=WebDriverAgentRunner.xctest`: "needs an iPhone",
+	`ios forward 8100 8100`: "needs an iPhone",
 }
 
 func untilJobEnds(job string) string {
@@ -67,6 +81,7 @@ var executedPages = map[string]executedPage{
 	"docs/coding-agents.md":            {setUp: setUpStarter},
 	"docs/getting-started.md":          {setUp: setUpPackages},
 	"docs/install.md":                  {setUp: setUpPackages},
+	"docs/iphone.md":                   {setUp: setUpIPhone},
 	"docs/mobile-testing.md":           {setUp: setUpPhones, files: []string{"trails/see-an-order.trail.yaml"}},
 	"docs/parallel-runs.md":            {setUp: setUpStarter},
 	"docs/recording.md":                {setUp: setUpRecording},
@@ -310,6 +325,16 @@ func setUpPhones(t *testing.T) *docShell {
 	phone, iPhone := d.android(), d.iPhone()
 	d.env = append(d.env, "TRAILBLAZE_WDA_URL="+iPhone.URL())
 	return &docShell{project: d.project, check: func() { d.putBack(phone) }}
+}
+
+func setUpIPhone(t *testing.T) *docShell {
+	t.Helper()
+	d := newPhoneDesk(t)
+	iPhone := d.iPhone()
+	d.android() // which doctor looks for, because the trail is for Android, too
+	d.env = append(d.env, "TRAILBLAZE_WDA_URL="+iPhone.URL())
+	d.write("trailblaze.yaml", "target: corner-shop\ndevices: { iphone: { platform: ios } }\n")
+	return &docShell{project: d.project}
 }
 
 // setUpSite has the page that the docs show.

@@ -60,7 +60,7 @@ type Option struct {
 type Host struct {
 	Values   map[string]string // of the options that are set, by key
 	Env      []string          // of this process
-	Dir      string            // absolute working folder of this process
+	Dir      string            // absolute folder of the project, or without one the working folder of this process
 	StateDir string            // absolute folder of files that processes of the user share; empty for none
 	Programs Programs          // starts every program of a backend
 	// ExitGrace is how long a server that a backend has started on a device may take to exit; 0 for the default.

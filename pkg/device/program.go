@@ -25,6 +25,7 @@ type Program struct {
 	Path string // absolute
 	Args []string
 	Env  []string // complete
+	Dir  string   // working folder; empty for that of this process
 	// Folder is where the program writes its files. It is removed when the program ends, even if this process was
 	// killed. Empty for none.
 	Folder string

@@ -25,6 +25,7 @@ type options struct {
 	appium     appium.Options
 	values     map[string]string
 	env        []string
+	dir        string // in which wdaStart runs
 	stateDir   string // of the lock; empty for none
 	programs   device.Programs
 }
@@ -63,7 +64,7 @@ func newOptions(host device.Host) (options, error) {
 	v := host.Values
 	o := options{
 		wdaURL: cmp.Or(v["wdaUrl"], defaultURL), startLimit: defaultStart, udid: v["udid"], app: v["app"], values: v,
-		env: host.Env, stateDir: host.StateDir, programs: host.Programs,
+		env: host.Env, dir: host.Dir, stateDir: host.StateDir, programs: host.Programs,
 	}
 	if _, err := mobile.ReadLimits(v, ""); err != nil {
 		return o, err

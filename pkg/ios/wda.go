@@ -220,5 +220,5 @@ func shellProgram(o options, name, script string, command []string) (device.Prog
 		return device.Program{}, fault.Wrap(fault.IO, err, "", "create a temporary folder")
 	}
 	args := append([]string{"-c", script, "sh", paths[command[0]]}, command[1:]...)
-	return device.Program{Name: name, Path: paths["sh"], Args: args, Env: o.env, Folder: folder}, nil
+	return device.Program{Name: name, Path: paths["sh"], Args: args, Env: o.env, Dir: o.dir, Folder: folder}, nil
 }

@@ -18,6 +18,7 @@ type Program struct {
 	Path    string
 	Args    []string
 	Env     []string
+	Dir     string
 	Folder  string
 	IsNoise func(line string) bool
 	Daemon  bool // on Windows, lets what the program starts leave the program's job
@@ -37,7 +38,7 @@ type PipedProcess struct {
 func (s *Supervisor) StartProgram(ctx context.Context, spec Program) (PipedProcess, error) {
 	p := plan{
 		spec: Spec{Name: spec.Name, Env: spec.Env, Log: discardLog},
-		argv: append([]string{spec.Path}, spec.Args...), folder: spec.Folder, release: func() {},
+		argv: append([]string{spec.Path}, spec.Args...), dir: spec.Dir, folder: spec.Folder, release: func() {},
 		isNoise: spec.IsNoise, daemon: spec.Daemon,
 	}
 	if ctx.Err() != nil {

@@ -205,9 +205,10 @@ func kindName(k device.Kind) string {
 
 // NewBackend returns a backend of a kind of device with these values of its options, which the caller closes. It starts
 // nothing.
-func (o *Opener) NewBackend(k device.Kind, values map[string]string) (device.Backend, error) {
+func (w *Workspace) NewBackend(k device.Kind, values map[string]string) (device.Backend, error) {
 	return k.New(device.Host{
-		Values: values, Env: o.Env, Dir: o.Dir, StateDir: o.StateDir, Programs: local.Programs(o.Supervisor), ExitGrace: o.ExitGrace,
+		Values: values, Env: w.Env, Dir: cmp.Or(w.Project.Root, w.Dir), StateDir: w.StateDir,
+		Programs: local.Programs(w.Supervisor), ExitGrace: w.ExitGrace,
 	})
 }
 
@@ -223,32 +224,33 @@ func (o *Opener) commandNames() []string {
 	return slices.Compact(names)
 }
 
-// backendSet are the backends for one set of option values, one for each kind of device.
+// backendSet are the backends of a project for one set of option values, one for each kind of device.
 type backendSet struct {
+	root     string // of the project; empty without one
 	values   OptionValues
 	backends []session.Backend
 	users    int // acquire was called so much more often than release
 }
 
 // acquire returns the backends for option values, which are made if nobody uses such.
-func (o *Opener) acquire(values OptionValues) (*backendSet, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, set := range o.open {
-		if maps.EqualFunc(set.values, values, maps.Equal[map[string]string, map[string]string]) {
+func (w *Workspace) acquire(values OptionValues) (*backendSet, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, set := range w.open {
+		if set.root == w.Project.Root && maps.EqualFunc(set.values, values, maps.Equal[map[string]string, map[string]string]) {
 			set.users++
 			return set, nil
 		}
 	}
-	set := &backendSet{values: values, users: 1}
-	for _, k := range o.Kinds {
-		backend, err := o.NewBackend(k, values[k.Name])
+	set := &backendSet{root: w.Project.Root, values: values, users: 1}
+	for _, k := range w.Kinds {
+		backend, err := w.NewBackend(k, values[k.Name])
 		if err != nil {
 			return nil, err
 		}
 		set.backends = append(set.backends, session.Backend{Kind: k, Backend: backend})
 	}
-	o.open = append(o.open, set)
+	w.open = append(w.open, set)
 	return set, nil
 }
 

@@ -83,7 +83,7 @@ func mayImport() map[string][]string {
 		appium:     {mobile, source, webdriver, device, act, screen, fault, lazyregexp},
 		mobile:     {device, picture, act, screen, tool, fault, files, lazyregexp, text},
 		source:     {screen, fault, text},
-		adb:        {device, fault},
+		adb:        {device, fault, lazyregexp},
 		webdriver:  {fault},
 		act:        {fault},
 		aria:       {screen, fault, text},

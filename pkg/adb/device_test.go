@@ -202,3 +202,43 @@ func TestCommandThatIsNotAnsweredMayHaveBeenExecuted(t *testing.T) {
 	_, err := s.Device("d").Shell(ctx, "true")
 	check(t, err, fault.Cancelled, adb.ErrMaybeExecuted)
 }
+
+// twice is the serial of a phone that was paired over its network twice.
+const twice = "adb-R5CT123ABC-x7Yz9K (2)._adb-tls-connect._tcp"
+
+func TestSerialsWithSpaces(t *testing.T) {
+	t.Parallel()
+	_, d, _ := connected(t)
+	renamed, err := server.Rename(within(t), d.Serial(), twice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(renamed.Close)
+	s, err := adb.Find([]string{"ANDROID_ADB_SERVER_PORT=" + renamed.Port})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Devices(within(t))
+	if want := (adb.Info{Serial: twice, State: adb.Ready, Model: "Pixel 6"}); err != nil || !slices.Contains(list, want) {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if out, err := s.Device(twice).Shell(within(t), "fail"); err != nil || out.Exit != 7 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestLinesOfDevices(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]adb.Info{
+		"emulator-5554          device product:p model:Pixel_7 device:d transport_id:1":                         {Serial: "emulator-5554", State: adb.Ready, Model: "Pixel 7"},
+		twice + " device product:dm1q model:SM_S911B device:dm1q transport_id:3":                                {Serial: twice, State: adb.Ready, Model: "SM S911B"},
+		twice + " offline transport_id:4":                                                                       {Serial: twice, State: adb.Offline},
+		"R5CT                   unauthorized usb:1-2 transport_id:1":                                            {Serial: "R5CT", State: adb.Unauthorized},
+		"(no serial number)     no permissions (user in plugdev group; are your udev rules wrong?); see [http:": {Serial: "(no serial number)", State: adb.NoPermission},
+		"x                      frozen transport_id:1":                                                          {Serial: "x", State: "frozen"},
+	} {
+		if got := adb.ParseDevices(line + "\n"); len(got) != 1 || got[0] != want {
+			t.Errorf("%q: %+v, want %+v", line, got, want)
+		}
+	}
+}

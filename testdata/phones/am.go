@@ -13,7 +13,9 @@ func am(c *call) int {
 	case "start", "start-activity":
 		return amStart(c)
 	case "force-stop", "kill", "stop-app":
-		c.phone.stopApp(c.last())
+		if user := c.takeUser(allUsers); !c.ofOther(user) {
+			c.phone.stopApp(c.last())
+		}
 		return 0
 	case "instrument":
 		return c.phone.instrument(c)
@@ -23,12 +25,19 @@ func am(c *call) int {
 		c.printf("Starting service: Intent { %s }\n", c.last())
 		return 0
 	case "get-current-user":
-		c.printf("0\n")
+		c.printf("%d\n", c.phone.options.User)
 		return 0
 	}
 	c.unknown()
 	c.errorf("Unknown command: %s\n", c.arg(1))
 	return 255
+}
+
+// fold folds a phone that can be folded.
+func (p *Android) fold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.folded = p.options.Foldable
 }
 
 // activities returns the first activity of each app that has one.
@@ -41,6 +50,7 @@ func activities() map[string]string {
 
 // amStart starts an activity. As on a phone, what fails is written, and the exit status is 0.
 func amStart(c *call) int {
+	user := c.takeUser(c.phone.options.User)
 	intent := readIntent(c.args[2:])
 	out := c.stderr
 	if intent.wait {
@@ -48,7 +58,7 @@ func amStart(c *call) int {
 	}
 	c.printf("Starting: %s\n", intent)
 	said := &call{stdout: out}
-	name, problem := c.phone.resolve(intent)
+	name, problem := c.phone.resolve(intent, user)
 	if problem != "" {
 		said.printf("%s\n", problem)
 		return 0
@@ -56,6 +66,7 @@ func amStart(c *call) int {
 	if intent.stop {
 		c.phone.stopApp(name)
 	}
+	c.phone.fold()
 	running := c.phone.App.Running(name)
 	front := c.phone.App.Foreground() == name
 	if name == appiumSettings { // it has no screen: its activity ends at once
@@ -88,7 +99,7 @@ func readIntent(args []string) intent {
 	values := map[string]*string{
 		"-a": &i.action, "-d": &i.data, "-n": &i.component, "--component": &i.component, "-p": &i.app, "--package": &i.app,
 	}
-	ignored := map[string]bool{"-c": true, "-f": true, "--user": true, "-t": true, "--activity-task-on-home": false}
+	ignored := map[string]bool{"-c": true, "-f": true, "-t": true, "--activity-task-on-home": false}
 	for len(args) > 0 {
 		name := args[0]
 		args = args[1:]
@@ -133,11 +144,11 @@ func (i intent) String() string {
 }
 
 // resolve returns the app that an intent starts, or Android's message that none does.
-func (p *Android) resolve(i intent) (name, problem string) {
+func (p *Android) resolve(i intent, user int) (name, problem string) {
 	if i.component != "" {
 		name, activity, _ := strings.Cut(i.component, "/")
 		first := activities()[name]
-		if !p.Installed(name) || activity != first && activity != name+first && name != appiumSettings {
+		if !p.installedFor(name, user) || activity != first && activity != name+first && name != appiumSettings {
 			return "", "Error type 3\nError: Activity class {" + i.component + "} does not exist."
 		}
 		return name, ""
@@ -150,7 +161,7 @@ func (p *Android) resolve(i intent) (name, problem string) {
 		}
 		name = handler
 	}
-	if name == "" || !p.Installed(name) {
+	if name == "" || !p.installedFor(name, user) {
 		return "", "Error: Activity not started, unable to resolve " + i.String()
 	}
 	return name, ""

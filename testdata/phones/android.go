@@ -32,7 +32,53 @@ type AndroidOptions struct {
 	Image string
 	// Address is where adb is listened for; empty stands for a free port of 127.0.0.1.
 	Address string
+
+	// Lock is the lock screen of a phone that nobody has touched for a while, with its screen off; empty for a phone
+	// that somebody uses (appium-adb, lib/tools/lockmgmt.ts).
+	Lock Lock
+	// RefuseSettings refuses `settings put`, `settings delete` and `pm grant` to adb, as phones of Xiaomi, Oppo, Vivo
+	// and Realme do without "USB debugging (Security settings)" (appium-adb, lib/tools/device-settings.ts).
+	RefuseSettings bool
+	// RefuseInput refuses touches, text and keys of `input` to adb, as the same phones do.
+	RefuseInput bool
+	// Verifier is what Play Protect or the maker's own guard does about `pm install` (appium/appium#15660).
+	Verifier Verifier
+	// FailStarts is how many starts of the UiAutomator2 server end at once, as on a phone that was just booted
+	// (appium-uiautomator2-driver, lib/uiautomator2-server/core.ts, startSession).
+	FailStarts int
+	// ListLate is how many times `pm list instrumentation` lacks the server after it was installed, during which it
+	// cannot be started (the same file, verifyServicesAvailability).
+	ListLate int
+	// Doze keeps the UiAutomator2 server of a phone that was asleep from responding until it is on the whitelist of
+	// Doze. No source says whether that ends when the screen is on (lib/uiautomator2-server/session.ts, initServer).
+	Doze bool
+	// User is the user who uses the phone, such as 10 for a second one. Commands without --user act on the copy of an
+	// app that user 0 has (AOSP, PackageManagerShellCommand: runClear, runGrantRevokePermission).
+	User int
+	// AppOfOthers says that the app is installed for user 0 and not for User.
+	AppOfOthers bool
+	// Foldable says that the phone is folded when the first app is started: `wm size` is another one then, and the
+	// first display, which screencap takes, is black (mobile-next/mobile-mcp#158).
+	Foldable bool
 }
+
+// Verifier is what guards installations.
+type Verifier string
+
+// What guards installations do.
+const (
+	VerifierRefuses Verifier = "refuses"
+	VerifierAsks    Verifier = "asks" // on the screen, where nobody answers
+)
+
+// Lock is a kind of lock screen.
+type Lock string
+
+// The kinds of lock screen.
+const (
+	LockSwipe  Lock = "swipe"  // that `wm dismiss-keyguard` removes
+	LockSecure Lock = "secure" // with a PIN, which `wm dismiss-keyguard` asks for
+)
 
 // Android is a simulated Android phone.
 type Android struct {
@@ -59,6 +105,13 @@ type Android struct {
 	heldBy          string // the app that holds UiAutomation
 	portTaken       bool   // another app listens on the port of the UiAutomator2 server
 	hangOn          string // the beginning of commands that do not end
+	failStarts      int
+	listLate        int
+	whitelist       []string // of Doze
+	dozes           bool     // the server does not respond unless it is on the whitelist
+	appOfOthers     bool
+	folded          bool
+	installations   map[int][]manifest // that have begun with `pm install-create`
 	after           struct {
 		command string
 		do      func() // nil for nothing
@@ -83,9 +136,13 @@ func StartAndroid(ctx context.Context, o AndroidOptions) (*Android, error) {
 		packages: preinstalled(), settings: defaultSettings(), props: properties(o.Level),
 	}
 	if o.Server != "" {
-		p.packages[serverApp] = manifest{serverApp, o.Server, serverCode(o.Server)}
+		p.packages[serverApp] = manifest{app: serverApp, version: o.Server, code: serverCode(o.Server)}
 		p.packages[serverTestApp] = manifest{app: serverTestApp}
 	}
+	p.failStarts, p.listLate, p.appOfOthers, p.dozes = o.FailStarts, o.ListLate, o.AppOfOthers, o.Doze
+	p.installations = map[int][]manifest{}
+	p.App.SetLocked(o.Lock != "")
+	p.App.SetAsleep(o.Lock != "")
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	p.props["ro.serialno"] = "SIMULATED" + cmp.Or(o.Image, port)
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
@@ -146,8 +203,19 @@ func (p *Android) Dial(ctx context.Context, service string) (net.Conn, error) {
 		return ours, nil
 	case service != serverSocket || s == nil:
 		return nil, errRefused
+	case p.inDoze():
+		ours, theirs := net.Pipe()
+		context.AfterFunc(ctx, func() { _ = theirs.Close() }) // it receives nothing
+		return ours, nil
 	}
 	return s.listener.dial(ctx)
+}
+
+// inDoze reports whether Doze keeps the UiAutomator2 server from responding.
+func (p *Android) inDoze() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dozes && !slices.Contains(p.whitelist, serverApp)
 }
 
 // Commands returns the command lines that the shell received.
@@ -218,6 +286,9 @@ func (p *Android) Changed() []string {
 	for _, file := range p.files.List("/data/local/tmp") {
 		changed = append(changed, file.Path)
 	}
+	for _, name := range p.whitelist {
+		changed = append(changed, name+" is on the whitelist of Doze")
+	}
 	if p.server != nil {
 		changed = append(changed, "the UiAutomator2 server runs")
 	}
@@ -230,6 +301,14 @@ func (p *Android) Installed(name string) bool {
 	defer p.mu.Unlock()
 	_, ok := p.packages[name]
 	return ok
+}
+
+// installedFor reports whether an app is installed for a user.
+func (p *Android) installedFor(name string, user int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.packages[name]
+	return ok && (name != app.ShopID || user == 0 || !p.appOfOthers)
 }
 
 // Uninstall removes an app.

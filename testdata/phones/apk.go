@@ -14,6 +14,8 @@ import (
 type manifest struct {
 	app, version string
 	code         int
+	split        string // empty for the base of an app
+	needsSplits  bool
 }
 
 // APK returns a file that a simulated phone installs like an APK. Phones do not accept it: its manifest is plain text.
@@ -84,6 +86,10 @@ func readBinaryManifest(data []byte) (m manifest, err error) {
 					m.code = value
 				case "versionName":
 					m.version = strings[value]
+				case "split":
+					m.split = strings[value]
+				case "isSplitRequired":
+					m.needsSplits = value != 0
 				}
 			}
 			if m.app == "" {

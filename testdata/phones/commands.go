@@ -1,7 +1,11 @@
 package phones
 
 import (
+	"bytes"
 	"errors"
+	"image"
+	"image/color"
+	"image/png"
 	"io"
 	"io/fs"
 	"maps"
@@ -110,7 +114,7 @@ func setprop(c *call) int {
 
 // properties returns the system properties of a phone.
 func properties(level int) map[string]string {
-	releases := map[int]string{26: "8.0.0", 28: "9", 29: "10", 30: "11", 31: "12", 33: "13", 34: "14", 35: "15"}
+	releases := map[int]string{24: "7.0", 25: "7.1.2", 26: "8.0.0", 28: "9", 29: "10", 30: "11", 31: "12", 33: "13", 34: "14", 35: "15"}
 	return map[string]string{
 		"ro.build.version.sdk": strconv.Itoa(level), "ro.build.version.release": releases[level],
 		"ro.build.version.codename": "REL", "ro.product.model": "Simulated Phone", "ro.product.brand": "example",
@@ -141,16 +145,8 @@ func settings(c *call) int {
 	case "get":
 		c.printf("%s\n", c.phone.Setting(c.arg(2), c.arg(3)))
 		return 0
-	case "put":
-		c.phone.setSetting(key, c.arg(4))
-		return 0
-	case "delete":
-		c.phone.mu.Lock()
-		defer c.phone.mu.Unlock()
-		_, found := c.phone.settings[key]
-		delete(c.phone.settings, key)
-		c.printf("Deleted %d rows\n", map[bool]int{true: 1}[found])
-		return 0
+	case "put", "delete":
+		return changeSetting(c, key)
 	case "list":
 		c.phone.mu.Lock()
 		defer c.phone.mu.Unlock()
@@ -166,23 +162,57 @@ func settings(c *call) int {
 	return 255
 }
 
+// changeSetting is `settings put` and `settings delete`.
+func changeSetting(c *call, key string) int {
+	if c.phone.options.RefuseSettings {
+		c.errorf("\nException occurred while executing '%s':\njava.lang.SecurityException: Permission denial, must have one of: "+
+			"[android.permission.WRITE_SECURE_SETTINGS]\n\tat com.android.providers.settings.SettingsProvider."+
+			"enforceHasAtLeastOnePermission(SettingsProvider.java:2387)\n", c.arg(1))
+		return 255
+	}
+	if c.arg(1) == "put" {
+		c.phone.setSetting(key, c.arg(4))
+		return 0
+	}
+	c.phone.mu.Lock()
+	defer c.phone.mu.Unlock()
+	_, found := c.phone.settings[key]
+	delete(c.phone.settings, key)
+	c.printf("Deleted %d rows\n", map[bool]int{true: 1}[found])
+	return 0
+}
+
 func (p *Android) setSetting(key, value string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.settings[key] = value
 }
 
+// The size of the inner screen of a phone that can be folded, in pixels.
+const (
+	unfoldedWidth  = 1840
+	unfoldedHeight = 2208
+)
+
 // wm says what the screen is.
 func wm(c *call) int {
 	width, height := c.phone.App.Size()
 	switch c.arg(1) {
 	case "size":
+		c.phone.mu.Lock()
+		if c.phone.options.Foldable && !c.phone.folded {
+			width, height = unfoldedWidth, unfoldedHeight
+		}
+		c.phone.mu.Unlock()
 		c.printf("Physical size: %dx%d\n", width, height)
 		return 0
 	case "density":
 		c.printf("Physical density: 480\n")
 		return 0
 	case "dismiss-keyguard":
+		if c.phone.options.Lock != LockSecure && !c.phone.App.Asleep() {
+			c.phone.App.SetLocked(false)
+		}
 		return 0
 	}
 	c.unknown()
@@ -196,7 +226,7 @@ func svc(c *call) int {
 	case "wifi", "data":
 		c.phone.setNetwork(c.arg(1), on)
 		return 0
-	case "bluetooth", "nfc", "power":
+	case "bluetooth", "nfc":
 		return 0
 	}
 	c.unknown()
@@ -320,6 +350,11 @@ func ime(c *call) int {
 // screencap writes a screenshot to stdout or into a file.
 func screencap(c *call) int {
 	data, err := c.phone.App.Screenshot()
+	if c.phone.options.Foldable {
+		c.errorf("[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first display found, " +
+			"however this default is not guaranteed to be consistent across captures.\n")
+		data, err = blackPicture(unfoldedWidth, unfoldedHeight)
+	}
 	if err != nil {
 		c.errorf("%v\n", err)
 		return 1
@@ -333,6 +368,13 @@ func screencap(c *call) int {
 	}
 	_, _ = c.stdout.Write(data)
 	return 0
+}
+
+// blackPicture returns a PNG that is black.
+func blackPicture(width, height int) ([]byte, error) {
+	var b bytes.Buffer
+	err := png.Encode(&b, image.NewPaletted(image.Rect(0, 0, width, height), color.Palette{color.Black}))
+	return b.Bytes(), err
 }
 
 func appops(c *call) int {

@@ -29,17 +29,44 @@ func dumpsys(c *call) int {
 		c.printf("  SurfaceOrientation: 0\n")
 		return 0
 	case "power":
-		c.printf("  mWakefulness=Awake\n  mHoldingDisplaySuspendBlocker=true\n")
+		wakefulness := map[bool]string{true: "Asleep", false: "Awake"}[c.phone.App.Asleep()]
+		c.printf("POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mWakefulness=%s\n  mWakefulnessChanging=false\n", wakefulness)
 		return 0
 	case "deviceidle":
-		c.printf("Added: %s\n", c.last())
-		return 0
+		return deviceIdle(c)
 	case "battery":
 		c.printf("Current Battery Service state:\n  level: 80\n  status: 2\n")
 		return 0
 	}
 	c.unknown()
 	c.errorf("Can't find service: %s\n", c.arg(1))
+	return 0
+}
+
+// deviceIdle lists the apps on the whitelist of Doze, adds and removes them.
+func deviceIdle(c *call) int {
+	c.phone.mu.Lock()
+	defer c.phone.mu.Unlock()
+	if c.arg(2) != "whitelist" {
+		return 0
+	}
+	if len(c.args) == 3 {
+		c.printf("system-excidle,com.android.shell,2000\nsystem,com.android.shell,2000\n")
+		for _, name := range c.phone.whitelist {
+			c.printf("user,%s,10123\n", name)
+		}
+		return 0
+	}
+	for _, change := range c.args[3:] {
+		name := change[1:]
+		c.phone.whitelist = slices.DeleteFunc(c.phone.whitelist, func(s string) bool { return s == name })
+		if change[0] == '-' {
+			c.printf("Removed: %s\n", name)
+			continue
+		}
+		c.phone.whitelist = append(c.phone.whitelist, name)
+		c.printf("Added: %s\n", name)
+	}
 	return 0
 }
 
@@ -78,8 +105,14 @@ func dumpPackage(c *call, name string) int {
 		}
 		c.printf("    install permissions:\n      android.permission.INTERNET: granted=true\n")
 	}
-	c.printf("    User 0: ceDataInode=1 installed=true hidden=false suspended=false stopped=%v notLaunched=false enabled=0\n",
-		!c.phone.App.Running(name))
+	users := []int{0}
+	if c.phone.options.User != 0 {
+		users = append(users, c.phone.options.User)
+	}
+	for _, user := range users {
+		c.printf("    User %d: ceDataInode=1 installed=%v hidden=false suspended=false stopped=%v notLaunched=false enabled=0\n",
+			user, c.phone.installedFor(name, user), !c.phone.App.Running(name))
+	}
 	if len(permissions) > 0 {
 		granted := c.phone.App.Permissions(name)
 		c.printf("      runtime permissions:\n")
@@ -93,6 +126,9 @@ func dumpPackage(c *call, name string) int {
 // frontActivity returns the app and the activity that have the focus.
 func (p *Android) frontActivity() (name, activity string) {
 	name = p.App.FrontWindow()
+	if p.App.Locked() {
+		name = p.App.Foreground()
+	}
 	if activity, ok := activities()[name]; ok {
 		return name, activity
 	}
@@ -147,14 +183,27 @@ func dumpInstrumentation(c *call) {
 	c.printf("      mClass=ComponentInfo{%s} mFinished=false\n", component)
 }
 
+// dumpKeyguard writes the state of the lock screen as Android 8 and later do (KeyguardServiceDelegate.dump).
+func dumpKeyguard(c *call) {
+	locked := c.phone.App.Locked()
+	c.printf("  KeyguardServiceDelegate\n    showing=%v\n    inputRestricted=%v\n    occluded=false\n    secure=%v\n", locked, locked,
+		c.phone.options.Lock == LockSecure)
+	c.printf("    deviceHasKeyguard=true\n    KeyguardStateMonitor\n      mIsShowing=%v\n      mInputRestricted=%v\n", locked, locked)
+}
+
 func dumpWindow(c *call) int {
+	if c.arg(2) == "policy" {
+		c.printf("WINDOW MANAGER POLICY STATE (dumpsys window policy)\n")
+		dumpKeyguard(c)
+		return 0
+	}
 	name, activity := c.phone.frontActivity()
 	if activity[0] == '.' {
 		activity = name + activity
 	}
 	c.printf("WINDOW MANAGER WINDOWS (dumpsys window windows)\n")
 	c.printf("  mCurrentFocus=Window{7a8b9c u0 %s/%s}\n  mFocusedApp=ActivityRecord{4d5e6f u0 %s/%s t12}\n", name, activity, name, activity)
-	c.printf("  mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false mDrawComplete=true\n")
+	dumpKeyguard(c)
 	c.printf("  mInputMethodWindow=%s mStable=[0,0][1080,2400]\n", app.ShopID)
 	return 0
 }

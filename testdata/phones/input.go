@@ -22,6 +22,11 @@ func input(c *call) int {
 		c.errorf("Error: Invalid arguments\n")
 		return 255
 	}
+	if c.phone.options.RefuseInput {
+		c.errorf("\nException occurred while executing '%s':\njava.lang.SecurityException: Injecting input events requires the "+
+			"caller (or the source of the instrumentation, if any) to have the INJECT_EVENTS permission.\n", args[0])
+		return 255
+	}
 	switch args[0] {
 	case "tap", "swipe", "draganddrop":
 		numbers, ok := readNumbers(args[1:])
@@ -83,6 +88,10 @@ func inputFinger(command string, n []int) app.Finger {
 // press presses a key by its number or its name.
 func (p *Android) press(key string) {
 	key = strings.TrimPrefix(key, "KEYCODE_")
+	if key == "224" || key == "WAKEUP" {
+		p.App.SetAsleep(false)
+		return
+	}
 	known := map[string]string{
 		"3": app.KeyHome, "HOME": app.KeyHome, "4": app.KeyBack, "BACK": app.KeyBack, "61": app.KeyTab, "TAB": app.KeyTab,
 		"66": app.KeyEnter, "ENTER": app.KeyEnter, "67": app.KeyBackspace, "DEL": app.KeyBackspace,

@@ -2,7 +2,6 @@ package phones
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -30,13 +29,13 @@ func serverCode(version string) int {
 func preinstalled() map[string]manifest {
 	packages := map[string]manifest{}
 	for _, m := range []manifest{
-		{app.ShopID, "2.1.0", 21},
-		{app.BrowserID, "1.0", 1},
-		{"com.example.launcher", "1.0", 1},
-		{"com.android.settings", "14", 34},
-		{"com.android.permissioncontroller", "14", 34},
-		{"com.example.keyboard", "1.0", 1},
-		{"android", "14", 34},
+		{app: app.ShopID, version: "2.1.0", code: 21},
+		{app: app.BrowserID, version: "1.0", code: 1},
+		{app: "com.example.launcher", version: "1.0", code: 1},
+		{app: "com.android.settings", version: "14", code: 34},
+		{app: "com.android.permissioncontroller", version: "14", code: 34},
+		{app: "com.example.keyboard", version: "1.0", code: 1},
+		{app: "android", version: "14", code: 34},
 	} {
 		packages[m.app] = m
 	}
@@ -70,8 +69,17 @@ func pm(c *call) int {
 		return pmGrant(c)
 	case "clear":
 		return pmClear(c)
-	case "install", "install-create":
+	case "install":
 		return pmInstall(c)
+	case "install-create":
+		return pmInstallCreate(c)
+	case "install-write":
+		return pmInstallWrite(c)
+	case "install-commit":
+		return pmInstallCommit(c)
+	case "install-abandon":
+		c.printf("Success\n")
+		return 0
 	case "uninstall":
 		return pmUninstall(c)
 	case "resolve-activity":
@@ -81,7 +89,9 @@ func pm(c *call) int {
 	case "dump":
 		return dumpPackage(c, c.arg(2))
 	case "clear-permission-flags":
-		c.phone.resetPermission(c.arg(2), c.arg(3))
+		if user := c.takeUser(0); !c.ofOther(user) {
+			c.phone.resetPermission(c.arg(2), c.arg(3))
+		}
 		return 0
 	case "enable", "disable", "reset-permissions", "set-permission-flags":
 		return 0
@@ -98,10 +108,11 @@ func (p *Android) packageNames() []string {
 }
 
 func pmList(c *call) int {
+	user := c.takeUser(0)
 	switch c.arg(2) {
 	case "packages", "package":
 		for _, name := range c.phone.packageNames() {
-			wanted := !c.has("-3") || !ofSystem(name)
+			wanted := c.phone.installedFor(name, user) && (!c.has("-3") || !ofSystem(name))
 			wanted = wanted && (!c.has("-s") || ofSystem(name))
 			if filter := c.last(); len(c.args) > 3 && !strings.HasPrefix(filter, "-") {
 				wanted = wanted && strings.Contains(name, filter)
@@ -112,7 +123,7 @@ func pmList(c *call) int {
 		}
 		return 0
 	case "instrumentation":
-		if c.phone.Installed(serverTestApp) {
+		if c.phone.listed() {
 			c.printf("instrumentation:%s (target=%s)\n", runner, serverApp)
 		}
 		return 0
@@ -122,6 +133,19 @@ func pmList(c *call) int {
 	}
 	c.unknown()
 	return 255
+}
+
+// listed reports whether the UiAutomator2 server can be started now.
+func (p *Android) listed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, app := p.packages[serverApp]
+	_, test := p.packages[serverTestApp]
+	if app && test && p.listLate > 0 {
+		p.listLate--
+		return false
+	}
+	return app && test
 }
 
 // versionSuffix returns what --show-versioncode adds.
@@ -144,7 +168,8 @@ func pmPath(c *call) int {
 }
 
 func pmGrant(c *call) int {
-	args := slices.DeleteFunc(slices.Clone(c.args[2:]), func(s string) bool { return s == "--user" || s == "0" })
+	user := c.takeUser(0)
+	args := c.args[2:]
 	if len(args) != 2 {
 		c.errorf("Error: no permission specified\n")
 		return 255
@@ -152,12 +177,19 @@ func pmGrant(c *call) int {
 	name, permission := args[0], args[1]
 	head := fmt.Sprintf("\nException occurred while executing '%s':\n", c.arg(1))
 	switch {
-	case !c.phone.Installed(name):
+	case c.phone.options.RefuseSettings:
+		c.errorf("%sjava.lang.SecurityException: grantRuntimePermission: Neither user 2000 nor current process has "+
+			"android.permission.GRANT_RUNTIME_PERMISSIONS.\n", head)
+		return 255
+	case !c.phone.installedFor(name, user):
 		c.errorf("%sjava.lang.IllegalArgumentException: Unknown package: %s\n", head, name)
 		return 255
 	case !slices.Contains(requested(name), permission):
 		c.errorf("%sjava.lang.SecurityException: Package %s has not requested permission %s\n", head, name, permission)
 		return 255
+	}
+	if c.ofOther(user) {
+		return 0
 	}
 	c.phone.App.SetPermission(name, appPermission(permission), c.arg(1) == "grant")
 	if c.arg(1) == "revoke" { // Android ends the app
@@ -175,51 +207,13 @@ func (p *Android) resetPermission(name, permission string) {
 }
 
 func pmClear(c *call) int {
-	if !c.phone.Installed(c.last()) {
+	user := c.takeUser(0)
+	if !c.phone.installedFor(c.last(), user) {
 		c.printf("Failed\n")
 		return 1
 	}
-	c.phone.App.Clear(c.last())
-	c.printf("Success\n")
-	return 0
-}
-
-// pmInstall installs an APK from a file, or from stdin when -S says how long it is.
-func pmInstall(c *call) int {
-	var data []byte
-	var err error
-	if size := c.after("-S"); size != "" {
-		var n int64
-		_, _ = fmt.Sscan(size, &n)
-		data, err = io.ReadAll(io.LimitReader(c.stdin, n))
-	} else {
-		file, problem := c.phone.files.Stat(c.last())
-		data, err = file.Data, problem
-	}
-	if err != nil {
-		c.errorf("Error: Unable to open file: %s\n", c.last())
-		return 1
-	}
-	m, err := readManifest(data)
-	if err != nil {
-		c.printf("Failure [%v]\n", err)
-		return 1
-	}
-	p := c.phone
-	p.mu.Lock()
-	old, installed := p.packages[m.app]
-	downgrade := installed && m.code < old.code && !c.has("-d")
-	if !downgrade {
-		p.packages[m.app] = m
-	}
-	p.mu.Unlock()
-	if downgrade {
-		c.printf("Failure [INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: Update version code %d is older than "+
-			"current %d]\n", m.code, old.code)
-		return 1
-	}
-	if installed { // Android ends what it replaces
-		p.stopApp(m.app)
+	if !c.ofOther(user) {
+		c.phone.App.Clear(c.last())
 	}
 	c.printf("Success\n")
 	return 0
@@ -236,9 +230,10 @@ func pmUninstall(c *call) int {
 }
 
 func pmResolve(c *call) int {
+	user := c.takeUser(c.phone.options.User)
 	name := c.last()
 	activity := activities()[name]
-	if !c.phone.Installed(name) || activity == "" {
+	if !c.phone.installedFor(name, user) || activity == "" {
 		c.printf("No activity found\n")
 		return 0
 	}
@@ -249,10 +244,11 @@ func pmResolve(c *call) int {
 // pmQuery lists the activities that start apps: as components, or with their properties.
 func pmQuery(c *call) int {
 	var n int
+	user := c.takeUser(c.phone.options.User)
 	for _, name := range c.phone.packageNames() {
 		activity := activities()[name]
 		switch {
-		case activity == "":
+		case activity == "", !c.phone.installedFor(name, user):
 			continue
 		case c.has("--components") || c.has("--brief"):
 			c.printf("%s/%s\n", name, activity)

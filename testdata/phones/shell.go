@@ -44,6 +44,30 @@ func (c *call) after(options ...string) string {
 	return ""
 }
 
+// allUsers is the user that stands for all of them.
+const allUsers = -1
+
+// takeUser removes --user from the arguments, and returns the user who is named there, or else byDefault.
+func (c *call) takeUser(byDefault int) int {
+	i := slices.Index(c.args, "--user")
+	if i < 0 || i+1 == len(c.args) {
+		return byDefault
+	}
+	name := c.args[i+1]
+	c.args = slices.Delete(slices.Clone(c.args), i, i+2)
+	switch name {
+	case "all":
+		return allUsers
+	case "current", "cur":
+		return c.phone.options.User
+	}
+	user, _ := strconv.Atoi(name)
+	return user
+}
+
+// ofOther reports whether a user is another one than the one who uses the phone.
+func (c *call) ofOther(user int) bool { return user != allUsers && user != c.phone.options.User }
+
 // last returns the last argument.
 func (c *call) last() string { return c.args[len(c.args)-1] }
 

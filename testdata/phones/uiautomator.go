@@ -20,7 +20,7 @@ type uiServer struct {
 
 // instrument is `am instrument`: it starts the UiAutomator2 server, and with -w it waits until that ends.
 func (p *Android) instrument(c *call) int {
-	if c.last() != runner || !p.Installed(serverApp) || !p.Installed(serverTestApp) {
+	if c.last() != runner || !p.listed() {
 		c.printf("android.util.AndroidException: INSTRUMENTATION_FAILED: %s\n", c.last())
 		c.printf("INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS: Error=Unable to find "+
 			"instrumentation info for: ComponentInfo{%s}\nINSTRUMENTATION_STATUS_CODE: -1\n", c.last())
@@ -32,6 +32,10 @@ func (p *Android) instrument(c *call) int {
 	if held {
 		c.printf("INSTRUMENTATION_RESULT: shortMsg=java.lang.IllegalStateException\n" +
 			"INSTRUMENTATION_RESULT: longMsg=" + alreadyRegistered + "\nINSTRUMENTATION_CODE: 0\n")
+		return 0
+	}
+	if p.failsToStart() {
+		c.printf("INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0\n")
 		return 0
 	}
 	s := p.startServer()
@@ -56,6 +60,14 @@ func (p *Android) instrument(c *call) int {
 	}
 	c.printf("\nTime: 10.5\n\nOK (1 test)\n\n")
 	return 0
+}
+
+// failsToStart reports whether this start of the UiAutomator2 server is one of those that fail.
+func (p *Android) failsToStart() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failStarts--
+	return p.failStarts >= 0
 }
 
 // alreadyRegistered is what Android says when two programs want UiAutomation.

@@ -100,6 +100,8 @@ type Device struct {
 	url         string // in the browser
 	clipboard   string
 	offline     bool
+	locked      bool // the lock screen is shown
+	asleep      bool // the screen is off
 	data        shopData
 	ui          shopUI
 }
@@ -232,7 +234,9 @@ func (d *Device) Touch(fingers ...Finger) {
 	defer d.mu.Unlock()
 	d.lastEvent = time.Now()
 	t := Touch{Fingers: fingers, Kind: d.kindOf(fingers)}
-	t.Target = d.touch(t)
+	if !d.asleep {
+		t.Target = d.touch(t)
+	}
 	if t.Target == "" {
 		d.wrong++
 	}
@@ -383,6 +387,9 @@ func (d *Device) Press(key string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lastEvent = time.Now()
+	if d.asleep || d.locked {
+		return
+	}
 	d.keys = append(d.keys, key)
 	switch key {
 	case KeyBack, KeyEscape:

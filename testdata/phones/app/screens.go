@@ -18,6 +18,9 @@ const (
 
 // windows returns what is on the screen, from the back to the front.
 func (d *Device) windows() []Window {
+	if d.locked {
+		return []Window{d.lockScreen()}
+	}
 	var windows []Window
 	switch d.foreground {
 	case ShopID:

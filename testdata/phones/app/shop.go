@@ -256,7 +256,7 @@ func (d *Device) focusNext() {
 
 // focused returns the field that has the focus, nil without one.
 func (d *Device) focused() *field {
-	if d.foreground != ShopID || d.ui.dialog || d.promptShown() {
+	if d.foreground != ShopID || d.ui.dialog || d.promptShown() || d.locked || d.asleep {
 		return nil
 	}
 	return d.ui.fields[d.ui.focus]

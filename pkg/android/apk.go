@@ -14,6 +14,7 @@ import (
 type manifest struct {
 	Package string
 	Version string // versionName; empty when it is a reference to a resource
+	Split   string // the name of a part of an app; empty for its base
 }
 
 // maxManifest is the largest AndroidManifest.xml that is read, in bytes.
@@ -21,13 +22,12 @@ const maxManifest = 8 << 20
 
 var errNoManifest = errors.New("it contains no AndroidManifest.xml in the binary form")
 
-// readManifest returns the manifest of an APK.
-func readManifest(path string) (manifest, error) {
-	archive, err := zip.OpenReader(path)
+// readManifest returns the manifest of an APK of a size.
+func readManifest(content io.ReaderAt, size int64) (manifest, error) {
+	archive, err := zip.NewReader(content, size)
 	if err != nil {
 		return manifest{}, err
 	}
-	defer func() { _ = archive.Close() }()
 	file, err := archive.Open("AndroidManifest.xml")
 	if err != nil {
 		return manifest{}, errNoManifest
@@ -92,6 +92,8 @@ func manifestElement(chunk []byte, text func(index int) string) manifest {
 			m.Package = value
 		case "versionName":
 			m.Version = value
+		case "split":
+			m.Split = value
 		}
 	}
 	return m

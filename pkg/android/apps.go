@@ -2,13 +2,9 @@ package android
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -19,10 +15,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 )
 
-// installedApp returns what the phone says of an app.
-func installedApp(ctx context.Context, phone adb.Device, app string) (installedPackage, error) {
+// installedApp returns what the phone says of an app that a user has.
+func installedApp(ctx context.Context, phone adb.Device, user, app string) (installedPackage, error) {
 	out, _, err := runAny(ctx, phone, "dumpsys", "package", app)
-	return parsePackage(out, app), err
+	return parsePackage(out, app, user), err
 }
 
 // Launch implements mobile.Driver.
@@ -45,7 +41,7 @@ func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 		return err
 	}
 	words := []string{
-		"am", "start", "-W", "-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER", "-n", activity,
+		"am", "start", "--user", d.user, "-W", "-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER", "-n", activity,
 	}
 	return d.start(ctx, "starting "+l.App, append(words, mobile.ExtraWords(extras)...)...)
 }
@@ -53,7 +49,7 @@ func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 // activity returns the component with which an app starts: the first one, if the launcher shows several.
 func (d *driver) activity(ctx context.Context, app string) (string, error) {
 	for _, verb := range []string{"resolve-activity", "query-activities"} {
-		out, err := d.runAny(ctx, "cmd", "package", verb, "--brief",
+		out, err := d.runAny(ctx, "cmd", "package", verb, "--brief", "--user", d.user,
 			"-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER", app)
 		if err != nil {
 			return "", err
@@ -62,7 +58,7 @@ func (d *driver) activity(ctx context.Context, app string) (string, error) {
 			return activity, nil
 		}
 	}
-	known, err := installedApp(ctx, d.Device, app)
+	known, err := installedApp(ctx, d.Device, d.user, app)
 	switch {
 	case err != nil:
 		return "", d.wrap(err)
@@ -72,8 +68,13 @@ func (d *driver) activity(ctx context.Context, app string) (string, error) {
 	return "", d.notInstalled(ctx, app)
 }
 
-// notInstalled is the error for an app that is not installed.
+// notInstalled is the error for an app that is not installed, or not for the user who uses the phone.
 func (d *driver) notInstalled(ctx context.Context, app string) error {
+	if known, err := installedApp(ctx, d.Device, d.user, app); err == nil && len(known.Users) > 0 {
+		return fault.New(fault.ToolFailed, "install it for this user, or switch the phone to the other one; apps of a work profile or "+
+			"a secure folder cannot be driven", "the app %s is installed on %s for user %s, and not for user %s, who uses the phone",
+			app, d.Serial(), strings.Join(known.Users, ", "), d.user)
+	}
 	hint := "install it, or name its APK with device: {app: path.apk}"
 	if d.app != nil {
 		hint = fmt.Sprintf("device: {app: %s} is the APK of %s", d.app.path, d.app.Package)
@@ -126,11 +127,11 @@ func (d *driver) Stop(ctx context.Context, app string) error {
 
 // Clear implements mobile.Driver.
 func (d *driver) Clear(ctx context.Context, app string) error {
-	out, err := d.actAny(ctx, "pm", "clear", app)
+	out, err := d.actAny(ctx, "pm", "clear", "--user", d.user, app)
 	if err != nil || strings.Contains(out, "Success") {
 		return err
 	}
-	if known, err := installedApp(ctx, d.Device, app); err == nil && !known.Installed {
+	if known, err := installedApp(ctx, d.Device, d.user, app); err == nil && !known.Installed {
 		return d.notInstalled(ctx, app)
 	}
 	return fault.New(fault.ToolFailed, "", "clearing the data of %s on %s: %s", app, d.Serial(), outputText(out))
@@ -151,7 +152,7 @@ func (d *driver) setPermissions(ctx context.Context, app string, permissions map
 	wanted := maps.Clone(permissions)
 	if state, ok := wanted["all"]; ok {
 		delete(wanted, "all")
-		known, err := installedApp(ctx, d.Device, app)
+		known, err := installedApp(ctx, d.Device, d.user, app)
 		if err != nil {
 			return d.wrap(err)
 		}
@@ -177,7 +178,7 @@ func (d *driver) setPermission(ctx context.Context, app, permission, state strin
 	}
 	err := d.changePermission(ctx, verb, app, permission)
 	if err == nil && state == "unset" { // without these flags the app may ask again
-		_, err = d.actAny(ctx, "pm", "clear-permission-flags", app, permission, "user-set", "user-fixed")
+		_, err = d.actAny(ctx, "pm", "clear-permission-flags", "--user", d.user, app, permission, "user-set", "user-fixed")
 	}
 	return err
 }
@@ -185,7 +186,7 @@ func (d *driver) setPermission(ctx context.Context, app, permission, state strin
 // changePermission grants or revokes a permission. One that the app does not request, that nobody decides about, or
 // that this version of Android does not have, is ignored.
 func (d *driver) changePermission(ctx context.Context, verb, app, permission string) error {
-	out, err := d.actAny(ctx, "pm", verb, app, permission)
+	out, err := d.actAny(ctx, "pm", verb, "--user", d.user, app, permission)
 	if err != nil {
 		return err
 	}
@@ -198,15 +199,14 @@ func (d *driver) changePermission(ctx context.Context, verb, app, permission str
 	case strings.Contains(out, "Unknown package"):
 		return d.notInstalled(ctx, app)
 	case strings.Contains(out, "Exception"), strings.Contains(out, "Error:"):
-		return fault.New(fault.ToolFailed, "some phones allow it only after enabling the developer option for permissions "+
-			"(USB debugging (Security settings))", "pm %s %s %s on %s: %s", verb, app, permission, d.Serial(), outputText(out))
+		return fault.New(fault.ToolFailed, allowDebugging, "pm %s %s %s on %s: %s", verb, app, permission, d.Serial(), outputText(out))
 	}
 	return nil
 }
 
 // Apps implements mobile.Driver.
 func (d *driver) Apps(ctx context.Context, system bool) ([]string, error) {
-	words := []string{"pm", "list", "packages"}
+	words := []string{"pm", "list", "packages", "--user", d.user}
 	if !system {
 		words = append(words, "-3")
 	}
@@ -226,7 +226,7 @@ func (d *driver) Foreground(ctx context.Context) (string, error) {
 // OpenURL implements mobile.Driver.
 func (d *driver) OpenURL(ctx context.Context, url, app string) error {
 	words := []string{
-		"am", "start", "-W", "-a", "android.intent.action.VIEW", "-c", "android.intent.category.BROWSABLE", "-d", url,
+		"am", "start", "--user", d.user, "-W", "-a", "android.intent.action.VIEW", "-c", "android.intent.category.BROWSABLE", "-d", url,
 	}
 	if app != "" {
 		words = append(words, "-p", app)
@@ -234,40 +234,14 @@ func (d *driver) OpenURL(ctx context.Context, url, app string) error {
 	return d.start(ctx, "opening "+url, words...)
 }
 
-// apk is the user's APK of the app under test.
-type apk struct {
-	path string
-	manifest
-	hash    string
-	checked bool // the phone has it
-}
-
-// readAPK reads the APK that the user names.
-func readAPK(path string) (*apk, error) {
-	m, err := readManifest(path)
-	if err != nil {
-		return nil, fault.Wrap(fault.Misuse, err, "name the path of an APK", "app: "+path+" is not an APK")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fault.Wrap(fault.Misuse, err, "name the path of an APK", "app")
-	}
-	defer func() { _ = file.Close() }()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
-		return nil, fault.Wrap(fault.Misuse, err, "", "app")
-	}
-	return &apk{path: path, manifest: m, hash: hex.EncodeToString(hash.Sum(nil))}, nil
-}
-
-// installApp installs the user's APK if it is that of app, unless the phone has the same one: the file with its hash
-// also has the time of the installation, which differs when another APK was installed since.
+// installApp installs the user's app if it is the one that is started, unless the phone has the same one: the file with
+// its hash also has the time of the installation, which differs when another APK was installed since.
 func (d *driver) installApp(ctx context.Context, app string) error {
 	if d.app == nil || d.app.Package != app || d.app.checked {
 		return nil
 	}
 	record := "/data/local/tmp/trailblaze-" + app + ".sha256"
-	known, err := installedApp(ctx, d.Device, app)
+	known, err := installedApp(ctx, d.Device, d.user, app)
 	if err != nil {
 		return d.wrap(err)
 	}
@@ -277,10 +251,11 @@ func (d *driver) installApp(ctx context.Context, app string) error {
 	}
 	if !known.Installed || strings.TrimSpace(kept) != strings.TrimSpace(d.app.hash+" "+known.Updated) {
 		d.log("info", fmt.Sprintf("installing %s on %s", d.app.path, d.Serial()), "")
-		if err := install(ctx, d.Device, d.app.path, "/data/local/tmp/trailblaze-app.apk"); err != nil {
+		i := installer{d.Device, d.limits, d.log}
+		if err := i.install(ctx, d.app, "/data/local/tmp/trailblaze-app.apk"); err != nil {
 			return d.wrap(err)
 		}
-		if known, err = installedApp(ctx, d.Device, app); err != nil {
+		if known, err = installedApp(ctx, d.Device, d.user, app); err != nil {
 			return d.wrap(err)
 		}
 		content := strings.NewReader(d.app.hash + " " + known.Updated + "\n")

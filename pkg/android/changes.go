@@ -31,6 +31,7 @@ const (
 	airplaneMode = "airplane-mode" // enabled or disabled
 	wifi         = "svc-wifi"      // enable or disable
 	mobileData   = "svc-data"
+	doze         = "doze" // of the UiAutomator2 server: restricted or exempt
 )
 
 // absent is what `settings get` prints for a setting without a value.
@@ -42,6 +43,9 @@ func animations() []setting {
 		{"window_animation_scale", "0"}, {"transition_animation_scale", "0"}, {"animator_duration_scale", "0"},
 	}
 }
+
+// stayOn keeps the screen on while the phone charges. With the server it is not needed, whose wake lock does that.
+func stayOn() setting { return setting{"stay_on_while_plugged_in", "7"} }
 
 // hiddenAPI are the settings that let the server use hidden parts of Android.
 func hiddenAPI() []setting {
@@ -88,10 +92,13 @@ func (s setting) command() []string {
 	switch s.key {
 	case airplaneMode:
 		return []string{"cmd", "connectivity", "airplane-mode", strings.TrimSuffix(s.value, "d")}
+	case doze:
+		sign := map[string]string{"restricted": "-", "exempt": "+"}[s.value]
+		return []string{"dumpsys", "deviceidle", "whitelist", sign + serverPackage}
 	case wifi, mobileData:
 		return []string{"svc", strings.TrimPrefix(s.key, "svc-"), s.value}
 	}
-	known := slices.ContainsFunc(settingsFor(firstHiddenAPI), func(g setting) bool { return g.key == s.key })
+	known := slices.ContainsFunc(append(settingsFor(firstHiddenAPI), stayOn()), func(g setting) bool { return g.key == s.key })
 	switch {
 	case !known:
 		return nil
@@ -102,33 +109,58 @@ func (s setting) command() []string {
 	}
 }
 
-// setGlobal changes settings of the table global.
-func (c *changes) setGlobal(ctx context.Context, wanted []setting) error {
-	var read, write []string
+// setGlobal changes settings of the table global. It reports whether the phone refused that: then those that it did not
+// change are not put back.
+func (c *changes) setGlobal(ctx context.Context, wanted []setting) (refusedToAdb bool, err error) {
+	before, err := c.readGlobal(ctx, wanted)
+	if err != nil {
+		return false, err
+	}
+	var write []string
+	for i, s := range wanted {
+		if before[i].value != s.value && settingValue().MatchString(before[i].value) {
+			c.original = append(c.original, before[i])
+			write = append(write, adb.Quote(s.command()...))
+		}
+	}
+	if len(write) == 0 {
+		return false, nil
+	}
+	if err := c.save(ctx); err != nil {
+		return false, err
+	}
+	line := strings.Join(write, " && ")
+	output, err := c.phone.Shell(ctx, line)
+	if err != nil || output.Exit == 0 {
+		return false, err
+	}
+	if !refused(string(output.Stderr) + string(output.Stdout)) {
+		return false, exitFailure(line, output)
+	}
+	now, err := c.readGlobal(ctx, wanted)
+	if err != nil {
+		return true, err
+	}
+	c.original = slices.DeleteFunc(c.original, func(s setting) bool { return slices.Contains(now, s) })
+	return true, c.save(ctx)
+}
+
+// readGlobal returns settings of the table global with the values that the phone has.
+func (c *changes) readGlobal(ctx context.Context, wanted []setting) ([]setting, error) {
+	var read []string
 	for _, s := range wanted {
 		read = append(read, adb.Quote("settings", "get", "global", s.key))
 	}
 	out, err := runLine(ctx, c.phone, strings.Join(read, " && "))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	values := linesOf(out, len(wanted))
+	now := make([]setting, len(wanted))
 	for i, s := range wanted {
-		value := cmp.Or(values[i], absent)
-		if value == s.value || !settingValue().MatchString(value) {
-			continue
-		}
-		c.original = append(c.original, setting{s.key, value})
-		write = append(write, adb.Quote(s.command()...))
+		now[i] = setting{s.key, cmp.Or(values[i], absent)}
 	}
-	if len(write) == 0 {
-		return nil
-	}
-	if err := c.save(ctx); err != nil {
-		return err
-	}
-	_, err = runLine(ctx, c.phone, strings.Join(write, " && "))
-	return err
+	return now, nil
 }
 
 // set changes a setting whose value is known. The first value of a key is the one that is put back.
@@ -143,10 +175,14 @@ func (c *changes) set(ctx context.Context, before, after setting) error {
 	return err
 }
 
-// save writes what has to be put back to the phone.
+// save writes what has to be put back to the phone, and removes the file when nothing has.
 func (c *changes) save(ctx context.Context) error {
 	if c.unsaved {
 		return nil
+	}
+	if len(c.original) == 0 {
+		_, err := run(ctx, c.phone, "rm", "-f", changesFile)
+		return err
 	}
 	var text strings.Builder
 	for _, s := range c.original {
@@ -155,8 +191,7 @@ func (c *changes) save(ctx context.Context) error {
 	return c.phone.Push(ctx, strings.NewReader(text.String()), changesFile, 0o600)
 }
 
-// putBack gives settings the values that they had: those with the keys, or all without any. The file is removed when it
-// is no longer needed.
+// putBack gives settings the values that they had: those with the keys, or all without any.
 func (c *changes) putBack(ctx context.Context, keys ...string) error {
 	var errs []error
 	var left []setting
@@ -174,11 +209,5 @@ func (c *changes) putBack(ctx context.Context, keys ...string) error {
 		return errors.Join(errs...)
 	}
 	c.original = left
-	if len(left) > 0 {
-		errs = append(errs, c.save(ctx))
-	} else {
-		_, err := run(ctx, c.phone, "rm", "-f", changesFile)
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.save(ctx))...)
 }

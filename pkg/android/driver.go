@@ -59,8 +59,25 @@ func (d *driver) source(ctx context.Context, o source.Options) (source.Result, e
 	return source.UIAutomator2([]byte(text), o)
 }
 
-// Screenshot implements mobile.Driver.
-func (d *driver) Screenshot(ctx context.Context) ([]byte, error) {
+// Screenshot implements mobile.Driver. The picture is that of the server, which has the screen that it reads: screencap
+// takes the first one, which is black on a phone that is folded. What the server cannot show, screencap may.
+func (d *driver) Screenshot(ctx context.Context) (data []byte, err error) {
+	if d.server != nil && !d.server.unresponsive {
+		limited, cancel := context.WithTimeout(ctx, d.limits.picture)
+		err = d.server.read(limited, "taking a picture", func(ctx context.Context, s *webdriver.Session) error {
+			data, err = s.Screenshot(ctx)
+			return err
+		})
+		cancel()
+		if err == nil || ctx.Err() != nil || fault.KindOf(err) == fault.Crashed {
+			return data, err
+		}
+	}
+	return d.screencap(ctx)
+}
+
+// screencap takes a picture without the server.
+func (d *driver) screencap(ctx context.Context) ([]byte, error) {
 	data, err := d.Exec(ctx, "screencap -p")
 	if err != nil {
 		return nil, d.wrap(err)
@@ -132,7 +149,7 @@ func (d *driver) HideKeyboard(ctx context.Context) error {
 // Clipboard implements mobile.Driver.
 func (d *driver) Clipboard(ctx context.Context) (string, error) {
 	if d.server == nil {
-		return "", withoutServer("reading the clipboard")
+		return "", d.withoutServer("reading the clipboard")
 	}
 	var encoded string
 	err := d.server.read(ctx, "reading the clipboard", func(ctx context.Context, s *webdriver.Session) error {
@@ -151,17 +168,12 @@ func (d *driver) Clipboard(ctx context.Context) (string, error) {
 // SetClipboard implements mobile.Driver.
 func (d *driver) SetClipboard(ctx context.Context, text string) error {
 	if d.server == nil {
-		return withoutServer("changing the clipboard")
+		return d.withoutServer("changing the clipboard")
 	}
 	return d.server.act(ctx, "changing the clipboard", func(ctx context.Context, s *webdriver.Session) error {
 		content := base64.StdEncoding.EncodeToString([]byte(text))
 		return s.Post(ctx, "/appium/device/set_clipboard", map[string]any{"contentType": "plaintext", "content": content}, nil)
 	})
-}
-
-// withoutServer is the error for what needs the UiAutomator2 server.
-func withoutServer(what string) error {
-	return mobile.Unsupported(what+" needs Appium's UiAutomator2 server, which was not found", installServer+" installs it")
 }
 
 // SetNetwork implements mobile.Driver.

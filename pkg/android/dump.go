@@ -55,14 +55,17 @@ func dumpFailure(serial, out string) error {
 
 // input runs `input`, which acts. Its answer may be lost.
 func (d *driver) input(ctx context.Context, words ...string) error {
-	_, err := d.act(ctx, append([]string{"input"}, words...)...)
+	out, err := d.act(ctx, append([]string{"input"}, words...)...)
+	if refused(out) {
+		return fault.New(fault.ToolFailed, allowDebugging, "%s does not let adb touch the screen or type: %s", d.Serial(), outputText(out))
+	}
 	return err
 }
 
 // inputTouch performs a touch without the server: one finger, from one point to another.
 func (d *driver) inputTouch(ctx context.Context, fingers []mobile.Finger) error {
 	if len(fingers) != 1 || len(fingers[0].Path) == 0 || len(fingers[0].Path) > 2 {
-		return withoutServer("a gesture with several fingers or directions")
+		return d.withoutServer("a gesture with several fingers or directions")
 	}
 	f := fingers[0]
 	from, to := f.Path[0], f.Path[len(f.Path)-1]

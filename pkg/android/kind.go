@@ -93,8 +93,11 @@ func (b *backend) prepare(ctx context.Context, s device.Session) error {
 		b.app = app
 	}
 	if b.phone != nil {
-		b.phone.next(s.Log)
-		return nil
+		err := b.phone.next(ctx, s.Log)
+		if err == nil || b.phone.reachable(ctx) {
+			return err
+		}
+		_ = b.Close(ctx) // what it cannot put back, connecting again does
 	}
 	chosen, err := b.choose(ctx)
 	if err != nil {
@@ -153,7 +156,7 @@ func (b *backend) Classifiers(ctx context.Context) ([]string, error) {
 	return []string{"phone"}, nil
 }
 
-// Check implements device.Backend. It changes nothing on the phone.
+// Check implements device.Backend. On the phone it only puts back what a run that was killed had changed.
 func (b *backend) Check(ctx context.Context) (string, error) {
 	if b.options.appium.URL != "" {
 		return appium.Check(ctx, b.options.appium)
@@ -174,7 +177,8 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := &phone{Device: adbServer.Device(chosen.Serial), limits: b.limits}
+	p := &phone{Device: adbServer.Device(chosen.Serial), limits: b.limits, log: func(string, string, string) {}}
+	p.changes = &changes{phone: p.Device}
 	if err := p.readInfo(ctx); err != nil {
 		return "", err
 	}
@@ -182,23 +186,37 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 	if len(devices) > 1 {
 		details = append(details, "of "+list(devices))
 	}
-	server, err := b.options.describeServer(ctx, p.Device)
+	state, err := readLock(ctx, p.Device)
+	if err != nil {
+		return "", err
+	}
+	if !state.ready() {
+		details = append(details, "it "+state.String())
+	}
+	left, err := p.putBackLeft(ctx, b.options.stateDir)
+	if err != nil {
+		return "", err
+	}
+	if left {
+		details = append(details, "what a run that was killed had changed on it was put back")
+	}
+	server, err := p.describeServer(ctx, b.options)
 	if err != nil {
 		return "", err
 	}
 	return strings.Join(append(details, server), "; "), nil
 }
 
-// describeServer returns which UiAutomator2 server a session would use on a phone.
-func (o options) describeServer(ctx context.Context, phone adb.Device) (string, error) {
+// describeServer returns which UiAutomator2 server a session would use.
+func (p *phone) describeServer(ctx context.Context, o options) (string, error) {
 	apks, found, err := o.findAPKs(o.dir)
 	if err != nil {
 		return "", err
 	}
-	if !found {
-		return "no UiAutomator2 server: " + installServer + " installs it", nil
+	if !p.usesServer(found) {
+		return "the UiAutomator2 server " + p.noServer + ": " + p.noServerHint, nil
 	}
-	known, err := installedApp(ctx, phone, serverPackage)
+	known, err := installedApp(ctx, p.Device, p.user, serverPackage)
 	if err != nil {
 		return "", err
 	}

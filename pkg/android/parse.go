@@ -126,23 +126,33 @@ func number(digits string) int {
 
 // installedPackage is what `dumpsys package` says of an app.
 type installedPackage struct {
-	Installed   bool
+	Installed   bool     // for the user
+	Users       []string // the numbers of those who have it
 	Version     string   // versionName
 	Updated     string   // when it was installed, as text
 	Permissions []string // that it requests
 }
 
-// parsePackage reads the part of `dumpsys package APP` that is about the app.
-func parsePackage(out, app string) installedPackage {
+// parsePackage reads the part of `dumpsys package APP` that is about the app. A user may lack an app that others have.
+func parsePackage(out, app, user string) installedPackage {
 	var p installedPackage
-	inside, requested := false, false
+	seen, inside, requested := false, false, false
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "Package [") {
-			inside = !p.Installed && strings.HasPrefix(line, "Package ["+app+"]") // the first one: an update hides the system's
-			p.Installed = p.Installed || inside
+			inside = !seen && strings.HasPrefix(line, "Package ["+app+"]") // the first one: an update hides the system's
+			seen, p.Installed = seen || inside, p.Installed || inside
 		}
 		if !inside {
+			continue
+		}
+		if id, state, found := strings.Cut(strings.TrimPrefix(line, "User "), ": "); found && strings.HasPrefix(line, "User ") {
+			requested = false
+			if strings.Contains(state, "installed=true") {
+				p.Users = append(p.Users, id)
+			} else if id == user {
+				p.Installed = false
+			}
 			continue
 		}
 		if strings.HasSuffix(line, ":") {

@@ -121,13 +121,13 @@ Package [com.shop.app.other] (1):
     versionName=9.9
 `
 	want := installedPackage{
-		Installed: true, Version: "1.2.3", Updated: "2026-02-03 10:00:00",
+		Installed: true, Users: []string{"0"}, Version: "1.2.3", Updated: "2026-02-03 10:00:00",
 		Permissions: []string{"android.permission.CAMERA", "android.permission.ACCESS_FINE_LOCATION"},
 	}
-	if diff := cmp.Diff(want, parsePackage(out, "com.shop.app")); diff != "" {
+	if diff := cmp.Diff(want, parsePackage(out, "com.shop.app", "0")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := parsePackage("Dexopt state:\n  Unable to find package: com.none\n", "com.none"); got.Installed {
+	if got := parsePackage("Dexopt state:\n  Unable to find package: com.none\n", "com.none", "0"); got.Installed {
 		t.Error("a package that is not installed was found")
 	}
 }

@@ -20,12 +20,16 @@ import (
 type phone struct {
 	adb.Device
 	info    mobile.Info
-	api     int // level of Android's API
+	api     int    // level of Android's API; 0 if it is not known
+	user    string // the number of the user who uses the phone, such as 0 or 10
+	slept   bool   // its screen was off, or it was locked
 	limits  limits
 	log     func(level, message, hint string) // of the session
 	lock    *mobile.LockedDevice              // nil without a folder for it
 	changes *changes
-	server  *server // nil without APKs
+	server  *server // nil without one
+	// noServer says why there is none, as in "needs the server, which …", and noServerHint what to do about it.
+	noServer, noServerHint string
 }
 
 // connect prepares a phone. The caller closes it.
@@ -57,11 +61,12 @@ func probe(ctx context.Context, phone adb.Device, limit time.Duration) error {
 }
 
 // next prepares the phone for another session.
-func (p *phone) next(log func(level, message, hint string)) {
+func (p *phone) next(ctx context.Context, log func(level, message, hint string)) error {
 	p.log = log
 	if p.server != nil {
 		p.server.log, p.server.restarted = log, false
 	}
+	return p.wake(ctx)
 }
 
 func (p *phone) prepare(ctx context.Context, o options, root string) error {
@@ -77,20 +82,66 @@ func (p *phone) prepare(ctx context.Context, o options, root string) error {
 	if err := p.readInfo(ctx); err != nil {
 		return err
 	}
-	earlier, err := p.changes.putBackEarlier(ctx)
+	if err := p.wake(ctx); err != nil {
+		return err
+	}
+	earlier, err := p.putBackEarlier(ctx)
 	if err != nil {
 		return err
 	}
 	if earlier {
 		p.log("info", "settings of "+p.Serial()+" that an earlier session had changed were put back", "")
 	}
-	if !found {
-		p.log("warn", "the screen is read with uiautomator dump, which takes about 2 s each time, may fail while something "+
-			"moves, and lacks hints, other windows, the clipboard and any text that is not ASCII", installServer+
-			" installs Appium's UiAutomator2 server, which does not")
-		return p.changes.setGlobal(ctx, animations())
+	if p.usesServer(found) {
+		return p.startServer(ctx, apks, earlier)
 	}
-	return p.startServer(ctx, apks, earlier)
+	p.log("warn", "the screen is read with uiautomator dump, because Appium's UiAutomator2 server "+p.noServer+"; that takes about 2 s "+
+		"each time, may fail while something moves, and lacks hints, other windows, the clipboard and any text that is not ASCII",
+		p.noServerHint)
+	return p.setGlobal(ctx, append(animations(), stayOn()))
+}
+
+// usesServer reports whether the UiAutomator2 server can be used, whose APKs were found or not. If not, it notes why.
+func (p *phone) usesServer(found bool) bool {
+	switch {
+	case !found:
+		p.noServer, p.noServerHint = "was not found", installServer+" installs it"
+	case p.api > 0 && p.api < firstServerAPI:
+		p.noServer, p.noServerHint = "needs Android 8", "use a phone with Android 8 or later"
+	default:
+		return true
+	}
+	return false
+}
+
+// firstServerAPI is the API level of the oldest Android on which the UiAutomator2 server can be installed, Android 8.
+const firstServerAPI = 26
+
+// withoutServer is the error for what needs the UiAutomator2 server.
+func (p *phone) withoutServer(what string) error {
+	return mobile.Unsupported(what+" needs Appium's UiAutomator2 server, which "+p.noServer, p.noServerHint)
+}
+
+// putBackEarlier puts back what an earlier session left, and ends its server. It reports whether one left something.
+func (p *phone) putBackEarlier(ctx context.Context) (bool, error) {
+	earlier, err := p.changes.putBackEarlier(ctx)
+	if err != nil || !earlier {
+		return earlier, err
+	}
+	return true, forceStop(ctx, p.Device)
+}
+
+// putBackLeft is [phone.putBackEarlier] for a phone that no session uses. A phone that one uses is left alone; then it
+// returns false.
+func (p *phone) putBackLeft(ctx context.Context, folder string) (bool, error) {
+	if _, status, err := runAny(ctx, p.Device, "[", "-e", changesFile, "]"); err != nil || status != 0 || folder == "" {
+		return false, err
+	}
+	if err := p.acquire(ctx, folder); err != nil {
+		return false, nil //nolint:nilerr // it is in use
+	}
+	left, err := p.putBackEarlier(ctx)
+	return left, errors.Join(err, p.release(ctx))
 }
 
 // startServer installs and starts the UiAutomator2 server. One that runs already is mentioned unless it is that of an
@@ -99,19 +150,43 @@ func (p *phone) startServer(ctx context.Context, apks serverAPKs, earlier bool) 
 	if note := apks.ageNote(); note != "" {
 		p.log("warn", note, installServer+"@latest installs a current one")
 	}
-	if err := p.changes.setGlobal(ctx, settingsFor(p.api)); err != nil {
+	if err := p.setGlobal(ctx, settingsFor(p.api)); err != nil {
 		return err
 	}
-	if p.server, err = newServer(p.Device, apks, p.limits, p.log); err != nil {
+	if p.server, err = newServer(p, apks); err != nil {
 		return err
 	}
 	others := !earlier && p.server.running(ctx)
 	if err := p.server.install(ctx); err != nil {
 		return err
 	}
-	err = p.server.start(ctx)
+	if p.slept {
+		if err := p.exemptFromDoze(ctx); err != nil {
+			return err
+		}
+	}
+	err = p.server.startTwice(ctx)
 	if err == nil && others {
 		p.server.noteStopped()
+	}
+	return err
+}
+
+// exemptFromDoze lets the server work while Doze restricts apps, as it does when nobody has used a phone for a while.
+func (p *phone) exemptFromDoze(ctx context.Context) error {
+	out, err := run(ctx, p.Device, "dumpsys", "deviceidle", "whitelist")
+	if err != nil || strings.Contains(out, ","+serverPackage+",") {
+		return err
+	}
+	return p.changes.set(ctx, setting{doze, "restricted"}, setting{doze, "exempt"})
+}
+
+// setGlobal changes settings of the phone for its sessions. One that refuses that is used with its own.
+func (p *phone) setGlobal(ctx context.Context, wanted []setting) error {
+	refusedToAdb, err := p.changes.setGlobal(ctx, wanted)
+	if refusedToAdb {
+		p.log("warn", p.Serial()+" does not let adb change settings, so that animations stay as they are, and the UiAutomator2 "+
+			"server may fail to start", allowDebugging)
 	}
 	return err
 }
@@ -121,7 +196,7 @@ func (p *phone) readInfo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.limits.info)
 	defer cancel()
 	const model, release, level = "ro.product.model", "ro.build.version.release", "ro.build.version.sdk"
-	out, err := runLine(ctx, p.Device, "getprop "+model+"; getprop "+release+"; getprop "+level+"; wm size; wm density")
+	out, err := runLine(ctx, p.Device, "getprop "+model+"; getprop "+release+"; getprop "+level+"; wm size; wm density; am get-current-user")
 	if err != nil {
 		return err
 	}
@@ -132,6 +207,12 @@ func (p *phone) readInfo(ctx context.Context) error {
 			p.Serial(), outputText(out))
 	}
 	p.api, _ = strconv.Atoi(strings.TrimSpace(lines[2]))
+	p.user = "0"
+	for _, line := range lines[3:] {
+		if _, err := strconv.Atoi(line); err == nil {
+			p.user = line
+		}
+	}
 	p.info = mobile.Info{
 		ID: p.Serial(), Product: fmt.Sprintf("%s, Android %s", lines[0], lines[1]), Width: width, Height: height,
 		Tablet: isTablet(width, height, parseDensity(out)),

@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +28,7 @@ const (
 // port. Its methods are called one after another.
 type server struct {
 	phone  adb.Device
+	user   string // of the phone
 	apks   serverAPKs
 	limits limits
 	log    func(level, message, hint string)
@@ -36,6 +37,8 @@ type server struct {
 	process *adb.Process // am instrument; nil while the server does not run
 	output  *tail        // of process
 	session *webdriver.Session
+	// stopRenewing ends the renewal of the lock that keeps the screen on; nil without a session.
+	stopRenewing func()
 	// unresponsive says that a call got no response, so that the server is started again before the next one.
 	unresponsive bool
 	// restarted says that the server was started again and no call has succeeded since. It is then not started once
@@ -43,19 +46,19 @@ type server struct {
 	restarted bool
 }
 
-func newServer(phone adb.Device, apks serverAPKs, l limits, log func(level, message, hint string)) (*server, error) {
+func newServer(p *phone, apks serverAPKs) (*server, error) {
 	client, err := webdriver.New(serverURL, webdriver.Options{
-		Limit: l.call,
+		Limit: p.limits.call,
 		// A connection for each request: over the adb server, the response on a used one comes 40 ms late, because the
 		// server waits for the acknowledgment of its first part.
 		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return phone.Dial(ctx, serverSocket)
+			return p.Dial(ctx, serverSocket)
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &server{phone: phone, apks: apks, limits: l, log: log, client: client}, nil
+	return &server{phone: p.Device, user: p.user, apks: apks, limits: p.limits, log: p.log, client: client}, nil
 }
 
 // running reports whether a server runs already: it may be that of an Appium session.
@@ -76,11 +79,11 @@ func (s *server) noteStopped() {
 
 // install installs the server's APKs unless the phone has this version or a later one.
 func (s *server) install(ctx context.Context) error {
-	main, err := installedApp(ctx, s.phone, serverPackage)
+	main, err := installedApp(ctx, s.phone, s.user, serverPackage)
 	if err != nil {
 		return err
 	}
-	test, err := installedApp(ctx, s.phone, testPackage)
+	test, err := installedApp(ctx, s.phone, s.user, testPackage)
 	if err != nil {
 		return err
 	}
@@ -88,60 +91,57 @@ func (s *server) install(ctx context.Context) error {
 		return nil
 	}
 	s.log("info", fmt.Sprintf("installing the UiAutomator2 server %s on %s", s.apks.version, s.phone.Serial()), "")
-	for _, apk := range []struct{ path, app string }{{s.apks.server, serverPackage}, {s.apks.test, testPackage}} {
-		err := install(ctx, s.phone, apk.path, serverTemp)
+	i := installer{s.phone, s.limits, s.log}
+	for _, part := range []struct{ path, app string }{{s.apks.server, serverPackage}, {s.apks.test, testPackage}} {
+		a := &apk{path: part.path, files: []apkFile{plainAPK(part.path)}}
+		err := i.install(ctx, a, serverTemp)
 		if err != nil && strings.Contains(err.Error(), "INSTALL_FAILED_UPDATE_INCOMPATIBLE") { // signed with another key
-			_, _, _ = runAny(ctx, s.phone, "pm", "uninstall", apk.app)
-			err = install(ctx, s.phone, apk.path, serverTemp)
+			_, _, _ = runAny(ctx, s.phone, "pm", "uninstall", part.app)
+			err = i.install(ctx, a, serverTemp)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.waitUntilListed(ctx)
 }
 
-// install copies an APK to a phone and installs it. Its data is kept.
-func install(ctx context.Context, phone adb.Device, path, temp string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return fault.Wrap(fault.Misuse, err, "", "read the APK")
+// waitUntilListed waits until the phone lists the server among what it can start: slow ones need a moment after an
+// installation or a boot. If it does not, starting it says so.
+func (s *server) waitUntilListed(ctx context.Context) error {
+	for end := time.Now().Add(s.limits.start); ; {
+		out, _, err := runAny(ctx, s.phone, "pm", "list", "instrumentation")
+		if err != nil || strings.Contains(out, testPackage+"/") || time.Now().After(end) {
+			return err
+		}
+		if err := act.Pause(ctx, s.limits.poll); err != nil {
+			return err
+		}
 	}
-	defer func() { _ = file.Close() }()
-	if err := phone.Push(ctx, file, temp, 0o644); err != nil {
-		return err
-	}
-	out, _, err := runAny(ctx, phone, "pm", "install", "-r", "-t", temp)
-	_, _, removeErr := runAny(context.WithoutCancel(ctx), phone, "rm", "-f", temp)
-	switch {
-	case err != nil:
-		return err
-	case !strings.Contains(out, "Success"):
-		return fault.New(fault.Device, installHint(out), "installing %s on %s: %s", path, phone.Serial(), outputText(out))
-	}
-	return removeErr
 }
 
-// installHint says what can be done about what `pm install` reported.
-func installHint(out string) string {
-	switch {
-	case strings.Contains(out, "INSUFFICIENT_STORAGE"):
-		return "remove apps or files from the phone"
-	case strings.Contains(out, "UPDATE_INCOMPATIBLE"):
-		return "the installed app is signed with another key; uninstall it first"
-	case strings.Contains(out, "VERSION_DOWNGRADE"):
-		return "the installed app is newer; uninstall it first"
-	case strings.Contains(out, "USER_RESTRICTED"), strings.Contains(out, "CANCELED"):
-		return "allow the installation on the phone; some phones have an option for it beside USB debugging"
+// startTwice starts the server, and once more if it exits meanwhile, as it may on phones that are slow or were just
+// booted.
+func (s *server) startTwice(ctx context.Context) error {
+	err := s.start(ctx)
+	if !errors.Is(err, errExited) || ctx.Err() != nil {
+		return err
 	}
-	return ""
+	s.log("info", err.Error()+"; it is started again", "")
+	if err := act.Pause(ctx, s.limits.retry); err != nil {
+		return err
+	}
+	if err := s.waitUntilListed(ctx); err != nil {
+		return err
+	}
+	return s.start(ctx)
 }
 
 // start starts the server, and ends one that runs already.
 func (s *server) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.limits.start, errSlowStart)
 	defer cancel()
-	if err := s.forceStop(ctx); err != nil {
+	if err := forceStop(ctx, s.phone); err != nil {
 		return err
 	}
 	if err := s.waitForPort(ctx); err != nil {
@@ -149,13 +149,14 @@ func (s *server) start(ctx context.Context) error {
 	}
 	s.unresponsive, s.output = false, &tail{}
 	var err error
-	s.process, err = s.phone.Start(ctx, adb.Quote("am", "instrument", "-w", "--no-window-animation",
+	s.process, err = s.phone.Start(ctx, adb.Quote("am", "instrument", "-w",
 		"-e", "DISABLE_SUPPRESS_ACCESSIBILITY_SERVICES", "true", "-e", "disableAnalytics", "true",
 		testPackage+"/androidx.test.runner.AndroidJUnitRunner"), s.output)
 	if err != nil {
 		return err
 	}
 	if err = s.newSession(ctx); err == nil {
+		s.stopRenewing = s.renewWakeLock(ctx)
 		return nil
 	}
 	if s.waitForExit(0) {
@@ -170,10 +171,32 @@ func (s *server) start(ctx context.Context) error {
 
 var errSlowStart = errors.New("it did not respond in time")
 
-// forceStop ends what runs of the server, however it was started.
-func (s *server) forceStop(ctx context.Context) error {
+// errExited says that the server exited while it was being started.
+var errExited = errors.New("it exited while it was being started")
+
+// wakeLock is the setting for how long the server keeps the screen on, in milliseconds. Its own value is a day, during
+// which the screen would stay on if this process was killed.
+func (s *server) wakeLock() map[string]any {
+	return map[string]any{"wakeLockTimeout": s.limits.wakeLock.Milliseconds()}
+}
+
+// renewWakeLock keeps the screen on until the function is called that it returns.
+func (s *server) renewWakeLock(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	session, done := s.session, make(chan struct{})
+	go func() {
+		defer close(done)
+		for act.Pause(ctx, s.limits.wakeLock/2) == nil {
+			_ = session.Settings(ctx, s.wakeLock()) // one that is missed makes the screen dark only
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// forceStop ends what runs of the server on a phone, however it was started.
+func forceStop(ctx context.Context, phone adb.Device) error {
 	for _, app := range []string{serverPackage, testPackage} {
-		if _, err := run(ctx, s.phone, "am", "force-stop", app); err != nil {
+		if _, err := run(ctx, phone, "am", "force-stop", app); err != nil {
 			return err
 		}
 	}
@@ -230,7 +253,9 @@ func (s *server) newSession(ctx context.Context) error {
 	if err != nil {
 		return fault.Wrap(fault.Device, err, "", "starting a session in the UiAutomator2 server on "+s.phone.Serial())
 	}
-	if err := session.Settings(ctx, appium.ServerSettings()); err != nil {
+	settings := appium.ServerSettings()
+	maps.Copy(settings, s.wakeLock())
+	if err := session.Settings(ctx, settings); err != nil {
 		return fault.Wrap(fault.Device, err, installServer+"@latest installs a current one",
 			"changing the settings of the UiAutomator2 server on "+s.phone.Serial())
 	}
@@ -281,8 +306,11 @@ func (s *server) startFailure(ctx context.Context) error {
 	if strings.Contains(reason, "already registered") {
 		return s.heldFailure(ctx, reason)
 	}
-	return fault.New(fault.Device, "`adb logcat` shows more; "+installServer+"@latest installs a current server",
-		"the UiAutomator2 server on %s exited while it was being started: %s", s.phone.Serial(), cmp.Or(reason, outputText(s.output.String())))
+	return &fault.Error{
+		Kind: fault.Device, Cause: errExited, Hint: "`adb logcat` shows more; " + installServer + "@latest installs a current server",
+		Message: fmt.Sprintf("the UiAutomator2 server on %s exited while it was being started: %s", s.phone.Serial(),
+			cmp.Or(reason, outputText(s.output.String()))),
+	}
 }
 
 // heldFailure returns the error of a server that did not get UiAutomation, which one program at a time can use.
@@ -452,6 +480,10 @@ func (s *server) failure(ctx context.Context, what string, err error) error {
 
 // kill ends the server at once.
 func (s *server) kill() {
+	if s.stopRenewing != nil {
+		s.stopRenewing()
+		s.stopRenewing = nil
+	}
 	if s.process != nil {
 		s.process.Close()
 	}
@@ -468,7 +500,7 @@ func (s *server) stop(ctx context.Context) error {
 		cancel()
 		s.waitForExit(s.limits.exit)
 	}
-	errs = append(errs, s.forceStop(ctx))
+	errs = append(errs, forceStop(ctx, s.phone))
 	s.kill()
 	return errors.Join(errs...)
 }

@@ -22,9 +22,14 @@ func run(ctx context.Context, phone adb.Device, words ...string) (string, error)
 func runLine(ctx context.Context, phone adb.Device, line string) (string, error) {
 	output, err := phone.Shell(ctx, line)
 	if err == nil && output.Exit != 0 {
-		err = fault.New(fault.ToolFailed, "", "%s: exit status %d: %s", shorten(line, 200), output.Exit, outputText(string(output.Stderr)))
+		err = exitFailure(line, output)
 	}
 	return string(output.Stdout), err
+}
+
+// exitFailure returns the error of a command line whose status is not 0.
+func exitFailure(line string, output adb.Output) error {
+	return fault.New(fault.ToolFailed, "", "%s: exit status %d: %s", shorten(line, 200), output.Exit, outputText(string(output.Stderr)))
 }
 
 // runAny is [run] for commands whose status means something else than an error, or differs between versions.

@@ -193,6 +193,9 @@ func (r *androidReader) size(root *element, windows []*element) (width, height i
 	}
 	around.Right, around.Bottom = max(around.Right, width), max(around.Bottom, height)
 	long, short := max(r.options.Width, r.options.Height), min(r.options.Width, r.options.Height)
+	if width > 0 && around.Right != short && around.Bottom != short && around.Right != long && around.Bottom != long {
+		return around.Right, around.Bottom // the phone was folded or unfolded since its size was asked for
+	}
 	landscape := r.options.Width > r.options.Height
 	if rotation := number(root.value("rotation")); rotation == 1 || rotation == 3 {
 		landscape = !landscape

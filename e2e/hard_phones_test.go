@@ -3,9 +3,11 @@
 package e2e_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,15 +21,17 @@ type hardPhone struct {
 	name    string
 	android *simulated.AndroidOptions
 	iPhone  *simulated.IPhoneOptions
+	serial  string // at the adb server; empty for its address
 	// fails has the trails that do not pass on it, by file without .trail.yaml, with what their failure says.
 	fails map[string]string
+	code  int // of the trails that fail; 0 for 1
 }
 
 // hardPhones returns the rows of the table. Each file of tests about hard phones adds its own.
 func hardPhones() []hardPhone {
-	return []hardPhone{
+	return slices.Concat([]hardPhone{
 		{name: "a field that loses the first key", android: &simulated.AndroidOptions{App: app.Options{LoseFirstKey: true}}},
-	}
+	}, hardToConnect())
 }
 
 // Every trail of the corner shop passes on every hard phone, or fails for the reason that is named.
@@ -43,7 +47,7 @@ func TestTrailsOnHardPhones(t *testing.T) {
 				name := strings.TrimSuffix(filepath.Base(trail), ".trail.yaml")
 				r := d.run("run", "--device", "phone", trail)
 				if why, fails := hard.fails[name]; fails {
-					r.want(t, 1, why)
+					r.wantOutput(t, cmp.Or(hard.code, 1), why)
 				} else {
 					r.want(t, 0, "1 passed")
 				}
@@ -66,8 +70,22 @@ func (d *phoneDesk) hard(h hardPhone) (platform string, phone *app.Device, putBa
 		return "ios", p.App, func() {}
 	}
 	p := d.androidWith(*h.android)
-	d.write("trailblaze.yaml", fmt.Sprintf(config, "android", "id", p.Addr()))
+	if h.serial != "" {
+		d.rename(p.Addr(), h.serial)
+	}
+	d.write("trailblaze.yaml", fmt.Sprintf(config, "android", "id", cmp.Or(h.serial, p.Addr())))
 	return "android", p.App, func() { d.putBack(p) }
+}
+
+// rename gives a device another serial at the adb server that the project uses.
+func (d *phoneDesk) rename(serial, to string) {
+	d.t.Helper()
+	renamed, err := d.adb.Rename(d.t.Context(), serial, to)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(renamed.Close)
+	d.env = append(d.env, "ANDROID_ADB_SERVER_PORT="+renamed.Port)
 }
 
 // shopTrails adds all trails of the corner shop that have a recording for a platform to the project, and returns their

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
 // firstServerLevel is the first level of Android's API on which the UiAutomator2 server can be installed (minSdk of its
@@ -101,7 +103,7 @@ func (c *call) install(apks []manifest, downgrades bool) int {
 	_, replaces := p.packages[m.app]
 	if problem == "" {
 		p.packages[m.app] = m
-		p.appOfOthers = false // an installation without --user is for all of them
+		p.appOfOthers = p.appOfOthers && m.app != app.ShopID // an installation without --user is for all of them
 	}
 	p.mu.Unlock()
 	if problem != "" {

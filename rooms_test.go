@@ -46,6 +46,7 @@ func mayImport() map[string][]string {
 		livetool, workspace            = "pkg/livetool", "pkg/workspace"
 		mobile, source                 = "pkg/mobile", "pkg/mobile/source"
 		android, ios, appium           = "pkg/android", "pkg/ios", "pkg/appium"
+		devicelog                      = "pkg/mobile/devicelog"
 		adb, webdriver                 = "pkg/adb", "pkg/webdriver"
 		typings, sdk                   = "pkg/typings", "sdks/typescript"
 		lazyregexp, picture, budget    = "pkg/lazyregexp", "pkg/picture", "pkg/budget"
@@ -78,12 +79,13 @@ func mayImport() map[string][]string {
 		notes:      {device, cdp, tool},
 		access:     {device, syntax, fault},
 		syntax:     {device, act, screen, fault, lazyregexp, text},
-		android:    {mobile, source, appium, adb, webdriver, device, act, screen, tool, fault, lazyregexp},
-		ios:        {mobile, source, appium, webdriver, device, act, screen, tool, fault, lazyregexp},
-		appium:     {mobile, source, webdriver, device, act, screen, fault, lazyregexp},
-		mobile:     {device, picture, act, screen, tool, fault, files, lazyregexp, text},
+		android:    {mobile, source, devicelog, appium, adb, webdriver, device, act, screen, tool, fault, lazyregexp},
+		ios:        {mobile, source, devicelog, appium, webdriver, device, act, screen, tool, fault, lazyregexp},
+		appium:     {mobile, source, devicelog, webdriver, device, act, screen, fault, lazyregexp},
+		mobile:     {devicelog, device, picture, act, screen, tool, fault, files, lazyregexp, text},
 		source:     {screen, fault, text},
 		adb:        {device, fault, lazyregexp},
+		devicelog:  {lazyregexp, text},
 		webdriver:  {fault},
 		act:        {fault},
 		aria:       {screen, fault, text},

@@ -18,6 +18,7 @@ type androidDriver struct {
 	*driver
 	before, now networks
 	changed     bool // before and now are known
+	log         keptLog
 }
 
 // networks are those of a phone that are on.

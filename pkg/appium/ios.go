@@ -20,6 +20,7 @@ type iosDriver struct {
 	*driver
 	source   *IOSSource // nil when the server refuses the source as JSON
 	gestures Gestures
+	log      keptLog
 }
 
 func newIOSDriver(d *driver) *iosDriver {

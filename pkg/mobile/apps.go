@@ -81,9 +81,11 @@ func (d *phone) launch(ctx context.Context, l Launch) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
+	d.crashes.willStart(l.App)
 	if err := d.driver.Launch(ctx, l); err != nil {
 		return tool.Result{}, err
 	}
+	d.crashes.hasStarted(l.App)
 	if l.Clear {
 		d.forgetSecrets(l.App)
 	}
@@ -126,6 +128,7 @@ func stopApp(ctx context.Context, d *phone, a device.Arguments) (tool.Result, er
 	if err != nil {
 		return tool.Result{}, err
 	}
+	d.crashes.mayEnd(app)
 	return success("ended %s", app), d.driver.Stop(ctx, app)
 }
 
@@ -134,6 +137,7 @@ func clearAppData(ctx context.Context, d *phone, a device.Arguments) (tool.Resul
 	if err != nil {
 		return tool.Result{}, err
 	}
+	d.crashes.mayEnd(app)
 	if err := d.driver.Clear(ctx, app); err != nil {
 		return tool.Result{}, err
 	}
@@ -155,6 +159,7 @@ func (d *phone) grant(ctx context.Context, a device.Arguments, permissions []str
 	for _, permission := range permissions {
 		names = append(names, permissionNames(d.options.Platform, permission)...)
 	}
+	d.crashes.mayEnd(app) // iOS ends an app whose permissions change
 	return success("granted %s to %s", strings.Join(names, ", "), app), d.driver.Grant(ctx, app, names)
 }
 

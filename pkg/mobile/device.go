@@ -26,8 +26,9 @@ type phone struct {
 
 	references *screen.References // of a live session
 
-	trace *device.TraceOptions // nil unless the session is traced
-	given given
+	trace   *device.TraceOptions // nil unless the session is traced
+	given   given
+	crashes crashes
 
 	// These belong to the call that runs.
 	driver  *serial
@@ -228,7 +229,7 @@ func (d *phone) failure(ctx, bounded context.Context, call tool.Call, limit time
 		failed.Kind = fault.CallTimeout
 		failed.Text = fmt.Sprintf("%s timed out after %s: the device did not respond", call.Tool, limit)
 	}
-	return failed, nil
+	return d.explainCrash(ctx, failed), nil
 }
 
 // Close implements device.Device.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/mobile/devicelog"
 )
 
 // Evidence implements device.Device. Parts that a device which does not respond cannot provide are left out.
@@ -31,7 +32,7 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 	case isBlack(data):
 		about += "The screenshot is black: " + whyBlack + ".\n"
 	}
-	parts := []device.Artifact{{}, {Name: "screenshot.png", Title: "the screen", Data: data}, {}}
+	parts := []device.Artifact{{}, {Name: "screenshot.png", Title: "the screen", Data: data}, {}, {}}
 	if now, err := driver.Read(ctx); err == nil {
 		parts[2] = device.Artifact{
 			Name: "screen.txt", Title: "what is on the screen", Data: []byte(d.textOf(now, keptBytes)), Text: true,
@@ -41,6 +42,19 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 		}
 	} else {
 		about += fmt.Sprintf("No list of elements: %v\n", err)
+	}
+	log, err := d.readLog(ctx, driver, false)
+	for _, crash := range log.Crashes {
+		about += crash.String() + "\n"
+	}
+	switch {
+	case err != nil:
+		about += fmt.Sprintf("No log of the app: %v\n", err)
+	case log.Missing != "":
+		about += fmt.Sprintf("No log of the app: %s\n", log.Missing)
+	}
+	parts[3] = device.Artifact{
+		Name: "device.log", Title: "the log of the app", Data: []byte(devicelog.Text(log.Lines, MaxLog)), Text: true,
 	}
 	parts[0] = device.Artifact{Name: "device.txt", Title: "the device and the app in front", Data: []byte(about), Text: true}
 	return slices.DeleteFunc(parts, func(a device.Artifact) bool { return len(a.Data) == 0 })

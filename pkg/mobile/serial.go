@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -16,10 +17,11 @@ var errClosed = errors.New("the session has ended")
 
 // serial is a Driver that any goroutine may use: its methods run one after another.
 type serial struct {
-	driver Driver
-	slot   chan struct{}   // holds a value while a method runs
-	ctx    context.Context //nolint:containedctx // ends when the driver is closed
-	cancel context.CancelFunc
+	driver    Driver
+	connected time.Time
+	slot      chan struct{}   // holds a value while a method runs
+	ctx       context.Context //nolint:containedctx // ends when the driver is closed
+	cancel    context.CancelFunc
 	// closing closes the driver once, with closeErr.
 	closing  sync.Once
 	closeErr error
@@ -29,7 +31,7 @@ type serial struct {
 }
 
 func newSerial(ctx context.Context, d Driver) *serial {
-	s := &serial{driver: d, slot: make(chan struct{}, 1)}
+	s := &serial{driver: d, connected: time.Now(), slot: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	return s
 }
@@ -92,6 +94,16 @@ func (s *serial) ReadCells(ctx context.Context) (Screen, error) {
 			return reader.ReadCells(ctx)
 		}
 		return d.Read(ctx)
+	})
+}
+
+// ReadLog returns nothing for a device that is not a LogReader.
+func (s *serial) ReadLog(ctx context.Context, q LogQuery) (DeviceLog, error) {
+	return exclusive(ctx, s, func(ctx context.Context, d Driver) (DeviceLog, error) {
+		if reader, ok := d.(LogReader); ok {
+			return reader.ReadLog(ctx, q)
+		}
+		return DeviceLog{}, nil
 	})
 }
 

@@ -84,6 +84,7 @@ const (
 type Android struct {
 	App *app.Device
 
+	log     *androidLog
 	options AndroidOptions
 	adbd    *adbd.Device
 	also    []*adbd.Device // at other addresses
@@ -143,6 +144,8 @@ func StartAndroid(ctx context.Context, o AndroidOptions) (*Android, error) {
 	p.installations = map[int][]manifest{}
 	p.App.SetLocked(o.Lock != "")
 	p.App.SetAsleep(o.Lock != "")
+	p.log = newAndroidLog(p.Now)
+	p.App.OnProcess(p.log.processChanged)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	p.props["ro.serialno"] = "SIMULATED" + cmp.Or(o.Image, port)
 	p.ctx, p.cancel = context.WithCancelCause(ctx)

@@ -25,7 +25,7 @@ func commands() map[string]func(*call) int {
 		"exec": execCommand, "export": succeed,
 		"getprop": getprop, "grep": grep, "id": id, "ime": ime, "input": input, "kill": succeed, "logcat": logcat, "ls": ls, "mkdir": mkdir,
 		"monkey": monkey, "pgrep": pgrep, "pidof": pidof, "pm": pm, "ps": ps, "rm": rm, "screencap": screencap,
-		"setprop": setprop, "settings": settings, "sleep": succeed, "svc": svc, "test": testCommand, "touch": touch,
+		"setprop": setprop, "settings": settings, "sleep": succeed, "svc": svc, "tail": tail, "test": testCommand, "touch": touch,
 		"true": succeed, "uiautomator": uiautomator, "which": which, "whoami": whoami, "wm": wm,
 	}
 }
@@ -62,11 +62,6 @@ func which(c *call) int {
 	return 0
 }
 
-func date(c *call) int {
-	c.printf("2026-03-01T12:00:00+0000\n")
-	return 0
-}
-
 // grep searches its standard input for a text.
 func grep(c *call) int {
 	data, err := io.ReadAll(c.stdin)
@@ -81,15 +76,6 @@ func grep(c *call) int {
 		}
 	}
 	return status
-}
-
-// logcat writes a log of one line. Without -d it waits for more, until it is ended.
-func logcat(c *call) int {
-	c.printf("03-01 12:00:00.000  1200  1200 I SystemServer: this phone is simulated\n")
-	if !c.has("-d") && !c.has("-c") {
-		<-c.ctx.Done()
-	}
-	return 0
 }
 
 func getprop(c *call) int {
@@ -514,16 +500,16 @@ func testCommand(c *call) int {
 
 // processes returns the ids of the running apps by name.
 func (p *Android) processes() map[string]int {
-	all := map[string]int{"system_server": 1200, "com.example.launcher": 1400}
+	all := map[string]int{"system_server": systemPID, "com.example.launcher": 1400}
 	p.mu.Lock()
 	if p.server != nil {
 		all[serverApp] = 4100
 	}
 	names := slices.Sorted(maps.Keys(p.packages))
 	p.mu.Unlock()
-	for i, name := range names {
-		if p.App.Running(name) {
-			all[name] = 4200 + i
+	for _, name := range names {
+		if pid := p.log.pid(name); pid != 0 {
+			all[name] = pid
 		}
 	}
 	return all
@@ -539,11 +525,16 @@ func ps(c *call) int {
 }
 
 func pidof(c *call) int {
-	pid, ok := c.phone.processes()[c.last()]
-	if !ok {
+	var pids []string
+	for _, name := range c.args[1:] {
+		if pid, ok := c.phone.processes()[name]; ok {
+			pids = append(pids, strconv.Itoa(pid))
+		}
+	}
+	if pids == nil {
 		return 1
 	}
-	c.printf("%d\n", pid)
+	c.printf("%s\n", strings.Join(pids, " "))
 	return 0
 }
 

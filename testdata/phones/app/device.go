@@ -104,6 +104,8 @@ type Device struct {
 	asleep      bool // the screen is off
 	data        shopData
 	ui          shopUI
+	onProcess   func(app string, change ProcessChange)
+	hung        bool // the shop does not respond
 }
 
 // New returns a device that shows its home screen, with the app installed.
@@ -290,7 +292,9 @@ func (d *Device) touch(t Touch) string {
 	if act == nil {
 		return ""
 	}
-	act()
+	if !d.hung || w.Package != ShopID {
+		act()
+	}
 	return hit.Name()
 }
 
@@ -470,6 +474,9 @@ func (d *Device) start(app, url string, arguments []string) {
 	case ShopID:
 		d.startShop(cold, url)
 	}
+	if cold {
+		d.processChanged(app, ProcessStarted)
+	}
 }
 
 // Open opens a URL, in the app that handles it. It reports whether one does.
@@ -502,11 +509,17 @@ func (d *Device) Stop(app string) bool {
 	return d.stop(app)
 }
 
-func (d *Device) stop(app string) bool {
+func (d *Device) stop(app string) bool { return d.end(app, ProcessEnded) }
+
+// end ends the process of an app, and reports whether it ran.
+func (d *Device) end(app string, how ProcessChange) bool {
 	ran := d.running[app]
 	delete(d.running, app)
+	if ran {
+		d.processChanged(app, how)
+	}
 	if app == ShopID {
-		d.ui, d.prompt = shopUI{}, false
+		d.ui, d.prompt, d.hung = shopUI{}, false, false
 	}
 	if d.foreground == app {
 		d.goHome()

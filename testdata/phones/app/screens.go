@@ -277,7 +277,11 @@ func (d *Device) settingsScreen() *Element {
 		id := strings.ReplaceAll(name, " ", "_")
 		page.add(button(id, strings.ToUpper(name[:1])+name[1:], d.box(16, 200+i*64, -16, 56), func() { d.push(name) }))
 	}
-	return page.add(button("sign_out", "Sign out", d.box(16, 480, -16, 56), d.signOut))
+	return page.add(
+		button("sign_out", "Sign out", d.box(16, 480, -16, 56), d.signOut),
+		button("freeze", "Freeze", d.box(16, 676, -16, 56), d.freeze),
+		button("crash", "Crash", d.box(16, 738, -16, 56), d.crash),
+	)
 }
 
 func toggle(on bool) screen.Toggle {

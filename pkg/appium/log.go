@@ -1,0 +1,136 @@
+package appium
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/mobile/devicelog"
+	"github.com/trailblaze/trailblaze/pkg/webdriver"
+)
+
+// maxKept is how many bytes of a log are kept, the last ones.
+const maxKept = 16 << 20
+
+// keptLog is what a server has sent of a log. It sends each line once.
+type keptLog struct {
+	text   string
+	denied string // why the server does not send it; empty while that is not known
+}
+
+// update adds what the server has logged since it was asked before.
+func (k *keptLog) update(ctx context.Context, d *driver, kind string) error {
+	if k.denied != "" {
+		return nil
+	}
+	var entries []struct{ Message string }
+	what := "reading the log " + kind
+	err := d.refusal(what, d.Session.Read(ctx, what, func(ctx context.Context) error {
+		body := map[string]any{"type": kind}
+		err := d.Post(ctx, "/se/log", body, &entries)
+		if webdriver.Unknown(err) { // before Appium 2
+			err = d.Post(ctx, "/log", body, &entries)
+		}
+		return err
+	}))
+	if Answered(err) || isRefused(err) {
+		k.denied = err.Error()
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString(k.text)
+	for _, e := range entries {
+		b.WriteString(e.Message + "\n")
+	}
+	k.text = b.String()
+	if more := len(k.text) - maxKept; more > 0 {
+		_, k.text, _ = strings.Cut(k.text[more:], "\n")
+	}
+	return err
+}
+
+// ReadLog implements mobile.LogReader. Appium reads the buffers main, system and crash from the start of the session,
+// and first what was there before.
+func (d *androidDriver) ReadLog(ctx context.Context, q mobile.LogQuery) (mobile.DeviceLog, error) {
+	if err := d.log.update(ctx, d.driver, "logcat"); err != nil || d.log.denied != "" {
+		return mobile.DeviceLog{Missing: d.log.denied}, err
+	}
+	var text string
+	asked := time.Now()
+	err := d.query(ctx, "mobile: getDeviceTime", args{"format": "YYYY-MM-DD HH:mm:ss"}, &text)
+	now, parseErr := time.Parse(time.DateTime, text)
+	if isRefused(err) || Answered(err) || err == nil && parseErr != nil {
+		return mobile.DeviceLog{Missing: fmt.Sprintf("the time of the device is not known: %q %v", text, err)}, nil
+	}
+	if err != nil {
+		return mobile.DeviceLog{}, err
+	}
+	lines := since(devicelog.Logcat(d.log.text, now), now.Add(q.Since.Sub(asked)))
+	log := mobile.DeviceLog{Crashes: devicelog.Crashes(lines, q.Apps)}
+	for i, c := range log.Crashes {
+		log.Crashes[i].Time = asked.Add(c.Time.Sub(now))
+	}
+	if !q.Crashes {
+		log.Lines = devicelog.About(lines, q.Apps, nil)
+	}
+	return log, nil
+}
+
+// since returns the lines from a time on.
+func since(lines []devicelog.Line, start time.Time) []devicelog.Line {
+	for i, l := range lines {
+		if !l.Time.Before(start) {
+			return lines[i:]
+		}
+	}
+	return nil
+}
+
+// ReadLog implements mobile.LogReader. Appium reads the syslog from the start of the session.
+func (d *iosDriver) ReadLog(ctx context.Context, q mobile.LogQuery) (mobile.DeviceLog, error) {
+	if err := d.log.update(ctx, d.driver, "syslog"); err != nil {
+		return mobile.DeviceLog{}, err
+	}
+	log := mobile.DeviceLog{Missing: d.log.denied}
+	lines := devicelog.IOS(d.log.text)
+	state := 0
+	if q.Running != "" {
+		err := d.query(ctx, "mobile: queryAppState", args{"bundleId": q.Running}, &state)
+		if err != nil && !isRefused(err) && !Answered(err) {
+			return log, err
+		}
+	}
+	log.Crashes = IOSCrashes(lines, q, nil, state)
+	if !q.Crashes {
+		log.Lines = devicelog.AboutIOS(lines, q.Apps, nil)
+	}
+	return log, nil
+}
+
+// NotRunning is the state of an app that does not run, for WebDriverAgent and Appium.
+const NotRunning = 1
+
+// IOSCrashes returns the crashes of apps on iOS: those in the log, and that of the app that should run and does not,
+// whose time is now. names are those of the processes, as far as they are known.
+//
+// A log does not say on which clock its lines are, so that those before the last start of the app are told by its state:
+// while it runs, every crash was before that.
+func IOSCrashes(lines []devicelog.Line, q mobile.LogQuery, names []string, state int) []devicelog.Crash {
+	var all []devicelog.Crash
+	for _, app := range q.Apps {
+		c, logged := devicelog.IOSCrash(lines, app, names)
+		c.App, c.Time = app, time.Time{}
+		ended := app == q.Running && state == NotRunning
+		if ended {
+			c.Time, c.Ended = time.Now(), !logged
+		}
+		if logged || ended {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+var _, _ mobile.LogReader = (*androidDriver)(nil), (*iosDriver)(nil)

@@ -1,0 +1,155 @@
+package mobile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile/devicelog"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+)
+
+// LogReader is a Driver that can read what the device has logged.
+type LogReader interface {
+	// ReadLog returns what the device has logged of apps. Nothing of it is lost for a later call.
+	ReadLog(ctx context.Context, q LogQuery) (DeviceLog, error)
+}
+
+// LogQuery says which lines of the log are meant.
+type LogQuery struct {
+	Apps []string
+	// Since is when the first line was written, on the clock of this machine.
+	Since time.Time
+	// Running is the app that should run: the trail has started it and not ended it. Empty for none.
+	Running string
+	// Crashes asks for the crashes only, which takes less time.
+	Crashes bool
+}
+
+// DeviceLog is what a device has logged of apps.
+type DeviceLog struct {
+	Lines   []devicelog.Line  // oldest first; those of the apps and those about them
+	Missing string            // why there are no lines; empty if nothing keeps them from being read
+	Crashes []devicelog.Crash // oldest first. Their times are on the clock of this machine.
+}
+
+// MaxLog is the size in bytes of the longest log that is kept.
+const MaxLog = 4 << 20
+
+// crashes are what a session knows of the crashes of its apps.
+type crashes struct {
+	mu      sync.Mutex
+	apps    []string  // that calls have started
+	running string    // what should run; empty for no app
+	started time.Time // when that was started
+	starts  int       // number of starts
+	noted   map[string]bool
+}
+
+// willStart notes that an app is about to be started.
+func (c *crashes) willStart(app string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running, c.started = "", time.Now()
+	c.starts++
+	if !slices.Contains(c.apps, app) {
+		c.apps = append(c.apps, app)
+	}
+}
+
+// hasStarted notes that an app was started.
+func (c *crashes) hasStarted(app string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running = app
+}
+
+// mayEnd notes that an app is about to be ended.
+func (c *crashes) mayEnd(app string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running == app {
+		c.running = ""
+	}
+}
+
+// isNew reports whether a crash was not known, and notes it. A device may not say which process it was; then an app
+// crashes once after each start.
+func (c *crashes) isNew(crash devicelog.Crash) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := fmt.Sprint(crash.App, crash.ANR, crash.PID)
+	if crash.PID == 0 {
+		key += fmt.Sprint(" after start ", c.starts)
+	}
+	if c.noted[key] {
+		return false
+	}
+	if c.noted == nil {
+		c.noted = map[string]bool{}
+	}
+	c.noted[key] = true
+	return true
+}
+
+// query returns what is asked for: the apps of a session.
+func (c *crashes) query(s device.Session, since time.Time) LogQuery {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := LogQuery{Apps: slices.Clone(c.apps), Since: since, Running: c.running}
+	for _, app := range append(slices.Clip(s.AppIDs), s.AppID) {
+		if app != "" && !slices.Contains(q.Apps, app) {
+			q.Apps = append(q.Apps, app)
+		}
+	}
+	return q
+}
+
+// wasStartedAgain reports whether an app was started after a crash.
+func (c *crashes) wasStartedAgain(crash devicelog.Crash) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return crash.Time.Before(c.started)
+}
+
+// readLog reads what the device has logged since it was connected, and notes crashes that were not known. Without apps
+// nothing is read. It is not an error if the device has no log.
+func (d *phone) readLog(ctx context.Context, driver *serial, onlyCrashes bool) (DeviceLog, error) {
+	q := d.crashes.query(d.session, driver.connected)
+	q.Crashes = onlyCrashes
+	if len(q.Apps) == 0 {
+		return DeviceLog{Missing: "it is not known which app is under test"}, nil
+	}
+	log, err := driver.ReadLog(ctx, q)
+	for _, crash := range log.Crashes {
+		if d.crashes.isNew(crash) && d.session.Noted != nil {
+			d.session.Noted(map[bool]string{true: "anr", false: "crash"}[crash.ANR], crash.String())
+		}
+	}
+	return log, err
+}
+
+// explainCrash returns the result of a call that failed with a crash of the app: first, because it is the reason, or
+// last if the app was started again since.
+func (d *phone) explainCrash(ctx context.Context, r tool.Result) tool.Result {
+	if r.Kind == fault.InvalidArguments || d.driver == nil {
+		return r
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.limits.Response)
+	defer cancel()
+	log, err := d.readLog(ctx, d.driver, true)
+	if err != nil || len(log.Crashes) == 0 {
+		return r // that the log cannot be read is part of the evidence
+	}
+	last := log.Crashes[len(log.Crashes)-1]
+	if d.crashes.wasStartedAgain(last) {
+		r.Text += "\nearlier in the session " + last.String() + "; it was started again"
+	} else {
+		r.Text = last.String() + "\n" + r.Text
+	}
+	return r
+}

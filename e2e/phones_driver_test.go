@@ -141,6 +141,7 @@ func TestCommandsReachAnAndroidPhoneThroughAppium(t *testing.T) {
 	if p.App.Connected() {
 		t.Error("the phone is connected")
 	}
+	u.wantCrash(p)
 	u.must(u.driver.Clear(t.Context(), app.ShopID))
 	if p.App.SignedIn() {
 		t.Error("the app was not cleared")

@@ -64,7 +64,7 @@ func logcatLine(q mobile.LogQuery, since time.Time) string {
 // cutPIDs returns the processes that pidof has written, and what follows.
 func cutPIDs(out string) (pids []int, rest string) {
 	first, rest, _ := strings.Cut(out, "\n")
-	for _, word := range strings.Fields(first) {
+	for word := range strings.FieldsSeq(first) {
 		pid, err := strconv.Atoi(word)
 		if err != nil {
 			return nil, out // pidof writes nothing without a process

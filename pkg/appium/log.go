@@ -2,10 +2,10 @@ package appium
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/mobile/devicelog"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
@@ -27,7 +27,7 @@ func (k *keptLog) update(ctx context.Context, d *driver, kind string) error {
 	}
 	var entries []struct{ Message string }
 	what := "reading the log " + kind
-	err := d.refusal(what, d.Session.Read(ctx, what, func(ctx context.Context) error {
+	err := d.refusal(what, d.Read(ctx, what, func(ctx context.Context) error {
 		body := map[string]any{"type": kind}
 		err := d.Post(ctx, "/se/log", body, &entries)
 		if webdriver.Unknown(err) { // before Appium 2
@@ -60,12 +60,15 @@ func (d *androidDriver) ReadLog(ctx context.Context, q mobile.LogQuery) (mobile.
 	var text string
 	asked := time.Now()
 	err := d.query(ctx, "mobile: getDeviceTime", args{"format": "YYYY-MM-DD HH:mm:ss"}, &text)
-	now, parseErr := time.Parse(time.DateTime, text)
-	if isRefused(err) || Answered(err) || err == nil && parseErr != nil {
-		return mobile.DeviceLog{Missing: fmt.Sprintf("the time of the device is not known: %q %v", text, err)}, nil
+	if isRefused(err) || Answered(err) {
+		return mobile.DeviceLog{Missing: "the time of the device is not known: " + err.Error()}, nil
 	}
 	if err != nil {
 		return mobile.DeviceLog{}, err
+	}
+	now, err := time.Parse(time.DateTime, text)
+	if err != nil {
+		return mobile.DeviceLog{}, fault.New(fault.ProtocolError, "", "mobile: getDeviceTime: not a time: %q", text)
 	}
 	lines := since(devicelog.Logcat(d.log.text, now), now.Add(q.Since.Sub(asked)))
 	log := mobile.DeviceLog{Crashes: devicelog.Crashes(lines, q.Apps)}

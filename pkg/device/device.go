@@ -100,7 +100,7 @@ type Session struct {
 	Log    func(level, message, hint string)
 	Keep   func(Artifact) (path string, err error) // writes a file into the session's folder
 	// Noted reports something that happened on the device without a call that asked for it. kind is dialog, download,
-	// tab, crash or console. Nil if nobody reads it.
+	// tab, crash, anr or console. Nil if nobody reads it.
 	Noted  func(kind, text string)
 	Broken func(err error) // ends the session, because the device cannot be used any more
 	// Outcome returns how the session has ended, for a device cloud that shows that. It is called when the device is

@@ -159,7 +159,7 @@ type Evidence struct {
 
 // DeviceNoted is something that happened on the device without a call that asked for it.
 type DeviceNoted struct {
-	Kind string `json:"kind"` // dialog, download, tab, crash or console
+	Kind string `json:"kind"` // dialog, download, tab, crash, anr or console
 	Text string `json:"text"`
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/png"
 	"slices"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/mobile/devicelog"
@@ -43,21 +44,29 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 	} else {
 		about += fmt.Sprintf("No list of elements: %v\n", err)
 	}
+	var aboutLog string
+	parts[3], aboutLog = d.logEvidence(ctx, driver)
+	about += aboutLog
+	parts[0] = device.Artifact{Name: "device.txt", Title: "the device and the app in front", Data: []byte(about), Text: true}
+	return slices.DeleteFunc(parts, func(a device.Artifact) bool { return len(a.Data) == 0 })
+}
+
+// logEvidence returns the log of the app, without data if there is none, and what is said about it: crashes, and why there
+// is none.
+func (d *phone) logEvidence(ctx context.Context, driver *serial) (device.Artifact, string) {
 	log, err := d.readLog(ctx, driver, false)
+	var about strings.Builder
 	for _, crash := range log.Crashes {
-		about += crash.String() + "\n"
+		about.WriteString(crash.String() + "\n")
 	}
 	switch {
 	case err != nil:
-		about += fmt.Sprintf("No log of the app: %v\n", err)
+		fmt.Fprintf(&about, "No log of the app: %v\n", err)
 	case log.Missing != "":
-		about += fmt.Sprintf("No log of the app: %s\n", log.Missing)
+		fmt.Fprintf(&about, "No log of the app: %s\n", log.Missing)
 	}
-	parts[3] = device.Artifact{
-		Name: "device.log", Title: "the log of the app", Data: []byte(devicelog.Text(log.Lines, MaxLog)), Text: true,
-	}
-	parts[0] = device.Artifact{Name: "device.txt", Title: "the device and the app in front", Data: []byte(about), Text: true}
-	return slices.DeleteFunc(parts, func(a device.Artifact) bool { return len(a.Data) == 0 })
+	text := devicelog.Text(log.Lines, maxLog)
+	return device.Artifact{Name: "device.log", Title: "the log of the app", Data: []byte(text), Text: true}, about.String()
 }
 
 // whyBlack is why a screenshot is black.

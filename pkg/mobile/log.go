@@ -37,8 +37,8 @@ type DeviceLog struct {
 	Crashes []devicelog.Crash // oldest first. Their times are on the clock of this machine.
 }
 
-// MaxLog is the size in bytes of the longest log that is kept.
-const MaxLog = 4 << 20
+// maxLog is the size in bytes of the longest log that is kept.
+const maxLog = 4 << 20
 
 // crashes are what a session knows of the crashes of its apps.
 type crashes struct {

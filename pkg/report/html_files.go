@@ -95,10 +95,10 @@ func (h *HTML) read(shown *shownFile, file io.ReadSeeker, size int64) {
 	shown.Width, shown.Height = config.Width, config.Height
 }
 
-// readText fills in the beginning of a text, or the end of a server's log.
+// readText fills in the beginning of a text, or the end of a log.
 func (h *HTML) readText(shown *shownFile, file io.ReadSeeker, size int64) {
 	from, part := int64(0), "first"
-	if size > maxServerLog && isServerLog(shown.File) {
+	if size > maxServerLog && path.Ext(shown.File) == ".log" {
 		from, part = size-maxServerLog, "last"
 	}
 	data, err := readAt(file, from, min(size, maxServerLog))

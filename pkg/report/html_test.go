@@ -199,7 +199,9 @@ func TestPageShowsOnlyFilesOfSessionFolder(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "page.html"), []byte("<script>hacked</script>"))
 	writeFile(t, filepath.Join(dir, "large.png"), append(picture(t, 3, 2), make([]byte, maxPicture)...))
 	writeFile(t, filepath.Join(dir, "large.txt"), []byte(strings.Repeat("begin ", 20_000)))
-	writeFile(t, filepath.Join(dir, "subprocess_stderr_a.log"), []byte(strings.Repeat("x", maxServerLog)+"the end"))
+	for _, log := range []string{"subprocess_stderr_a.log", "device.log"} {
+		writeFile(t, filepath.Join(dir, log), []byte(strings.Repeat("x", maxServerLog)+"the end"))
+	}
 	if err := os.Symlink(filepath.Join(logs, "secret.txt"), filepath.Join(dir, "link.txt")); err != nil {
 		t.Fatal(err)
 	}
@@ -211,6 +213,7 @@ func TestPageShowsOnlyFilesOfSessionFolder(t *testing.T) {
 		"page.html":               {text: "<script>hacked</script>"},
 		"large.png":               {missing: "a picture that is too large for this page"},
 		"large.txt":               {text: strings.Repeat("begin ", 20_000)[:maxServerLog], note: "The first 64 KB of 117 KB.", link: "…"},
+		"device.log":              {text: strings.Repeat("x", maxServerLog-7) + "the end", note: "The last 64 KB of 64 KB.", link: "…"},
 		"subprocess_stderr_a.log": {text: strings.Repeat("x", maxServerLog-7) + "the end", note: "The last 64 KB of 64 KB.", link: "…"},
 		"../secret.txt":           {missing: "the file is not there, or cannot be read"},
 		"link.txt":                {missing: "the file is not there, or cannot be read"},

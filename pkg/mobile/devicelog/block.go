@@ -120,7 +120,7 @@ func java(messages, apps []string) (app, reason string) {
 func javaFrame(messages []string, own bool) string {
 	for _, m := range messages {
 		code, isFrame := strings.CutPrefix(m, "at ")
-		if isFrame && !(own && isLibrary(code)) {
+		if isFrame && (!own || !isLibrary(code)) {
 			return shorten(m)
 		}
 	}

@@ -165,14 +165,15 @@ func TestIOS(t *testing.T) {
 		}
 		return equal(shows(s, "Save"), true, nil)
 	}
+	const readJSON = `mobile: source {"excludedAttributes":"` + appium.UnusedAttributes + `","format":"json"}`
 	const back = `POST /actions {"actions":[{"actions":[{"duration":0,"origin":"viewport","type":"pointerMove","x":1,"y":422},{"button":0,"type":"pointerDown"},` +
 		`{"duration":300,"origin":"viewport","type":"pointerMove","x":292,"y":422},{"button":0,"type":"pointerUp"}],"id":"finger1","parameters":{"pointerType":"touch"},"type":"pointer"}]}`
 	runSteps(t, s, d, []step{
-		{"read", read, []string{`mobile: source {"format":"json"}`}},
+		{"read", read, []string{readJSON}},
 		{"enter", func(d mobile.Driver) error { return d.Press(ctx, mobile.Enter) }, []string{"GET /element/active", `POST /element/e1/value {"text":"\n","value":["\n"]}`}},
 		{"home", func(d mobile.Driver) error { return d.Press(ctx, mobile.Home) }, []string{`mobile: pressButton {"name":"home"}`}},
 		{"back", func(d mobile.Driver) error { return d.Press(ctx, mobile.Back) }, []string{back}},
-		{"hide keyboard that is not shown", func(d mobile.Driver) error { return d.HideKeyboard(ctx) }, []string{`mobile: source {"format":"json"}`}},
+		{"hide keyboard that is not shown", func(d mobile.Driver) error { return d.HideKeyboard(ctx) }, []string{readJSON}},
 		{
 			"launch", func(d mobile.Driver) error {
 				return d.Launch(ctx, mobile.Launch{App: appName, Stop: true, Clear: true, Permissions: map[string]string{"camera": "allow", "media-library": "deny"}, Arguments: map[string]any{"mode": "x"}})
@@ -192,7 +193,7 @@ func TestIOS(t *testing.T) {
 	})
 	s.set("mobile: source", failure(405, "unknown method", "Method is not implemented"))
 	runSteps(t, s, d, []step{
-		{"read as XML", read, []string{`mobile: source {"format":"json"}`, "GET /source"}},
+		{"read as XML", read, []string{readJSON, "GET /source"}},
 		{"read as XML again", read, []string{"GET /source"}},
 	})
 	if !strings.Contains(s.logs(), "the screen is read as XML") {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/mobile/source"
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -61,7 +62,7 @@ func (d *iosDriver) readSource(ctx context.Context) (source.Result, error) {
 
 func (d *iosDriver) sourceJSON(ctx context.Context) (json.RawMessage, error) {
 	var data json.RawMessage
-	err := d.query(ctx, "mobile: source", args{"format": "json"}, &data)
+	err := d.query(ctx, "mobile: source", args{"format": "json", "excludedAttributes": UnusedAttributes}, &data)
 	if err != nil || len(data) == 0 || data[0] != '"' {
 		return data, err
 	}
@@ -116,31 +117,60 @@ func (g *Gestures) Back(info mobile.Info) mobile.Finger {
 	}
 }
 
-// HideKeyboard returns the small swipe that hides a keyboard without a key for that. The screen must have been read.
-func (g *Gestures) HideKeyboard() mobile.Finger {
-	from := 60
-	if g.width > g.height {
-		from = 47
-	}
-	const by = 3
-	return mobile.Finger{
-		Path: []screen.Point{{X: g.width / 2, Y: g.height * from / 100}, {X: g.width / 2, Y: g.height * (from + by) / 100}},
-		Move: 50 * time.Millisecond,
-	}
-}
+// keyboardMotion is how long the keyboard may take to disappear after a drag that hides it.
+const keyboardMotion = 300 * time.Millisecond
 
-// HideKeyboard implements mobile.Driver.
-func (d *iosDriver) HideKeyboard(ctx context.Context) error {
+// HideKeyboard implements mobile.Driver for a device of iOS. dismiss asks WebDriverAgent to hide the keyboard, which it
+// can on an iPad. On an iPhone it would press nothing, look for 3 s, and fail. There a short drag above the keyboard hides
+// it in apps whose scroll view has a keyboardDismissMode.
+func (g *Gestures) HideKeyboard(ctx context.Context, d mobile.Driver, dismiss Caller) error {
 	s, err := d.Read(ctx)
 	if err != nil || s.Keyboard == nil {
 		return err
 	}
-	err = d.command(ctx, "mobile: hideKeyboard", nil, nil)
-	if Answered(err) {
-		return d.Touch(ctx, d.gestures.HideKeyboard())
+	if d.Info().Tablet {
+		if err := dismiss(ctx); !Answered(err) {
+			return err
+		}
 	}
-	return err
+	for _, drag := range g.dragsAbove(s.Keyboard.Top) {
+		if err := d.Touch(ctx, drag); err != nil {
+			return err
+		}
+		s, err := d.Read(ctx)
+		if err == nil && s.Keyboard != nil {
+			if err = act.Pause(ctx, keyboardMotion); err == nil {
+				s, err = d.Read(ctx)
+			}
+		}
+		if err != nil || s.Keyboard == nil {
+			return err
+		}
+	}
+	return mobile.ErrKeyboardStays
 }
+
+// dragsAbove returns the drags that may hide a keyboard with its upper edge at top, as Maestro makes them: up, and to the
+// side. They begin in the middle of the screen, or above the keyboard if it is there.
+func (g *Gestures) dragsAbove(top int) []mobile.Finger {
+	const by = 3 // percent
+	from := screen.Point{X: g.width / 2, Y: min(g.height/2, top-2*by*g.height/100)}
+	var drags []mobile.Finger
+	for _, to := range []screen.Point{{X: from.X, Y: from.Y - by*g.height/100}, {X: from.X - by*g.width/100, Y: from.Y}} {
+		drags = append(drags, mobile.Finger{Path: []screen.Point{from, to}, Move: 50 * time.Millisecond})
+	}
+	return drags
+}
+
+// HideKeyboard implements mobile.Driver.
+func (d *iosDriver) HideKeyboard(ctx context.Context) error {
+	return d.gestures.HideKeyboard(ctx, d, func(ctx context.Context) error {
+		return d.command(ctx, "mobile: hideKeyboard", nil, nil)
+	})
+}
+
+// Focus implements mobile.FocusReader.
+func (d *iosDriver) Focus(ctx context.Context) (*screen.Rect, error) { return d.FocusedArea(ctx) }
 
 // Launch implements mobile.Driver.
 func (d *iosDriver) Launch(ctx context.Context, l mobile.Launch) error {
@@ -200,6 +230,40 @@ func permissionNames(name string) []string {
 		return []string{"medialibrary"}
 	}
 	return []string{name}
+}
+
+// Clipboard implements mobile.Driver.
+func (d *iosDriver) Clipboard(ctx context.Context) (string, error) {
+	text, err := d.pasteboard().Read(ctx)
+	return text, d.refusal("reading the clipboard", err)
+}
+
+// SetClipboard implements mobile.Driver.
+func (d *iosDriver) SetClipboard(ctx context.Context, text string) error {
+	return d.refusal("setting the clipboard", d.pasteboard().Write(ctx, text))
+}
+
+func (d *iosDriver) pasteboard() Pasteboard {
+	product := ""
+	for _, capabilities := range []map[string]any{d.Capabilities(), d.options.request().AlwaysMatch} {
+		for _, name := range []string{"updatedWDABundleId", "appium:updatedWDABundleId"} {
+			if own, _ := capabilities[name].(string); own != "" {
+				product = own
+			}
+		}
+	}
+	return Pasteboard{
+		Get: func(ctx context.Context) (string, error) {
+			return d.ReadClipboard(ctx, "/appium/device/get_clipboard")
+		},
+		Set: func(ctx context.Context, text string) error {
+			return d.WriteClipboard(ctx, "/appium/device/set_clipboard", text)
+		},
+		Foreground: d.Foreground, Runner: RunnerOf(product),
+		Activate: func(ctx context.Context, app string) error {
+			return d.command(ctx, "mobile: activateApp", args{"bundleId": app}, nil)
+		},
+	}
 }
 
 // Stop implements mobile.Driver.

@@ -31,7 +31,7 @@ func Open(ctx context.Context, o Options) (mobile.Driver, error) {
 	changeSettings := func(ctx context.Context) error { return d.ChangeSettings(ctx, ServerSettings()) }
 	if o.Platform == mobile.IOS {
 		i := newIOSDriver(d)
-		opened, changeSettings = i, i.source.Prepare
+		opened, changeSettings = i, func(ctx context.Context) error { return i.source.Prepare(ctx, i.info) }
 	}
 	if err := d.prepare(ctx, changeSettings); err != nil {
 		return nil, errors.Join(err, d.Close(context.WithoutCancel(ctx)))

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
 
@@ -170,6 +172,30 @@ func (s *Session) Focused(ctx context.Context) (path string, err error) {
 		return "", NoFocus()
 	}
 	return path, err
+}
+
+// FocusedArea returns the bounds of the field that has the focus; nil without one.
+func (s *Session) FocusedArea(ctx context.Context) (*screen.Rect, error) {
+	field, err := s.Focused(ctx)
+	if errors.Is(err, ErrNoFocus) {
+		return nil, nil
+	}
+	var at struct{ X, Y, Width, Height float64 }
+	if err == nil {
+		err = s.Read(ctx, "read where the field is that has the focus", func(ctx context.Context) error {
+			return s.Get(ctx, field+"/rect", &at)
+		})
+	}
+	switch {
+	case Answered(err):
+		return nil, nil // it has gone meanwhile
+	case err != nil:
+		return nil, err
+	}
+	return &screen.Rect{
+		Left: int(math.Round(at.X)), Top: int(math.Round(at.Y)),
+		Right: int(math.Round(at.X + at.Width)), Bottom: int(math.Round(at.Y + at.Height)),
+	}, nil
 }
 
 // ReadClipboard returns the text of the clipboard, for which a server has a path.

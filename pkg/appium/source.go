@@ -3,6 +3,8 @@ package appium
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/mobile/source"
@@ -18,55 +20,76 @@ func ScreenOf(r source.Result) mobile.Screen {
 	return mobile.Screen{Tree: r.Tree, Keyboard: r.Keyboard}
 }
 
-// IOSSource reads the screen of iOS as JSON. It raises the setting snapshotMaxDepth once when parts may be missing.
+// UnusedAttributes are those that WebDriverAgent is asked to leave out of its source as JSON. It would ask the system for
+// some of them, element by element.
+const UnusedAttributes = "frame,nativeFrame,accessible,nativeAccessibilityElement,focused,minValue,maxValue"
+
+// IOSSource reads the screen of iOS as JSON, with as many levels as it has and the device can read.
 type IOSSource struct {
 	Source func(ctx context.Context) (json.RawMessage, error)
 	// Settings changes settings of WebDriverAgent.
 	Settings func(ctx context.Context, settings map[string]any) error
 	Log      func(level, message, hint string)
 
-	depth int
+	depth   int  // the index in depths
+	limited bool // the device could not read deeper
 }
 
-// iosSettings are the settings of WebDriverAgent: the caller waits itself, and dialogs of the system are in the source.
-func iosSettings(depth int) map[string]any {
-	return map[string]any{
-		"waitForIdleTimeout": 0, "animationCoolOffTimeout": 0, "respectSystemAlerts": true, "snapshotMaxDepth": depth,
-	}
+// maxLevels is the depth of the largest trees that are read.
+const maxLevels = 200
+
+// depths returns the values of the setting snapshotMaxDepth: its default, the largest that works also where the tree is
+// deeper, because XCTest fails at about 60 levels, and one for everything. A larger one takes longer.
+func depths() []int { return []int{50, 62, maxLevels} }
+
+// Prepare sends the settings for a device: the caller waits itself, and dialogs of the system are in the source. Which
+// app is shown is decided in the middle of the screen, where dialogs are, and not near its corner, where notifications
+// are. The point is that of the device as it is turned at the begin.
+func (s *IOSSource) Prepare(ctx context.Context, d mobile.Info) error {
+	return s.Settings(ctx, map[string]any{
+		"waitForIdleTimeout": 0, "animationCoolOffTimeout": 0, "respectSystemAlerts": true,
+		"activeAppDetectionPoint": fmt.Sprintf("%d,%d", d.Width/2, d.Height/2), maxDepth: depths()[0],
+	})
 }
 
-// The values of the setting snapshotMaxDepth: its default, and the one for a deeper tree, which takes longer.
-const (
-	normalDepth = 50
-	largeDepth  = 200
-)
+const maxDepth = "snapshotMaxDepth"
 
-// Prepare sends the settings.
-func (s *IOSSource) Prepare(ctx context.Context) error { return s.setDepth(ctx, normalDepth) }
-
-func (s *IOSSource) setDepth(ctx context.Context, depth int) error {
-	s.depth = depth
-	return s.Settings(ctx, iosSettings(depth))
+func (s *IOSSource) setDepth(ctx context.Context, index int) error {
+	s.depth = index
+	return s.Settings(ctx, map[string]any{maxDepth: depths()[index]})
 }
 
 // Read returns the source.
 func (s *IOSSource) Read(ctx context.Context) (json.RawMessage, error) {
 	data, err := s.Source(ctx)
-	if err != nil || s.depth != normalDepth || !isCut(data, s.depth) {
-		return data, err
-	}
-	err = s.setDepth(ctx, largeDepth)
-	if err == nil {
-		var whole json.RawMessage
-		if whole, err = s.Source(ctx); err == nil {
-			return whole, nil
+	for Answered(err) && s.depth > 0 && strings.Contains(err.Error(), "kAXError") { // it is deeper than those before
+		if err = s.limit(ctx, err); err == nil {
+			data, err = s.Source(ctx)
 		}
 	}
-	if !Answered(err) {
-		return nil, err
+	for err == nil && !s.limited && s.depth < len(depths())-1 && isCut(data, depths()[s.depth]) {
+		var deeper json.RawMessage
+		if err = s.setDepth(ctx, s.depth+1); err == nil {
+			deeper, err = s.Source(ctx)
+		}
+		if Answered(err) {
+			return data, s.limit(ctx, err)
+		}
+		data = deeper
 	}
-	s.Log("warn", "the screen has more levels than the device can read; the deepest are missing: "+err.Error(), "")
-	return data, s.setDepth(ctx, normalDepth+1) // not normalDepth, so that it is not raised again
+	return data, err
+}
+
+// limit goes back to the depth before, for the whole session, because of an error.
+func (s *IOSSource) limit(ctx context.Context, cause error) error {
+	if !s.limited {
+		s.Log("warn", "the screen has more levels than the device can read; the deepest are missing: "+cause.Error(), "")
+	}
+	s.limited = true
+	if err := s.setDepth(ctx, s.depth-1); !Answered(err) {
+		return err
+	}
+	return nil // the server refuses settings
 }
 
 // isCut reports whether a JSON source is as deep as the setting snapshotMaxDepth allows, so that parts may be missing.

@@ -18,7 +18,7 @@ func ServerSettings() map[string]any {
 		"waitForIdleTimeout": 0, "waitForSelectorTimeout": 0, "actionAcknowledgmentTimeout": 0,
 		"scrollAcknowledgmentTimeout": 0, "keyInjectionDelay": 0,
 		"allowInvisibleElements": true, "simpleBoundsCalculation": true, "enableMultiWindows": true,
-		"includeA11yActionsInPageSource": true, "includeExtrasInPageSource": true, "snapshotMaxDepth": largeDepth,
+		"includeA11yActionsInPageSource": true, "includeExtrasInPageSource": true, "snapshotMaxDepth": maxLevels,
 		"enableNotificationListener": true,
 	}
 }

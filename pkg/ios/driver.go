@@ -13,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/mobile/source"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
 
@@ -20,6 +21,8 @@ import (
 type driver struct {
 	*appium.Session
 	info      mobile.Info
+	phone     bool       // it is a phone, and not a simulator somewhere
+	runner    string     // the app in which WebDriverAgent runs
 	simulator *simulator // nil for a phone, and without simctl
 	app       string     // to install on the simulator; empty for none, and when that was done
 	source    appium.IOSSource
@@ -51,8 +54,9 @@ func (b *backend) connect(ctx context.Context, s device.Session, release func())
 			Session: session, Server: "WebDriverAgent at " + b.wda.client.URL(), Explain: b.wda.explain,
 			Hint: "restart WebDriverAgent if it has crashed, or end the other program that has started a session: it has one at a time",
 		},
-		info: mobile.Info{ID: b.options.udid, Product: product(status), Tablet: strings.EqualFold(status.Device, ipad)},
-		app:  b.options.app, limits: b.limits, log: s.Log, release: release,
+		info:   mobile.Info{ID: b.options.udid, Product: product(status), Tablet: strings.EqualFold(status.Device, ipad)},
+		runner: appium.RunnerOf(status.Build.Product),
+		app:    b.options.app, limits: b.limits, log: s.Log, release: release,
 	}
 	d.source = appium.IOSSource{Source: d.sourceJSON, Settings: d.ChangeSettings, Log: s.Log}
 	if err := d.prepare(ctx, b.options); err != nil {
@@ -62,11 +66,11 @@ func (b *backend) connect(ctx context.Context, s device.Session, release func())
 }
 
 func (d *driver) prepare(ctx context.Context, o options) error {
-	err := d.source.Prepare(ctx)
-	if err == nil {
-		d.info.Width, d.info.Height, err = d.ReadSize(ctx)
+	var err error
+	if d.info.Width, d.info.Height, err = d.ReadSize(ctx); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := d.source.Prepare(ctx, d.info); err != nil {
 		return err
 	}
 	var about struct{ IsSimulator bool }
@@ -76,6 +80,7 @@ func (d *driver) prepare(ctx context.Context, o options) error {
 	if appium.Answered(err) {
 		return nil // an older WebDriverAgent, whose device counts as a phone
 	}
+	d.phone = !about.IsSimulator
 	if err == nil && about.IsSimulator {
 		d.simulator, err = findSimulator(ctx, o, d.limits)
 	}
@@ -100,7 +105,7 @@ func (d *driver) Read(ctx context.Context) (mobile.Screen, error) {
 
 func (d *driver) sourceJSON(ctx context.Context) (data json.RawMessage, err error) {
 	err = d.Session.Read(ctx, "read the screen", func(ctx context.Context) error {
-		return d.Get(ctx, "/source?format=json", &data)
+		return d.Get(ctx, "/source?format=json&excluded_attributes="+appium.UnusedAttributes, &data)
 	})
 	return data, err
 }
@@ -152,16 +157,13 @@ func (d *driver) Press(ctx context.Context, key mobile.Key) error {
 
 // HideKeyboard implements mobile.Driver.
 func (d *driver) HideKeyboard(ctx context.Context) error {
-	s, err := d.Read(ctx)
-	if err != nil || s.Keyboard == nil {
-		return err
-	}
-	err = d.post(ctx, "hide the keyboard", "/wda/keyboard/dismiss", nil)
-	if appium.Answered(err) {
-		return d.Touch(ctx, d.gestures.HideKeyboard())
-	}
-	return err
+	return d.gestures.HideKeyboard(ctx, d, func(ctx context.Context) error {
+		return d.post(ctx, "hide the keyboard", "/wda/keyboard/dismiss", nil)
+	})
 }
+
+// Focus implements mobile.FocusReader.
+func (d *driver) Focus(ctx context.Context) (*screen.Rect, error) { return d.FocusedArea(ctx) }
 
 // Launch implements mobile.Driver.
 func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
@@ -243,7 +245,7 @@ func (d *driver) setPermission(ctx context.Context, app, name, state string) err
 		appium.LogNoPermissions(d.log, app, "that is possible only on a simulator of this machine")
 		return nil
 	case state == "unset" && known: // of the app in front, which this ends
-		if err := d.post(ctx, "start "+app, "/wda/apps/activate", map[string]any{"bundleId": app}); err != nil {
+		if err := d.activate(ctx, app); err != nil {
 			return err
 		}
 		return d.post(ctx, "reset the permission "+name, "/wda/resetAppAuth", map[string]any{"resource": resource})
@@ -293,7 +295,22 @@ func (d *driver) Clipboard(ctx context.Context) (string, error) {
 	if d.simulator != nil {
 		return d.simulator.runOn(ctx, "pbpaste")
 	}
-	return d.ReadClipboard(ctx, "/wda/getPasteboard")
+	return d.pasteboard().Read(ctx)
+}
+
+func (d *driver) pasteboard() appium.Pasteboard {
+	return appium.Pasteboard{
+		Get: func(ctx context.Context) (string, error) { return d.ReadClipboard(ctx, "/wda/getPasteboard") },
+		Set: func(ctx context.Context, text string) error {
+			return d.WriteClipboard(ctx, "/wda/setPasteboard", text)
+		},
+		Foreground: d.Foreground, Activate: d.activate, Runner: d.runner, Phone: d.phone,
+	}
+}
+
+// activate brings an app to the front.
+func (d *driver) activate(ctx context.Context, app string) error {
+	return d.post(ctx, "start "+app, "/wda/apps/activate", map[string]any{"bundleId": app})
 }
 
 // SetClipboard implements mobile.Driver.
@@ -302,7 +319,7 @@ func (d *driver) SetClipboard(ctx context.Context, text string) error {
 		_, err := d.simulator.run(ctx, text, "pbcopy", d.simulator.udid)
 		return err
 	}
-	return d.WriteClipboard(ctx, "/wda/setPasteboard", text)
+	return d.pasteboard().Write(ctx, text)
 }
 
 // SetNetwork implements mobile.Driver.

@@ -145,25 +145,62 @@ func TestNothingBehindADialogIsTouched(t *testing.T) {
 	}
 }
 
-func TestKeyboardWithoutAKeyToHideIt(t *testing.T) {
+// dismisses counts the requests to hide the keyboard.
+func dismisses(p *phones.IPhone) int {
+	return requests(p, "/wda/keyboard/dismiss")
+}
+
+// requests counts the requests with a path that ends with end.
+func requests(p *phones.IPhone, end string) (count int) {
+	for _, r := range p.Requests() {
+		if strings.HasSuffix(r, end) {
+			count++
+		}
+	}
+	return count
+}
+
+func TestKeyboardIsHiddenWithoutWaiting(t *testing.T) {
 	t.Parallel()
-	p, err := phones.StartIPhone(t.Context(), phones.IPhoneOptions{KeyboardStays: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	d, _ := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
-	p.App.Show(app.Order)
-	if err := d.Touch(t.Context(), mobile.Finger{Path: []screen.Point{{X: 100, Y: 320}}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.HideKeyboard(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	touches := p.App.Touches()
-	last := touches[len(touches)-1].Fingers[0].Path
-	if diff := cmp.Diff([]screen.Point{{X: 195, Y: 506}, {X: 195, Y: 531}}, last); diff != "" {
-		t.Errorf("the gesture (-want +got):\n%s", diff)
+	up, sideways := []screen.Point{{X: 195, Y: 422}, {X: 195, Y: 397}}, []screen.Point{{X: 195, Y: 422}, {X: 184, Y: 422}}
+	for _, tt := range []struct {
+		name      string
+		options   phones.IPhoneOptions
+		drags     [][]screen.Point
+		dismisses int
+		stays     bool
+	}{
+		{"by a drag up", phones.IPhoneOptions{}, [][]screen.Point{up}, 0, false},
+		{"by a drag to the side", phones.IPhoneOptions{App: app.Options{HidesSideways: true}}, [][]screen.Point{up, sideways}, 0, false},
+		{"not at all", phones.IPhoneOptions{App: app.Options{KeyboardStays: true}}, [][]screen.Point{up, sideways}, 0, true},
+		{"by the key of an iPad", phones.IPhoneOptions{Tablet: true}, nil, 1, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := startPhoneWith(t, tt.options)
+			d, _ := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+			p.App.Show(app.Order)
+			if err := d.Touch(t.Context(), mobile.Finger{Path: []screen.Point{{X: 100, Y: 320}}}); err != nil {
+				t.Fatal(err)
+			}
+			err := d.HideKeyboard(t.Context())
+			if stays := errors.Is(err, mobile.ErrKeyboardStays); stays != tt.stays || err != nil && !stays || p.App.KeyboardShown() != tt.stays {
+				t.Errorf("%v; the keyboard is shown: %t", err, p.App.KeyboardShown())
+			}
+			var drags [][]screen.Point
+			for _, touch := range p.App.Touches()[1:] {
+				drags = append(drags, touch.Fingers[0].Path)
+			}
+			if diff := cmp.Diff(tt.drags, drags); diff != "" {
+				t.Errorf("drags (-want +got):\n%s", diff)
+			}
+			if n := dismisses(p); n != tt.dismisses {
+				t.Errorf("WebDriverAgent was asked %d times to hide the keyboard", n)
+			}
+			if wrong := p.App.WrongTouches(); wrong > 0 {
+				t.Errorf("touches: %+v", p.App.Touches())
+			}
+		})
 	}
 }
 
@@ -223,12 +260,16 @@ func TestDeepTreeRaisesTheDepthOnce(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name     string
-		deepFail bool
+		levels   int // of the tree
+		readable int // levels that the device can read
 		settings []float64
 		want     string
 	}{
-		{"that the device can read", false, []float64{50, 200}, ""},
-		{"that it cannot read", true, []float64{50, 200, 51}, "the screen has more levels than the device can read"},
+		{"that fits", 49, 200, []float64{50}, ""},
+		{"a little deeper", 60, 62, []float64{50, 62}, ""},
+		{"much deeper", 100, 200, []float64{50, 62, 200}, ""},
+		{"that it can read in part", 100, 62, []float64{50, 62, 200, 62}, "the screen has more levels than the device can read"},
+		{"that it cannot read deeper", 100, 50, []float64{50, 62, 50}, "the screen has more levels than the device can read"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -237,15 +278,17 @@ func TestDeepTreeRaisesTheDepthOnce(t *testing.T) {
 			p.SetIntercept(func(w http.ResponseWriter, r *http.Request) bool {
 				switch {
 				case strings.HasSuffix(r.URL.Path, "/appium/settings"):
-					var body struct{ Settings map[string]float64 }
+					var body struct {
+						Settings struct{ SnapshotMaxDepth float64 }
+					}
 					_ = json.NewDecoder(r.Body).Decode(&body)
-					depths = append(depths, body.Settings["snapshotMaxDepth"])
+					depths = append(depths, body.Settings.SnapshotMaxDepth)
 					fmt.Fprint(w, `{"value": {}}`)
-				case strings.HasSuffix(r.URL.Path, "/source") && tt.deepFail && depths[len(depths)-1] == 200:
+				case strings.HasSuffix(r.URL.Path, "/source") && int(depths[len(depths)-1]) > tt.readable:
 					w.WriteHeader(http.StatusInternalServerError)
-					fmt.Fprint(w, `{"value": {"error": "unknown error", "message": "kAXErrorIllegalArgument"}}`)
+					fmt.Fprint(w, `{"value": {"error": "unknown error", "message": "Error kAXErrorIllegalArgument getting snapshot for element"}}`)
 				case strings.HasSuffix(r.URL.Path, "/source"):
-					depth := min(60, int(depths[len(depths)-1]))
+					depth := min(tt.levels, int(depths[len(depths)-1]))
 					fmt.Fprintf(w, `{"value": %s%s}`, strings.Repeat(`{"type": "Other", "rect": {"x": 0, "y": 0, "width": 9, "height": 9}, "children": [`, depth-1)+
 						`{"type": "Button", "label": "[deep]"}`, strings.Repeat("]}", depth-1))
 				default:

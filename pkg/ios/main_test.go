@@ -51,7 +51,14 @@ func newTestBackend(t *testing.T, values map[string]string, env ...string) *back
 // startPhone starts a simulated iPhone. Requests to WebDriverAgent that it does not know fail the test.
 func startPhone(t *testing.T) *phones.IPhone {
 	t.Helper()
-	p, err := phones.StartIPhone(t.Context(), phones.IPhoneOptions{App: app.Options{NoPrompt: true}})
+	return startPhoneWith(t, phones.IPhoneOptions{})
+}
+
+// startPhoneWith is startPhone for a phone that does not ask for permissions.
+func startPhoneWith(t *testing.T, o phones.IPhoneOptions) *phones.IPhone {
+	t.Helper()
+	o.App.NoPrompt = true
+	p, err := phones.StartIPhone(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func (d *phone) assertVisible(ctx context.Context, t target, a device.Arguments)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	s, want := d.search(t), "visible"
+	s, want := d.searchOnScreen(t), "visible"
 	s.checksText = expected == nil
 	if expected != nil {
 		want = "as expected"
@@ -97,6 +97,7 @@ func (d *phone) assertVisible(ctx context.Context, t target, a device.Arguments)
 	if err != nil {
 		return tool.Result{}, err
 	}
+	d.noteDoubt(o.Element)
 	if expected != nil {
 		return success("%s is visible with text %s", d.among(o.Found, o.Count, t), expected), nil
 	}
@@ -237,7 +238,7 @@ func waitUntilGone(ctx context.Context, d *phone, t target, a device.Arguments) 
 // waitUntilGone waits until no element of a target is visible. The error is that of an assertion, or about a selector
 // that could never match here.
 func (d *phone) waitUntilGone(ctx context.Context, t target, limit time.Duration) error {
-	s := &gone{d.search(t)}
+	s := &gone{d.searchOnScreen(t)}
 	s.settle = true // what an action brings may not be there yet
 	a := s.action("gone", limit, nil)
 	a.Screen = s
@@ -258,5 +259,8 @@ func (s *gone) Observe(ctx context.Context, _ time.Duration) (act.Observation[*f
 		return act.Observation[*found]{Ready: true}, nil
 	}
 	o.Ready, o.Reason, o.Held = false, "it is visible", nil
+	if o.Element.doubted {
+		o.Reason = "it is on the screen and nothing else is in its place, although iOS reports that it is not visible"
+	}
 	return o, nil
 }

@@ -64,7 +64,7 @@ func dragTo(ctx context.Context, d *phone, a device.Arguments) (tool.Result, err
 	}
 	fromEnd, toEnd := dragEnd(a, "from"), dragEnd(a, "to")
 	toEnd.Located, d.located = d.located, nil
-	from.cells = from.cells || to.cells // both are resolved on one screen
+	from.cells, from.focus = from.cells || to.cells, from.focus || to.focus // both are resolved on one screen
 	seen, err := d.withElement(ctx, from, "ready to be dragged", limit, centre, func(ctx context.Context, e *found) error {
 		fromEnd.Located = d.located
 		end, err := onto.placeOn(ctx, e.screen)

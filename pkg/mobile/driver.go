@@ -5,6 +5,7 @@ package mobile
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -41,7 +42,8 @@ type Driver interface {
 	Type(ctx context.Context, text string) error
 	// Press presses a key.
 	Press(ctx context.Context, key Key) error
-	// HideKeyboard hides the on-screen keyboard if one is shown. It changes nothing else.
+	// HideKeyboard hides the on-screen keyboard if one is shown. It changes nothing else. The error is ErrKeyboardStays if
+	// it was still shown after all attempts.
 	HideKeyboard(ctx context.Context) error
 
 	// Launch starts an app.
@@ -76,6 +78,15 @@ type CellReader interface {
 	// screen changed meanwhile. A screen without them says why in the tree's Unavailable.
 	ReadCells(ctx context.Context) (Screen, error)
 }
+
+// FocusReader is a Driver whose tree does not say which field the keyboard types into.
+type FocusReader interface {
+	// Focus returns the bounds of that field, in the unit of the tree; nil without one.
+	Focus(ctx context.Context) (*screen.Rect, error)
+}
+
+// ErrKeyboardStays says that a device does not hide its on-screen keyboard.
+var ErrKeyboardStays = errors.New("the keyboard stays on the screen")
 
 // Info describes a device.
 type Info struct {

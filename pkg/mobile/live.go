@@ -28,6 +28,9 @@ func (d *phone) view(ctx context.Context, o device.ViewOptions) (v device.View, 
 		return d.peek(ctx, driver, o)
 	}
 	now, err := d.readSettledOn(ctx, driver)
+	if err == nil {
+		now, err = driver.withFocus(ctx, now)
+	}
 	if err != nil {
 		return v, err
 	}

@@ -190,7 +190,7 @@ func findMatches(ctx context.Context, d *phone, t target, a device.Arguments) (t
 
 // matches returns the elements of a target on a screen that is at rest, for programs.
 func (d *phone) matches(ctx context.Context, t target) ([]map[string]any, error) {
-	now, err := d.read(ctx, true, t.cells)
+	now, err := d.read(ctx, true, t)
 	if err == nil {
 		err = now.Tree.Check(t.selector)
 	}

@@ -20,6 +20,8 @@ type found struct {
 	part   screen.Rect  // what the screen and what scrolls leave of it
 	point  screen.Point // where it is touched
 	behind string       // the app in front of its window, whose window takes all touches
+	// doubted says that the device reports it as not visible, although it is on the screen and nothing else is there.
+	doubted bool
 }
 
 // condition is something that has to hold of an element.
@@ -46,6 +48,15 @@ type search struct {
 // search returns the search for an element that has to be visible, and that conditions have to hold of.
 func (d *phone) search(t target, conditions ...condition) *search {
 	return &search{phone: d, target: t, conditions: append([]condition{{Name: "visible", Check: hiddenBecause}}, conditions...)}
+}
+
+// searchOnScreen is search for an element that has to be where people see it, whatever iOS reports.
+func (d *phone) searchOnScreen(t target, conditions ...condition) *search {
+	s := d.search(t, conditions...)
+	if d.options.Platform == IOS {
+		s.conditions[0].Check = notSeenBecause
+	}
+	return s
 }
 
 // touchable returns the conditions of an element that is to be touched at a point. where returns the point, or why
@@ -93,13 +104,51 @@ const toast = "android.widget.Toast"
 // centre is where an element is touched: in the middle of what is visible of it, beside the bars of iOS.
 func centre(e *found) (screen.Point, string) { return e.besideBars().Centre(), "" }
 
+// reportedHidden is the reason for an element that the device reports as not visible.
+const reportedHidden = "it is there, but the device reports that it is not visible"
+
 // hiddenBecause returns why an element is not visible, "" if it is. It sets the visible part.
 func hiddenBecause(e *found) string {
+	reason := outsideBecause(e)
+	if e.node.Hidden {
+		return reportedHidden
+	}
+	return reason
+}
+
+// notSeenBecause is hiddenBecause for iOS, which reports some elements as not visible that people see, such as those of
+// Flutter. One that is on the screen counts as visible if nothing else that is visible is in its place.
+func notSeenBecause(e *found) string {
+	reason := outsideBecause(e)
+	if reason != "" || !e.node.Hidden {
+		return reason
+	}
+	if e.underOthers() {
+		return reportedHidden
+	}
+	e.doubted = true
+	return ""
+}
+
+// underOthers reports whether something that is visible, and is neither around the element nor in it, is in the middle of
+// its visible part. What only holds others shows nothing itself, and a keyboard can be hidden.
+func (e *found) underOthers() bool {
+	tree, at := e.screen.Tree, e.part.Centre()
+	if e.screen.Keyboard != nil && e.screen.Keyboard.Contains(at) {
+		return false
+	}
+	return slices.ContainsFunc(tree.Nodes(), func(n *screen.Node) bool {
+		empty := len(n.Children) > 0 && n.Name() == "" && n.Content() == "" && !isBar(n) && !isDialog(n)
+		return !n.Hidden && !empty && n.Bounds != nil && n.Bounds.Contains(at) && n != e.node &&
+			!slices.Contains(tree.Descendants(n), e.node) && !slices.Contains(tree.Descendants(e.node), n)
+	})
+}
+
+// outsideBecause returns why an element is not on the screen, "" if it is. It sets the visible part.
+func outsideBecause(e *found) string {
 	part, ok := e.screen.Tree.VisiblePart(e.node)
 	e.part = part
 	switch {
-	case e.node.Hidden:
-		return "it is there, but the device reports that it is not visible"
 	case e.node.Class != nil && *e.node.Class == toast:
 		return ""
 	case e.node.Bounds == nil:
@@ -137,7 +186,7 @@ func (s *search) Observe(ctx context.Context, _ time.Duration) (act.Observation[
 	}
 	if o.Reason == underKeyboard && !s.hid {
 		s.hid = true
-		if err := s.phone.hideKeyboard(ctx); err != nil {
+		if err := s.phone.tryHideKeyboard(ctx); err != nil {
 			return o, err
 		}
 		s.before, start = nil, time.Now()
@@ -197,7 +246,7 @@ func describe(e *found) string { return e.node.String() }
 // find reads the screen and returns the elements that match, best first.
 func (s *search) find(ctx context.Context) (list []*found, err error) {
 	settle := s.settle || s.target.ref != "" // a reference is not waited for
-	if s.last, err = s.phone.read(ctx, settle, s.target.cells); err != nil {
+	if s.last, err = s.phone.read(ctx, settle, s.target); err != nil {
 		return nil, err
 	}
 	if s.front = ""; s.stable {
@@ -206,17 +255,24 @@ func (s *search) find(ctx context.Context) (list []*found, err error) {
 	return s.resolve(ctx)
 }
 
-// read returns what is on the screen, when it has come to rest if settle is set, with rows and columns if cells is set.
-func (d *phone) read(ctx context.Context, settle, cells bool) (Screen, error) {
+// read returns what is on the screen, when it has come to rest if settle is set, with the rows and columns and the focus
+// that are needed to find a target.
+func (d *phone) read(ctx context.Context, settle bool, t target) (now Screen, err error) {
 	if settle {
-		if now, err := d.readSettled(ctx); err != nil || !cells {
-			return now, err
-		}
+		now, err = d.readSettled(ctx)
 	}
-	if cells {
-		return d.driver.ReadCells(ctx)
+	switch {
+	case err != nil:
+		return now, err
+	case t.cells:
+		now, err = d.driver.ReadCells(ctx)
+	case !settle:
+		now, err = d.driver.Read(ctx)
 	}
-	return d.driver.Read(ctx)
+	if err != nil || !t.focus {
+		return now, err
+	}
+	return d.driver.withFocus(ctx, now)
 }
 
 // covering returns the app in front if windows of other apps are behind its own, "" if not. A dialog of the system,
@@ -269,17 +325,24 @@ func (s *search) resolve(ctx context.Context) ([]*found, error) {
 		slices.SortStableFunc(list, byPlace)
 		return list, nil
 	}
-	slices.SortStableFunc(list, func(a, b *found) int { return trueLast(s.unsuitable(a), s.unsuitable(b)) })
+	slices.SortStableFunc(list, func(a, b *found) int { return s.unsuitable(a) - s.unsuitable(b) })
 	return list, nil
 }
 
-// unsuitable reports whether another match is better: one that is visible, and for an assertion one that all conditions
-// hold of.
-func (s *search) unsuitable(e *found) bool {
+// unsuitable returns 0 for an element that is visible, and for an assertion one that all conditions hold of, 1 for one
+// whose visibility is in doubt, and 2 for the others.
+func (s *search) unsuitable(e *found) int {
+	conditions := s.conditions
 	if s.stable {
-		return hiddenBecause(e) != ""
+		conditions = conditions[:1]
 	}
-	return slices.ContainsFunc(s.conditions, func(c condition) bool { return c.Check(e) != "" })
+	switch {
+	case slices.ContainsFunc(conditions, func(c condition) bool { return c.Check(e) != "" }):
+		return 2
+	case e.doubted:
+		return 1
+	}
+	return 0
 }
 
 // byPlace orders elements by top and left; those without bounds come last.

@@ -329,7 +329,7 @@ func (s *scrolling) Observe(ctx context.Context, wait time.Duration) (act.Observ
 	o.Waited = true
 	if s.last.Keyboard != nil && !s.hid { // the finger would touch its keys
 		s.hid = true
-		return o, s.phone.hideKeyboard(ctx)
+		return o, s.phone.tryHideKeyboard(ctx)
 	}
 	s.shown = shown
 	s.scrolls++

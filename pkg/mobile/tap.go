@@ -142,13 +142,21 @@ func (d *phone) withElement(
 	ctx context.Context, t target, want string, limit time.Duration, where func(*found) (screen.Point, string),
 	perform func(context.Context, *found) error,
 ) (string, error) {
-	s := d.search(t, d.touchable(where)...)
+	s := d.searchOnScreen(t, d.touchable(where)...)
 	s.stable = true
 	o, err := s.action(want, limit, perform).Do(ctx)
 	if err != nil {
 		return "", err
 	}
+	d.noteDoubt(o.Element)
 	return d.among(o.Found, o.Count, t), nil
+}
+
+// noteDoubt notes that an element was taken as visible which iOS does not report as such.
+func (d *phone) noteDoubt(e *found) {
+	if e.doubted {
+		d.notes = append(d.notes, "iOS reports that it is not visible; it is on the screen, and nothing else is in its place")
+	}
 }
 
 // among returns an element in words. If it is the first of several, it says so and notes it.

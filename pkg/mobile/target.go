@@ -17,6 +17,7 @@ type target struct {
 	ref      string // e12
 	unique   bool   // exactly one element must match
 	cells    bool   // rows and columns are needed to find it
+	focus    bool   // the focus is needed to find it
 	enabled  *bool  // what the element must be; nil for any
 }
 
@@ -40,7 +41,10 @@ func (p Platform) targetCheck(read func(e elements, a device.Arguments) (target,
 }
 
 func bySelector(s *screen.Selector) target {
-	return target{selector: s, words: act.Selector{Text: s.String()}, cells: s.NamesCells()}
+	return target{
+		selector: s, words: act.Selector{Text: s.String()},
+		cells: s.Names(screen.CellKeys()...), focus: s.Names("focused"),
+	}
 }
 
 // withIndex returns the target with an index, or unchanged if the index is 0, as for the first of several.

@@ -87,11 +87,13 @@ func (d *phone) enter(ctx context.Context, text string, a device.Arguments) (too
 		return tool.Result{}, err
 	}
 	if a.Flag("hideKeyboardAfter", true) {
-		if err := d.hideKeyboard(ctx); err != nil {
-			return tool.Result{}, err
+		err = d.hideKeyboard(ctx)
+		if errors.Is(err, ErrKeyboardStays) {
+			d.notes = append(d.notes, err.Error())
+			err, note = nil, note+"; "+err.Error()
 		}
 	}
-	return success("entered %d characters into %s%s", utf8.RuneCountInString(text), f, note), nil
+	return success("entered %d characters into %s%s", utf8.RuneCountInString(text), f, note), err
 }
 
 // field is the field that has the focus. Its node is nil if the device does not report it.
@@ -134,15 +136,28 @@ func (d *phone) awaitFocus(ctx context.Context, limit time.Duration) (field, err
 	if known := fault.As(err); known != nil && isNotFound(err) {
 		known.Hint = "tap the field first"
 	}
+	if err == nil && o.Element.node == nil {
+		d.notes = append(d.notes, "the device does not report the field that has the focus, so what it shows was not checked")
+	}
 	return o.Element, err
 }
 
 // focusSearch looks for the field that has the focus. It implements act.Screen.
-type focusSearch struct{ phone *phone }
+type focusSearch struct {
+	phone  *phone
+	missed bool // the device was asked for the field, and said nothing of the screen that was read before
+}
 
 // Observe implements act.Screen.
 func (s *focusSearch) Observe(ctx context.Context, _ time.Duration) (act.Observation[field], error) {
+	driver := s.phone.driver
 	now, err := s.phone.readSettled(ctx)
+	if err == nil {
+		now, err = driver.withFocus(ctx, now)
+	}
+	if err == nil && now.Keyboard != nil && focusedNode(now.Tree) == nil && driver.asksForFocus() && !s.missed {
+		s.missed, err = true, act.ErrChanged // the keyboard moves fields
+	}
 	if err != nil {
 		return act.Observation[field]{}, err
 	}
@@ -336,20 +351,43 @@ func hideKeyboard(ctx context.Context, d *phone, _ device.Arguments) (tool.Resul
 	return success("the keyboard is hidden"), d.hideKeyboard(ctx)
 }
 
-// hideKeyboard hides the keyboard if one is shown, and waits until it is gone, but not for long.
+// hideKeyboard hides the keyboard if one is shown, and waits until it is gone, but not for long. The error of one that
+// stays wraps ErrKeyboardStays.
 func (d *phone) hideKeyboard(ctx context.Context) error {
-	if err := d.driver.HideKeyboard(ctx); err != nil {
+	err := d.driver.HideKeyboard(ctx)
+	if errors.Is(err, ErrKeyboardStays) {
+		return keyboardStays()
+	}
+	if err != nil {
 		return err
 	}
 	for end := time.Now().Add(d.limits.Keyboard); ; {
 		now, err := d.driver.Read(ctx)
-		if err != nil || now.Keyboard == nil || time.Now().After(end) {
+		if err != nil || now.Keyboard == nil {
 			return err
+		}
+		if time.Now().After(end) {
+			return keyboardStays()
 		}
 		if err := act.Pause(ctx, d.limits.Poll); err != nil {
 			return err
 		}
 	}
+}
+
+func keyboardStays() error {
+	return &fault.Error{
+		Kind: fault.ToolFailed, Cause: ErrKeyboardStays, Message: ErrKeyboardStays.Error(),
+		Hint: "tap a button that hides it, such as Done, or press ENTER; hideKeyboardAfter: false leaves it",
+	}
+}
+
+// tryHideKeyboard is hideKeyboard for a caller that goes on with a keyboard that stays.
+func (d *phone) tryHideKeyboard(ctx context.Context) error {
+	if err := d.hideKeyboard(ctx); !errors.Is(err, ErrKeyboardStays) {
+		return err
+	}
+	return nil
 }
 
 func pressKey(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {

@@ -92,10 +92,10 @@ func (s *Selector) Blocks() []*Block {
 // CellKeys returns the keys of androidAccessibility for rows and columns.
 func CellKeys() []string { return []string{"collectionItemRowIndex", "collectionItemColumnIndex"} }
 
-// NamesCells reports whether s or one of its relations has a condition on a row or a column.
-func (s *Selector) NamesCells() bool {
+// Names reports whether s or one of its relations has a condition with one of some keys, in any driver block.
+func (s *Selector) Names(keys ...string) bool {
 	return slices.ContainsFunc(s.Blocks(), func(b *Block) bool {
-		return slices.ContainsFunc(CellKeys(), func(key string) bool { return b.condition(key) != nil })
+		return slices.ContainsFunc(keys, func(key string) bool { return b.condition(key) != nil })
 	})
 }
 

@@ -23,6 +23,7 @@ type Status struct {
 	} `json:"os"`
 	Build struct {
 		Version string `json:"version"`
+		Product string `json:"productBundleIdentifier"` // of WebDriverAgent
 	} `json:"build"`
 	SessionID string `json:"-"` // of the session that runs, if the server can have only one; else empty
 }

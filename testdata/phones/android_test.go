@@ -123,14 +123,20 @@ func (s *webDriver) set(name string, value any) {
 }
 
 // tap is the body of a tap at a point.
-func tap(p screen.Point) map[string]any {
+func tap(p screen.Point) map[string]any { return drag(p) }
+
+// drag moves a finger from point to point.
+func drag(path ...screen.Point) map[string]any {
+	var steps []any
+	for i, p := range path {
+		steps = append(steps, map[string]any{"type": "pointerMove", "duration": 50 * min(i, 1), "x": p.X, "y": p.Y})
+		if i == 0 {
+			steps = append(steps, map[string]any{"type": "pointerDown", "button": 0}, map[string]any{"type": "pause", "duration": 50})
+		}
+	}
 	return map[string]any{"actions": []any{map[string]any{
-		"type": "pointer", "id": "finger1", "parameters": map[string]any{"pointerType": "touch"}, "actions": []any{
-			map[string]any{"type": "pointerMove", "duration": 0, "x": p.X, "y": p.Y},
-			map[string]any{"type": "pointerDown", "button": 0},
-			map[string]any{"type": "pause", "duration": 50},
-			map[string]any{"type": "pointerUp", "button": 0},
-		},
+		"type": "pointer", "id": "finger1", "parameters": map[string]any{"pointerType": "touch"},
+		"actions": append(steps, map[string]any{"type": "pointerUp", "button": 0}),
 	}}}
 }
 

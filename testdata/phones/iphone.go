@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
@@ -12,8 +13,24 @@ import (
 // IPhoneOptions describe a simulated iPhone.
 type IPhoneOptions struct {
 	App app.Options
-	// KeyboardStays makes WebDriverAgent refuse to hide the keyboard, as it does on iPhones where no key hides it.
-	KeyboardStays bool
+	// Tablet makes it an iPad, where WebDriverAgent hides the keyboard by its last key.
+	Tablet bool
+	// Simulator makes WebDriverAgent say that it runs in a simulator, where every app may use the pasteboard.
+	Simulator bool
+	// AppAtPoint says that the active app, whose elements the source has, is the one at the point of the setting
+	// activeAppDetectionPoint (WebDriverAgentLib/Utilities/FBActiveAppDetectionPoint.m), and not the one in front. Which
+	// of several apps XCTest lists is not known.
+	AppAtPoint bool
+	// NotVisible are the ids or labels of elements that are reported as not visible although they are, as XCTest does for
+	// some (appium#19863; WebDriverAgentLib/Categories/XCUIElement+FBIsVisible.m).
+	NotVisible []string
+	// Levels is how many more levels the tree has around the content of each window, as those of React Native. One branch
+	// has Levels more, without content: XCTest fails with kAXErrorIllegalArgument when it is to read more than 62 levels of
+	// a tree that has them.
+	Levels int
+	// DismissWait is how long an iPhone looks whether the keyboard is gone before WebDriverAgent says that it does not
+	// know how to hide it; 0 stands for 3 s (WebDriverAgentLib/Categories/XCUIApplication+FBHelpers.m).
+	DismissWait time.Duration
 	// Address is where WebDriverAgent listens; empty stands for a free port of 127.0.0.1.
 	Address string
 }

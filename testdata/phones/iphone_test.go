@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/testdata/phones"
@@ -36,14 +37,17 @@ func startIPhone(t *testing.T, o phones.IPhoneOptions) (*phones.IPhone, *webDriv
 
 func TestSignInThroughWebDriverAgent(t *testing.T) {
 	t.Parallel()
-	p, s := startIPhone(t, phones.IPhoneOptions{})
+	p, s := startIPhone(t, phones.IPhoneOptions{DismissWait: time.Millisecond})
 	tapAt := func(x, y int) { s.call("POST", s.session+"/actions", tap(screen.Point{X: x, Y: y})) }
 	tapAt(195, 208)
 	s.call("POST", s.session+"/wda/keys", map[string]any{"value": strings.Split(app.Email, "")})
 	tapAt(195, 288)
 	s.call("POST", s.session+"/element/active/value", map[string]any{"value": []string{app.Password}})
 	tapAt(195, 628) // the keyboard covers the button
-	s.call("POST", s.session+"/wda/keyboard/dismiss", map[string]any{})
+	if _, status, err := s.try("POST", s.session+"/wda/keyboard/dismiss", map[string]any{}); err != nil || status != http.StatusBadRequest {
+		t.Errorf("the keyboard of an iPhone is dismissed: %d %v", status, err)
+	}
+	s.call("POST", s.session+"/actions", drag(screen.Point{X: 195, Y: 422}, screen.Point{X: 195, Y: 397}))
 	tapAt(195, 628)
 	if !p.App.SignedIn() || p.App.WrongTouches() != 1 {
 		t.Fatalf("touches: %+v", p.App.Touches())
@@ -93,6 +97,11 @@ func TestWebDriverAgentAndApps(t *testing.T) {
 		t.Errorf("screenshot: %v %v", config, err)
 	}
 	content := base64.StdEncoding.EncodeToString([]byte(app.Characters))
+	s.call("POST", "/wda/setPasteboard", map[string]any{"content": content})
+	if got := s.call("POST", "/wda/getPasteboard", map[string]any{}); got != "" {
+		t.Errorf("clipboard behind another app: %v", got)
+	}
+	s.call("POST", s.session+"/wda/apps/activate", map[string]any{"bundleId": phones.RunnerID})
 	s.call("POST", "/wda/setPasteboard", map[string]any{"content": content})
 	if got := s.call("POST", "/wda/getPasteboard", map[string]any{}); got != content {
 		t.Errorf("clipboard: %v", got)

@@ -121,10 +121,9 @@ func withoutUnimportant(nodes []*screen.Node) []*screen.Node {
 	return kept
 }
 
-// iosScreen returns the app in front with its windows, as XCTest shows them. An alert of the system is in an app of its
+// iosScreen returns the active app with its windows, as XCTest shows them. An alert of the system is in an app of its
 // own.
-func iosScreen(windows []app.Window, width, height int) wire.Screen {
-	front := activeWindow(windows)
+func iosScreen(windows []app.Window, front app.Window, width, height int) wire.Screen {
 	name := iosAppName(front.Package)
 	full := screen.Rect{Right: width, Bottom: height}
 	root := iosNode("Application", &app.Element{Label: name, Bounds: full})

@@ -226,6 +226,14 @@ func (s *webDriver) number(name string) int {
 	return 0
 }
 
+// text returns a setting that is a text.
+func (s *webDriver) text(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, _ := s.settings[name].(string)
+	return text
+}
+
 func (s *webDriver) setIntercept(i Intercept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,10 +1,13 @@
 package phones
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +20,7 @@ import (
 // wdaSettings are the settings of WebDriverAgent with their defaults.
 func wdaSettings() map[string]any {
 	return map[string]any{
-		"acceptAlertButtonSelector": "", "accessibilityDeadline": 0, "activeAppDetectionPoint": "64,64",
+		"acceptAlertButtonSelector": "", "accessibilityDeadline": 0, "activeAppDetectionPoint": "78,78", // a fifth of the short side
 		"animationCoolOffTimeout": 2, "autoClickAlertSelector": "", "boundElementsByIndex": false,
 		"defaultActiveApplication": "auto", "defaultAlertAction": "", "dismissAlertButtonSelector": "",
 		"elementResponseAttributes": "type,label", "enforceCustomSnapshots": false,
@@ -40,8 +43,8 @@ func (p *IPhone) routes() {
 		"ready": true, "message": "WebDriverAgent is ready to accept commands", "state": "success",
 		"os":     map[string]any{"name": "iOS", "version": "17.4", "sdkVersion": "17.4", "testmanagerdVersion": 65535},
 		"ios":    map[string]any{"ip": "127.0.0.1"},
-		"build":  map[string]any{"time": "Mar  1 2026 12:00:00", "productBundleIdentifier": "com.facebook.WebDriverAgentRunner"},
-		"device": "iphone",
+		"build":  map[string]any{"time": "Mar  1 2026 12:00:00", "productBundleIdentifier": runnerProduct},
+		"device": p.kind(),
 	}))
 	s.handle("POST /session", p.newSession)
 	s.handle("DELETE /session/{session}", s.do(func() { s.setSession("") }))
@@ -63,6 +66,10 @@ func (p *IPhone) anywhere() map[string]func(*request) (any, error) {
 	s, device := p.webDriver, p.App
 	width, height := device.Size()
 	size := map[string]int{"width": width, "height": height}
+	idiom := 0 // of a phone
+	if p.options.Tablet {
+		idiom = 1
+	}
 	return map[string]func(*request) (any, error){
 		"GET /source":            p.source,
 		"GET /screenshot":        p.screenshot,
@@ -73,15 +80,13 @@ func (p *IPhone) anywhere() map[string]func(*request) (any, error) {
 		"GET /wda/activeAppInfo": p.activeApp,
 		"GET /wda/device/info": value(map[string]any{
 			"currentLocale": "en_US", "timeZone": "Etc/UTC", "name": "iPhone", "model": "iPhone", "uuid": "SIMULATED-1",
-			"userInterfaceIdiom": 0, "userInterfaceStyle": "light", "isSimulator": false, "thermalState": 0,
+			"userInterfaceIdiom": idiom, "userInterfaceStyle": "light", "isSimulator": p.options.Simulator, "thermalState": 0,
 		}),
-		"GET /wda/locked":      value(false),
-		"POST /wda/lock":       s.do(func() {}),
-		"POST /wda/unlock":     s.do(func() {}),
-		"POST /wda/homescreen": s.do(func() { device.Press(app.KeyHome) }),
-		"POST /wda/getPasteboard": func(*request) (any, error) {
-			return base64.StdEncoding.EncodeToString([]byte(device.Clipboard())), nil
-		},
+		"GET /wda/locked":         value(false),
+		"POST /wda/lock":          s.do(func() {}),
+		"POST /wda/unlock":        s.do(func() {}),
+		"POST /wda/homescreen":    s.do(func() { device.Press(app.KeyHome) }),
+		"POST /wda/getPasteboard": p.getPasteboard,
 		"POST /wda/setPasteboard": p.setPasteboard,
 		"GET /alert/text":         p.alertText,
 		"POST /alert/accept":      func(r *request) (any, error) { return nil, answerAlert(device, r.text("name"), true) },
@@ -170,23 +175,96 @@ func (p *IPhone) sessionInfo() any {
 	return map[string]any{
 		"sessionId": p.webDriver.sessionID(),
 		"capabilities": map[string]any{
-			"device": "iphone", "browserName": " ", "sdkVersion": "17.4", "CFBundleIdentifier": p.App.FrontWindow(),
+			"device": p.kind(), "browserName": " ", "sdkVersion": "17.4", "CFBundleIdentifier": p.App.FrontWindow(),
 		},
 	}
 }
 
 func (p *IPhone) source(r *request) (any, error) {
 	query := r.URL.Query()
-	width, height := p.App.Size()
-	shown := iosScreen(p.App.Read(), width, height)
+	shown, err := p.screen(p.App.Read())
+	if err != nil {
+		return nil, err
+	}
 	switch format := query.Get("format"); format {
 	case "json":
-		return json.RawMessage(wire.WDAJSON(shown)), nil
+		return json.RawMessage(wire.WDAJSON(shown, strings.Split(query.Get("excluded_attributes"), ",")...)), nil
 	case "", "xml":
 		return string(wire.WDAXML(shown, query.Get("scope"))), nil
 	default:
 		return nil, invalidArgument("Unknown source format '%s'. Only xml, json source formats are supported.", format)
 	}
+}
+
+// screen returns windows as the source has them.
+func (p *IPhone) screen(windows []app.Window) (wire.Screen, error) {
+	width, height := p.App.Size()
+	s := iosScreen(windows, p.activeWindow(windows), width, height)
+	root := s.Windows[0].Root
+	for _, n := range screen.NewTree(root, width, height).Nodes() {
+		if slices.Contains(p.options.NotVisible, iosName(n)) {
+			n.Hidden = true
+		}
+	}
+	if p.options.Levels > 0 {
+		for _, window := range root.Children {
+			content, empty := window.Children, []*screen.Node(nil)
+			for range p.options.Levels {
+				empty = []*screen.Node{container(window, empty)}
+			}
+			content = append(content, empty...)
+			for range p.options.Levels {
+				content = []*screen.Node{container(window, content)}
+			}
+			window.Children = content
+		}
+	}
+	depth := p.webDriver.number("snapshotMaxDepth")
+	if depth > maxLevels && levels(root) > maxLevels {
+		return s, errors.New("Error kAXErrorIllegalArgument getting snapshot for element")
+	}
+	cut(root, depth)
+	return s, nil
+}
+
+// maxLevels is how many levels XCTest can read.
+const maxLevels = 62
+
+func container(window *screen.Node, children []*screen.Node) *screen.Node {
+	class := "Other"
+	return &screen.Node{Class: &class, Bounds: window.Bounds, Children: children}
+}
+
+func levels(n *screen.Node) int {
+	deepest := 0
+	for _, child := range n.Children {
+		deepest = max(deepest, levels(child))
+	}
+	return deepest + 1
+}
+
+// cut leaves some levels of a tree.
+func cut(n *screen.Node, levels int) {
+	if levels <= 1 {
+		n.Children = nil
+	}
+	for _, child := range n.Children {
+		cut(child, levels-1)
+	}
+}
+
+// activeWindow returns the window of the active app.
+func (p *IPhone) activeWindow(windows []app.Window) app.Window {
+	if p.options.AppAtPoint {
+		var at screen.Point
+		_, err := fmt.Sscanf(p.webDriver.text("activeAppDetectionPoint"), "%d,%d", &at.X, &at.Y)
+		for _, w := range slices.Backward(windows) {
+			if err == nil && w.Kind != app.KeyboardWindow && w.Root.Bounds.Contains(at) {
+				return w
+			}
+		}
+	}
+	return activeWindow(windows)
 }
 
 func (p *IPhone) screenshot(*request) (any, error) {
@@ -195,7 +273,7 @@ func (p *IPhone) screenshot(*request) (any, error) {
 }
 
 func (p *IPhone) activeApp(*request) (any, error) {
-	id := p.App.FrontWindow()
+	id := p.activeWindow(p.App.Look()).Package
 	return map[string]any{
 		"pid": 4200, "bundleId": id, "name": iosAppName(id), "processArguments": map[string]any{"args": []any{}, "env": map[string]any{}},
 	}, nil
@@ -211,8 +289,36 @@ func (p *IPhone) setPasteboard(r *request) (any, error) {
 	if err != nil {
 		return nil, invalidArgument("Cannot decode the pasteboard content from base64")
 	}
-	p.App.SetClipboard(string(text))
-	return nil, nil
+	if p.mayUsePasteboard() {
+		p.App.SetClipboard(string(text))
+	}
+	return nil, nil // also when iOS has dropped it: WebDriverAgentLib/Utilities/FBPasteboard.m
+}
+
+func (p *IPhone) getPasteboard(*request) (any, error) {
+	if !p.mayUsePasteboard() {
+		return "", nil
+	}
+	return base64.StdEncoding.EncodeToString([]byte(p.App.Clipboard())), nil
+}
+
+// mayUsePasteboard reports whether iOS lets WebDriverAgent use the pasteboard: on a phone only while its app is in
+// front (appium-xcuitest-driver docs/guides/clipboard.md).
+func (p *IPhone) mayUsePasteboard() bool {
+	return p.options.Simulator || p.App.Foreground() == RunnerID
+}
+
+// RunnerID is the app in which WebDriverAgent runs. Xcode adds the last part to the id that /status names.
+const RunnerID = runnerProduct + ".xctrunner"
+
+const runnerProduct = "com.facebook.WebDriverAgentRunner"
+
+// kind returns what WebDriverAgent calls the device.
+func (p *IPhone) kind() string {
+	if p.options.Tablet {
+		return "ipad"
+	}
+	return "iphone"
 }
 
 func (p *IPhone) alertText(*request) (any, error) {
@@ -238,12 +344,19 @@ func (p *IPhone) openURL(r *request) (any, error) {
 	return nil, nil
 }
 
-func (p *IPhone) dismissKeyboard(*request) (any, error) {
-	if p.options.KeyboardStays && p.App.KeyboardShown() {
-		return nil, invalidState("The keyboard on iPhone cannot be dismissed because of a known XCTest issue. Try to dismiss " +
-			"it in the way supported by your application under test.")
+// dismissKeyboard presses the last key of an iPad's keyboard, and nothing on an iPhone, as
+// WebDriverAgentLib/Categories/XCUIApplication+FBHelpers.m does: none of its keys has one of the names.
+func (p *IPhone) dismissKeyboard(r *request) (any, error) {
+	if p.options.Tablet {
+		p.App.HideKeyboard()
 	}
-	p.App.HideKeyboard()
+	for end := time.Now().Add(cmp.Or(p.options.DismissWait, 3*time.Second)); p.App.KeyboardShown(); {
+		if time.Now().After(end) || r.Context().Err() != nil {
+			return nil, invalidState("Did not know how to dismiss the keyboard. Try to dismiss it in the way supported by your " +
+				"application under test.")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	return nil, nil
 }
 
@@ -272,7 +385,7 @@ func (p *IPhone) resetAppAuth(r *request) (any, error) {
 
 // installed reports whether an app is on the phone.
 func (p *IPhone) installed(id string) bool {
-	return id == app.ShopID || id == app.BrowserID || strings.HasPrefix(id, "com.apple.")
+	return id == app.ShopID || id == app.BrowserID || id == RunnerID || strings.HasPrefix(id, "com.apple.")
 }
 
 func notInstalled(id string) string {
@@ -435,8 +548,9 @@ func iosName(n *screen.Node) string {
 }
 
 func (p *IPhone) nodes() []*screen.Node {
+	windows := p.App.Look()
 	width, height := p.App.Size()
-	return screen.NewTree(iosScreen(p.App.Look(), width, height).Windows[0].Root, width, height).Nodes()
+	return screen.NewTree(iosScreen(windows, p.activeWindow(windows), width, height).Windows[0].Root, width, height).Nodes()
 }
 
 // node returns the element of a reference.

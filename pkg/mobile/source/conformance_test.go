@@ -74,7 +74,10 @@ func formats() []format {
 			write: func(s wire.Screen) []byte { return wire.UIAutomator2(s, all()) },
 		},
 		{name: "uiautomator dump", platform: "android", write: wire.Dump, read: source.Dump, refused: 10, differ: 1, lost: lostByDump, visibleOnly: true},
-		{name: "WebDriverAgent JSON", platform: "ios", write: wire.WDAJSON, read: source.WDAJSON, lost: lostByRecordings},
+		{
+			name: "WebDriverAgent JSON", platform: "ios", read: source.WDAJSON, refused: 1, lost: lostByRecordings,
+			write: func(s wire.Screen) []byte { return wire.WDAJSON(s) },
+		},
 		{
 			name: "WebDriverAgent XML", platform: "ios", read: source.WDAXML, refused: 1, lost: lostByWDAXML,
 			write: func(s wire.Screen) []byte { return wire.WDAXML(s, "AppiumAUT") },
@@ -217,15 +220,14 @@ func lostByDump(n *screen.Node) {
 	n.Hint, n.PaneTitle, n.InputType, n.DrawingOrder, n.Heading, n.Unimportant, n.Editable = nil, nil, 0, 0, false, false, false
 }
 
-// lostByRecordings removes what recordings of iOS do not have.
+// lostByRecordings removes what recordings of iOS do not have, and the focus, for which WebDriverAgent is asked apart.
 func lostByRecordings(n *screen.Node) {
 	n.Class, n.Value, n.UniqueID, n.Editable, n.Password, n.Heading = nil, nil, nil, false, false, false
-	n.DrawingOrder = 0
+	n.DrawingOrder, n.Focused = 0, false
 }
 
 func lostByWDAXML(n *screen.Node) {
 	lostByRecordings(n)
-	n.Focused = false
 	if n.ID == nil {
 		n.ID = n.Label
 	}

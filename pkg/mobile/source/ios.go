@@ -31,7 +31,7 @@ func WDAJSON(data []byte, o Options) (Result, error) {
 }
 
 // WDAXML reads the XML of WebDriverAgent, also as Appium passes it on. It does not distinguish the identifier of an
-// element from its label where it has only one of them, and does not have the focus.
+// element from its label where it has only one of them.
 func WDAXML(data []byte, o Options) (Result, error) {
 	if len(data) > maxBytes {
 		return Result{}, unreadableError(webDriverAgent, data, "it has more than %d MiB", maxBytes>>20)
@@ -61,7 +61,6 @@ type wdaElement struct {
 	PlaceholderValue wdaValue     `json:"placeholderValue"`
 	Enabled          wdaValue     `json:"isEnabled"`
 	Visible          wdaValue     `json:"isVisible"`
-	Focused          wdaValue     `json:"isFocused"`
 	Traits           wdaValue     `json:"traits"`
 	CustomActions    wdaValue     `json:"customActions"`
 	Rect             wdaRect      `json:"rect"`
@@ -130,8 +129,6 @@ func wdaOf(e *element) *wdaElement {
 			out.Enabled = v
 		case "visible":
 			out.Visible = v
-		case "focused":
-			out.Focused = v
 		case "traits":
 			out.Traits = v
 		case "customActions":
@@ -179,7 +176,7 @@ type iosReader struct {
 	nodes    int
 	keyboard *screen.Rect
 	// What some element had.
-	focus, traits, customActions bool
+	traits, customActions bool
 }
 
 func (r *iosReader) node(e *wdaElement, depth int) (*screen.Node, error) {
@@ -190,7 +187,6 @@ func (r *iosReader) node(e *wdaElement, depth int) (*screen.Node, error) {
 	case depth >= maxDepth:
 		return nil, fmt.Errorf("its elements are nested more than %d deep", maxDepth)
 	}
-	r.focus = r.focus || e.Focused.reported
 	r.traits = r.traits || e.Traits.reported
 	r.customActions = r.customActions || e.CustomActions.reported
 	n := newNode(e)
@@ -215,7 +211,7 @@ func newNode(e *wdaElement) *screen.Node {
 		Class: &e.Type, ID: e.RawIdentifier.notBlank(), Label: e.Label.notBlank(), Hint: e.PlaceholderValue.notBlank(),
 		Bounds: e.Rect.bounds(),
 		States: screen.States{
-			Disabled: e.Enabled.equalsBool(false), Hidden: e.Visible.equalsBool(false), Focused: e.Focused.equalsBool(true),
+			Disabled: e.Enabled.equalsBool(false), Hidden: e.Visible.equalsBool(false),
 			Selected: e.hasTrait("Selected"), Heading: e.hasTrait("Header"),
 		},
 	}
@@ -282,18 +278,17 @@ func whole(f float64) int {
 	return int(math.Round(max(-limit, min(limit, f))))
 }
 
-// unavailable returns the keys of selectors that this source cannot answer, with the reasons.
+// unavailable returns the keys of selectors that this source cannot answer, with the reasons. What it calls focused is
+// the focus of a remote control or of keys for navigation, and not the field that the keyboard types into.
 func (r *iosReader) unavailable() map[string]string {
 	const never, missing = "WebDriverAgent does not report it", "WebDriverAgent did not report it; use its JSON source"
 	out := map[string]string{}
 	for _, key := range []string{"roleRegex", "subroleRegex", "titleRegex"} {
 		out[string(screen.IOSAxe)+"."+key] = never
 	}
+	out[string(screen.IOSMaestro)+".focused"] = "the page source of WebDriverAgent does not have the focus of the keyboard"
 	if !r.customActions {
 		out[string(screen.IOSAxe)+".customAction"] = missing
-	}
-	if !r.focus {
-		out[string(screen.IOSMaestro)+".focused"] = missing
 	}
 	if !r.traits {
 		out[string(screen.IOSMaestro)+".selected"] = missing

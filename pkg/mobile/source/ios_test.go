@@ -50,7 +50,7 @@ func TestEveryPropertyOfWDAJSON(t *testing.T) {
 		},
 		`{"type":"TextField","label":"Mail","value":"a@b.c","placeholderValue":"Email","isFocused":"1"}`: {
 			Class: new("TextField"), Label: new("Mail"), Value: new("a@b.c"), Text: new("a@b.c"), Hint: new("Email"), Role: "textbox",
-			States: screen.States{Editable: true, Focused: true},
+			States: screen.States{Editable: true},
 		},
 		`{"type":"SecureTextField","value":"•••"}`: {
 			Class: new("SecureTextField"), Value: new("•••"), Text: new("•••"), Role: "textbox",
@@ -75,7 +75,7 @@ func TestEveryPropertyOfWDAJSON(t *testing.T) {
 			Class: new("Other"), States: screen.States{Disabled: true, Hidden: true},
 		},
 		`{"type":"Other","isEnabled":false,"isVisible":false,"isFocused":true}`: {
-			Class: new("Other"), States: screen.States{Disabled: true, Hidden: true, Focused: true},
+			Class: new("Other"), States: screen.States{Disabled: true, Hidden: true},
 		},
 		`{"type":"Cell","customActions":"Delete, Archive"}`: {
 			Class: new("Cell"), Role: "listitem", Details: screen.Details{CustomActions: []string{"Delete", "Archive"}},
@@ -130,7 +130,7 @@ func TestWhatWebDriverAgentDoesNotReportIsRefused(t *testing.T) {
 	never := []string{"roleRegex", "subroleRegex", "titleRegex"}
 	json := wdaJSON(t, `{"type":"Other"}`)
 	assertUnavailable(t, "JSON", json, screen.IOSAxe, never)
-	assertUnavailable(t, "JSON", json, screen.IOSMaestro)
+	assertUnavailable(t, "JSON", json, screen.IOSMaestro, []string{"focused"})
 	xml, err := source.WDAXML([]byte(`<XCUIElementTypeOther traits="" />`), source.Options{})
 	if err != nil {
 		t.Fatal(err)

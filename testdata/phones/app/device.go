@@ -73,6 +73,11 @@ type Options struct {
 	LoadingReads int
 	// NoPrompt leaves the prompt for notifications out.
 	NoPrompt bool
+	// KeyboardStays says that no drag hides the keyboard of iOS, as on screens without a scroll view that has a
+	// keyboardDismissMode. HidesSideways says that only a drag to the side does.
+	KeyboardStays, HidesSideways bool
+	// Banner shows a notification at the top of the screen of iOS, all the time.
+	Banner bool
 	// LoseFirstKey loses the first key that is typed into a field after it got the focus.
 	LoseFirstKey bool
 }
@@ -299,12 +304,25 @@ func (d *Device) touch(t Touch) string {
 }
 
 func (d *Device) swipe(w Window, start, end screen.Point) string {
+	if d.platform == IOS && d.keyboardShown() && w.Kind != KeyboardWindow {
+		return d.dragBesideKeyboard(start, end)
+	}
 	e := w.Root.scrollerAt(start)
 	if e == nil {
 		return ""
 	}
 	e.scroll(end.Y - start.Y)
 	return e.Name()
+}
+
+// dragBesideKeyboard does what a drag on the page does while the keyboard of iOS is shown: the page, which bounces,
+// takes it, and hides the keyboard.
+func (d *Device) dragBesideKeyboard(start, end screen.Point) string {
+	sideways := abs(end.X-start.X) > abs(end.Y-start.Y)
+	if !d.options.KeyboardStays && sideways == d.options.HidesSideways {
+		d.blur()
+	}
+	return "page"
 }
 
 // Name returns the id, or else the text or the label.

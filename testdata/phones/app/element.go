@@ -63,6 +63,7 @@ const (
 	AppWindow WindowKind = iota
 	DialogWindow
 	SystemWindow
+	BannerWindow
 	KeyboardWindow
 )
 

@@ -36,6 +36,9 @@ func (d *Device) windows() []Window {
 	if d.promptShown() {
 		windows = append(windows, Window{d.promptID(), SystemWindow, d.permissionPrompt(), true})
 	}
+	if d.options.Banner && d.platform == IOS {
+		windows = append(windows, Window{Package: iosHome, Kind: BannerWindow, Root: d.banner()})
+	}
 	if d.keyboardShown() {
 		windows = append(windows, Window{Package: androidKeys, Kind: KeyboardWindow, Root: d.keyboardArea()})
 	}
@@ -252,6 +255,10 @@ func (d *Device) permissionPrompt() *Element {
 	deny := button("permission_deny_button", no, d.box(48, 400, -48, 48), func() { d.answerPrompt(false) })
 	allow := button("permission_allow_button", yes, d.box(48, 456, -48, 48), func() { d.answerPrompt(true) })
 	return prompt.add(text("permission_message", ask, d.box(48, 300, -48, 80)), deny, allow)
+}
+
+func (d *Device) banner() *Element {
+	return button("NotificationShortLookView", "Your parcel is on its way", d.box(8, 8, -8, 84), func() {})
 }
 
 func (d *Device) keyboardArea() *Element {

@@ -19,13 +19,13 @@ type wdaElement struct {
 	Label                        *string       `json:"label"`
 	Rect                         wdaRect       `json:"rect"`
 	CustomActions                *string       `json:"customActions"`
-	Frame                        string        `json:"frame"`
-	NativeFrame                  string        `json:"nativeFrame"`
+	Frame                        string        `json:"frame,omitempty"`
+	NativeFrame                  string        `json:"nativeFrame,omitempty"`
 	IsEnabled                    string        `json:"isEnabled"`
 	IsVisible                    string        `json:"isVisible"`
-	IsAccessible                 string        `json:"isAccessible"`
-	IsNativeAccessibilityElement string        `json:"isNativeAccessibilityElement"`
-	IsFocused                    string        `json:"isFocused"`
+	IsAccessible                 string        `json:"isAccessible,omitempty"`
+	IsNativeAccessibilityElement string        `json:"isNativeAccessibilityElement,omitempty"`
+	IsFocused                    string        `json:"isFocused,omitempty"`
 	Traits                       string        `json:"traits"`
 	PlaceholderValue             *string       `json:"placeholderValue,omitempty"`
 	Children                     []*wdaElement `json:"children,omitempty"`
@@ -39,10 +39,33 @@ type wdaRect struct {
 }
 
 // WDAJSON writes the value of WebDriverAgent's answer to source?format=json. The root is the app as large as the
-// screen; one that the window does not have is added.
-func WDAJSON(s Screen) []byte {
-	data, _ := json.Marshal(application(s)) // texts and numbers can always be written
+// screen; one that the window does not have is added. Of the attributes that a request may exclude, by the names of
+// WebDriverAgentLib/Categories/XCUIApplication+FBHelpers.m, those are left out that do not matter for what is shown.
+func WDAJSON(s Screen, excluded ...string) []byte {
+	root := application(s)
+	root.exclude(excluded)
+	data, _ := json.Marshal(root) // texts and numbers can always be written
 	return data
+}
+
+func (e *wdaElement) exclude(names []string) {
+	for _, name := range names {
+		switch name {
+		case "frame":
+			e.Frame = ""
+		case "nativeFrame":
+			e.NativeFrame = ""
+		case "accessible":
+			e.IsAccessible = ""
+		case "nativeAccessibilityElement":
+			e.IsNativeAccessibilityElement = ""
+		case "focused":
+			e.IsFocused = ""
+		}
+	}
+	for _, child := range e.Children {
+		child.exclude(names)
+	}
 }
 
 // WDAXML writes the XML of WebDriverAgent. A scope, AppiumAUT for Appium, is the name of an element around it.
@@ -83,7 +106,9 @@ func application(s Screen) *wdaElement {
 func wda(n *screen.Node) *wdaElement {
 	e := &wdaElement{
 		Type: wdaType(n), RawIdentifier: notEmpty(n.ID), Name: notEmpty(n.ID), Label: notEmpty(n.Label),
-		IsEnabled: flag(!n.Disabled), IsVisible: flag(!n.Hidden), IsFocused: flag(n.Focused),
+		IsEnabled: flag(!n.Disabled), IsVisible: flag(!n.Hidden),
+		// It is about the focus engine, not the keyboard: XCUIElement+FBWebDriverAttributes.m, isWDFocused.
+		IsFocused: flag(false),
 	}
 	if e.Name == nil {
 		e.Name = e.Label

@@ -31,7 +31,7 @@ type hardPhone struct {
 func hardPhones() []hardPhone {
 	return slices.Concat([]hardPhone{
 		{name: "a field that loses the first key", android: &simulated.AndroidOptions{App: app.Options{LoseFirstKey: true}}},
-	}, hardToConnect())
+	}, hardToConnect(), hardIPhones())
 }
 
 // Every trail of the corner shop passes on every hard phone, or fails for the reason that is named.

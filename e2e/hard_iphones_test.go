@@ -1,0 +1,31 @@
+//go:build unix
+
+package e2e_test
+
+import (
+	simulated "github.com/trailblaze/trailblaze/testdata/phones"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
+)
+
+// hardIPhones are ways in which iPhones, iPads and simulators differ from the simulated iPhone without options.
+func hardIPhones() []hardPhone {
+	const order = "see-an-order"
+	return []hardPhone{
+		{name: "an iPad", iPhone: &simulated.IPhoneOptions{Tablet: true}},
+		{name: "a simulator", iPhone: &simulated.IPhoneOptions{Simulator: true}},
+		{name: "a keyboard that only a drag to the side hides", iPhone: &simulated.IPhoneOptions{App: app.Options{HidesSideways: true}}},
+		{
+			name: "a keyboard that stays", iPhone: &simulated.IPhoneOptions{App: app.Options{KeyboardStays: true}},
+			fails: map[string]string{order: "the keyboard covers it"},
+		},
+		{
+			name:   "elements that are reported as not visible",
+			iPhone: &simulated.IPhoneOptions{NotVisible: []string{"email", "password", "sign_in", "Order 1135", "save"}},
+		},
+		{name: "an app that is found at a point of the screen", iPhone: &simulated.IPhoneOptions{AppAtPoint: true}},
+		{
+			name: "a notification at the top of the screen", iPhone: &simulated.IPhoneOptions{AppAtPoint: true, App: app.Options{Banner: true}},
+		},
+		{name: "a tree that is deeper than XCTest can read", iPhone: &simulated.IPhoneOptions{Levels: 45}},
+	}
+}

@@ -11,7 +11,11 @@ import (
 func hardIPhones() []hardPhone {
 	const order = "see-an-order"
 	return []hardPhone{
-		{name: "an iPad", iPhone: &simulated.IPhoneOptions{Tablet: true}},
+		{name: "an iPad, whose keyboard has a key that hides it", iPhone: &simulated.IPhoneOptions{Tablet: true}},
+		{
+			name: "a field that loses the first key", iPhone: &simulated.IPhoneOptions{App: app.Options{LoseFirstKey: true}},
+			fails: map[string]string{order: `shows "da@example.com" after "ada@example.com" was entered`},
+		},
 		{name: "a simulator", iPhone: &simulated.IPhoneOptions{Simulator: true}},
 		{name: "a keyboard that only a drag to the side hides", iPhone: &simulated.IPhoneOptions{App: app.Options{HidesSideways: true}}},
 		{
@@ -26,6 +30,6 @@ func hardIPhones() []hardPhone {
 		{
 			name: "a notification at the top of the screen", iPhone: &simulated.IPhoneOptions{AppAtPoint: true, App: app.Options{Banner: true}},
 		},
-		{name: "a tree that is deeper than XCTest can read", iPhone: &simulated.IPhoneOptions{Levels: 45}},
+		{name: "a tree that is deeper than XCTest can read", iPhone: &simulated.IPhoneOptions{Levels: 50}},
 	}
 }

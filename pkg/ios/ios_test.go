@@ -19,9 +19,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/mobile/source"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
@@ -145,9 +147,189 @@ func TestNothingBehindADialogIsTouched(t *testing.T) {
 	}
 }
 
-// dismisses counts the requests to hide the keyboard.
-func dismisses(p *phones.IPhone) int {
-	return requests(p, "/wda/keyboard/dismiss")
+// result makes a call and returns its result.
+func (u user) result(name string, args map[string]any) tool.Result {
+	u.Helper()
+	r, err := u.device.Call(u.Context(), tool.Call{Tool: name, Args: args})
+	if err != nil {
+		u.Fatalf("%s %v: %v", name, args, err)
+	}
+	return r
+}
+
+// The field is the one of /element/active, because what the source calls focused is not about the keyboard.
+func TestTextIsReadBack(t *testing.T) {
+	t.Parallel()
+	p := startPhoneWith(t, phones.IPhoneOptions{App: app.Options{KeyboardStays: true}})
+	p.App.Show(app.Order)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	u.call("tap", map[string]any{"id": "note"})
+	for _, tt := range []struct {
+		call   string
+		args   map[string]any
+		want   string
+		typing int // requests that type, clear or press something
+	}{
+		{"clearText", nil, `textbox "Note" is empty`, 0},
+		{"inputText", map[string]any{"text": "Ring"}, `entered 4 characters into textbox "Note"; the keyboard stays on the screen`, 2},
+		{"inputText", map[string]any{"text": " twice", "hideKeyboardAfter": false}, `entered 6 characters into textbox "Note"`, 2},
+		{"eraseText", map[string]any{"charactersToErase": 6}, `erased 6 characters in textbox "Note"`, 2},
+		{"clearText", nil, `erased 4 characters in textbox "Note"`, 1},
+		{"clearText", nil, `textbox "Note" is empty`, 0},
+	} {
+		before := requests(p, "/value") + requests(p, "/clear") + requests(p, "/keys")
+		r := u.result(tt.call, tt.args)
+		typing := requests(p, "/value") + requests(p, "/clear") + requests(p, "/keys") - before
+		if !r.OK || r.Text != tt.want || typing != tt.typing {
+			t.Errorf("%s %v: %q with %d requests\nwant %q with %d", tt.call, tt.args, r.Text, typing, tt.want, tt.typing)
+		}
+	}
+	if r := u.result("hideKeyboard", nil); r.OK || r.Text != "the keyboard stays on the screen" {
+		t.Errorf("hideKeyboard: %v %s", r.OK, r.Text)
+	}
+	if n := requests(p, "/wda/keyboard/dismiss"); n > 0 {
+		t.Errorf("WebDriverAgent was asked %d times to hide the keyboard", n)
+	}
+}
+
+func TestTextThatIsNotEnteredFails(t *testing.T) {
+	t.Parallel()
+	p := startPhoneWith(t, phones.IPhoneOptions{App: app.Options{LoseFirstKey: true}})
+	p.App.Show(app.Order)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	u.call("tap", map[string]any{"id": "note"})
+	want := `textbox "Note" shows "ing" after "Ring" was entered`
+	if r := u.result("inputText", map[string]any{"text": "Ring"}); r.OK || r.Text != want {
+		t.Errorf("%v %q, want %q", r.OK, r.Text, want)
+	}
+}
+
+func TestFocusIsFoundBySelectors(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	p.App.Show(app.SignIn)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	focused := map[string]any{"nodeSelector": map[string]any{"iosMaestro": map[string]any{"focused": true}}, "timeoutMs": 0}
+	if r := u.result("assertVisible", focused); r.OK {
+		t.Errorf("found before a field was tapped: %s", r.Text)
+	}
+	u.call("tap", map[string]any{"id": "password"})
+	if r := u.result("assertVisible", focused); !r.OK || r.Text != `textbox "Password" is visible` {
+		t.Errorf("%v %s", r.OK, r.Text)
+	}
+	active := requests(p, "/element/active")
+	u.call("assertVisible", map[string]any{"id": "password"})
+	if n := requests(p, "/element/active"); n != active {
+		t.Error("the focus was asked for without need")
+	}
+}
+
+func TestClipboardOfAnIPhone(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name        string
+		options     phones.IPhoneOptions
+		activations int // of apps, for one text that is set and read
+	}{
+		{"a phone", phones.IPhoneOptions{}, 4},
+		{"a simulator on another machine", phones.IPhoneOptions{Simulator: true}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := startPhoneWith(t, tt.options)
+			p.App.Show(app.Order)
+			d, _ := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}, "PATH="))
+			if err := d.SetClipboard(t.Context(), app.Characters); err != nil || p.App.Clipboard() != app.Characters {
+				t.Errorf("set: %v; the clipboard has %q", err, p.App.Clipboard())
+			}
+			if text, err := d.Clipboard(t.Context()); err != nil || text != app.Characters {
+				t.Errorf("read: %q %v", text, err)
+			}
+			if p.App.Screen() != app.Order || p.App.Foreground() != app.ShopID {
+				t.Errorf("%s is in front, with %s", p.App.Foreground(), p.App.Screen())
+			}
+			if n := requests(p, "/wda/apps/activate"); n != tt.activations {
+				t.Errorf("%d apps were activated, want %d", n, tt.activations)
+			}
+		})
+	}
+}
+
+// A text that is set is never reported as set unread.
+func TestClipboardThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	p.App.Show(app.Order)
+	d, _ := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	intercept(p, "/wda/apps/activate", func(w http.ResponseWriter) {
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprint(w, `{"value": {"error": "unknown error", "message": "not installed"}}`)
+	})
+	const want = "iOS lets WebDriverAgent use the clipboard only in a simulator, or while its app " +
+		"com.facebook.WebDriverAgentRunner.xctrunner is in front"
+	_, readErr := d.Clipboard(t.Context())
+	for _, err := range []error{d.SetClipboard(t.Context(), "x"), readErr} {
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v", err)
+		}
+	}
+	intercept(p, "/wda/apps/activate", func(w http.ResponseWriter) { fmt.Fprint(w, `{"value": null}`) }) // without effect
+	if err := d.SetClipboard(t.Context(), "x"); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The app of the source is the one in the middle of the screen, whatever is at its top.
+func TestActiveAppIsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	p := startPhoneWith(t, phones.IPhoneOptions{AppAtPoint: true, App: app.Options{Banner: true}})
+	p.App.Show(app.Orders)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	u.call("assertVisible", map[string]any{"text": "Order 1149"})
+	p.App.Prompt()
+	u.call("tap", map[string]any{"text": "Allow"})
+	if !p.App.Permissions(app.ShopID)[app.Notifications] {
+		t.Errorf("permissions: %v", p.App.Permissions(app.ShopID))
+	}
+}
+
+// What the source is asked to leave out does not change what is read.
+func TestUnusedAttributesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	p.App.Show(app.Order)
+	b := newTestBackend(t, map[string]string{"wdaUrl": p.URL()})
+	d, _ := openDriver(t, b)
+	asked := make(chan string, 1)
+	p.SetIntercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		asked <- r.URL.RawQuery
+		return false
+	})
+	s, err := d.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if query := <-asked; query != "format=json&excluded_attributes="+appium.UnusedAttributes {
+		t.Errorf("asked for %s", query)
+	}
+	p.SetIntercept(nil)
+	var data json.RawMessage
+	if err := b.wda.client.Call(t.Context(), http.MethodGet, "/source?format=json", nil, &data); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Split("frame,nativeFrame,isAccessible,isNativeAccessibilityElement,isFocused", ",") {
+		if !strings.Contains(string(data), `"`+name+`"`) {
+			t.Errorf("the whole source has no %s", name)
+		}
+	}
+	whole, err := source.WDAJSON(data, source.Options{Width: 390, Height: 844})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(tree *screen.Tree) string { return tree.Text(screen.TextOptions{Whole: true}).String() }
+	if diff := cmp.Diff(text(whole.Tree), text(s.Tree)); diff != "" {
+		t.Errorf("(-whole +read):\n%s", diff)
+	}
 }
 
 // requests counts the requests with a path that ends with end.
@@ -194,7 +376,7 @@ func TestKeyboardIsHiddenWithoutWaiting(t *testing.T) {
 			if diff := cmp.Diff(tt.drags, drags); diff != "" {
 				t.Errorf("drags (-want +got):\n%s", diff)
 			}
-			if n := dismisses(p); n != tt.dismisses {
+			if n := requests(p, "/wda/keyboard/dismiss"); n != tt.dismisses {
 				t.Errorf("WebDriverAgent was asked %d times to hide the keyboard", n)
 			}
 			if wrong := p.App.WrongTouches(); wrong > 0 {

@@ -120,23 +120,22 @@ func hiddenBecause(e *found) string {
 // Flutter. One that is on the screen counts as visible if nothing else that is visible is in its place.
 func notSeenBecause(e *found) string {
 	reason := outsideBecause(e)
-	if reason != "" || !e.node.Hidden {
+	switch at := e.part.Centre(); {
+	case reason != "" || !e.node.Hidden:
 		return reason
-	}
-	if e.underOthers() {
+	case e.screen.Keyboard != nil && e.screen.Keyboard.Contains(at):
+		return underKeyboard
+	case e.isUnderOthers(at):
 		return reportedHidden
 	}
 	e.doubted = true
 	return ""
 }
 
-// underOthers reports whether something that is visible, and is neither around the element nor in it, is in the middle of
-// its visible part. What only holds others shows nothing itself, and a keyboard can be hidden.
-func (e *found) underOthers() bool {
-	tree, at := e.screen.Tree, e.part.Centre()
-	if e.screen.Keyboard != nil && e.screen.Keyboard.Contains(at) {
-		return false
-	}
+// isUnderOthers reports whether something that is visible, and is neither around the element nor in it, is at a point.
+// What only holds others shows nothing itself.
+func (e *found) isUnderOthers(at screen.Point) bool {
+	tree := e.screen.Tree
 	return slices.ContainsFunc(tree.Nodes(), func(n *screen.Node) bool {
 		empty := len(n.Children) > 0 && n.Name() == "" && n.Content() == "" && !isBar(n) && !isDialog(n)
 		return !n.Hidden && !empty && n.Bounds != nil && n.Bounds.Contains(at) && n != e.node &&

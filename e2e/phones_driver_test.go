@@ -165,8 +165,17 @@ func TestCommandsReachAnIPhoneThroughAppium(t *testing.T) {
 	})
 	u.signIn()
 	u.useOrders(p.App)
+	u.must(u.driver.SetClipboard(t.Context(), app.Characters))
+	if text, err := u.driver.Clipboard(t.Context()); err != nil || text != app.Characters {
+		t.Errorf("clipboard: %q %v", text, err)
+	}
 	if front, err := u.driver.Foreground(t.Context()); err != nil || front != app.ShopID {
 		t.Errorf("%s is in front, %v", front, err)
+	}
+	for _, request := range p.Requests() {
+		if strings.HasSuffix(request, "/wda/keyboard/dismiss") {
+			t.Error("WebDriverAgent was asked to hide the keyboard of an iPhone")
+		}
 	}
 	u.must(u.driver.Press(t.Context(), mobile.Home))
 	if p.App.Foreground() == app.ShopID {

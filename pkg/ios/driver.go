@@ -167,7 +167,7 @@ func (d *driver) Focus(ctx context.Context) (*screen.Rect, error) { return d.Foc
 
 // Launch implements mobile.Driver.
 func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
-	if err := d.install(ctx); err != nil {
+	if err := d.install(ctx, l.App); err != nil {
 		return err
 	}
 	if err := l.Prepare(ctx, d); err != nil {
@@ -182,8 +182,8 @@ func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 	}))
 }
 
-// install installs the user's app on the simulator, once.
-func (d *driver) install(ctx context.Context) error {
+// install installs the user's app on the simulator, once, unless the app that is started is that one.
+func (d *driver) install(ctx context.Context, started string) error {
 	if d.app == "" {
 		return nil
 	}
@@ -192,11 +192,13 @@ func (d *driver) install(ctx context.Context) error {
 		d.app = ""
 		return nil
 	}
-	_, err := d.simulator.runOn(ctx, "install", d.app)
-	if err == nil {
-		d.app = ""
+	if !d.simulator.has(ctx, started, d.app) {
+		if _, err := d.simulator.runOn(ctx, "install", d.app); err != nil {
+			return err
+		}
 	}
-	return err
+	d.app = ""
+	return nil
 }
 
 // Stop implements mobile.Driver.

@@ -555,13 +555,9 @@ func TestSimulatorIsControlledBySimctl(t *testing.T) {
 	p := startPhone(t)
 	asSimulator(p)
 	s := newSimctl(t, testUDID)
-	for _, name := range []string{"Documents/a/b", "Library/Preferences/x", ".metadata.plist"} {
-		path := filepath.Join(s.container(), name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d, l := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "app": "/tmp/shop.app"}, s.path()))
+	file := filepath.Join(t.TempDir(), "Shop.app")
+	writeApp(t, file, "2")
+	d, l := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "app": file, "clearKeychain": "true"}, s.path()))
 	ctx := t.Context()
 	if id := d.Info().ID; id != testUDID {
 		t.Errorf("the id is %q", id)
@@ -571,11 +567,6 @@ func TestSimulatorIsControlledBySimctl(t *testing.T) {
 		if err := d.Launch(ctx, launch); err != nil {
 			t.Fatal(err)
 		}
-	}
-	left, err := filepath.Glob(filepath.Join(s.container(), "*", "*"))
-	folders, globErr := filepath.Glob(filepath.Join(s.container(), "*"))
-	if err != nil || globErr != nil || len(left) != 0 || len(folders) != 3 {
-		t.Errorf("left: %v %v %v", left, folders, errors.Join(err, globErr))
 	}
 	if err := d.Grant(ctx, app.ShopID, []string{"camera"}); err != nil || !strings.Contains(l.String(), "simctl cannot set the permission camera") {
 		t.Errorf("%v, log: %s", err, l)
@@ -595,12 +586,61 @@ func TestSimulatorIsControlledBySimctl(t *testing.T) {
 	if text, err := d.Clipboard(ctx); err != nil || text != "from the clipboard" {
 		t.Errorf("clipboard: %q %v", text, err)
 	}
-	const launched = "get_app_container U com.example.shop data\nprivacy U revoke location com.example.shop\n" +
+	const launched = "get_app_container U com.example.shop app\nuninstall U com.example.shop\ninstall U KEPT\nkeychain U reset\nprivacy U revoke location com.example.shop\n" +
 		"privacy U grant photos com.example.shop\nprivacy U reset siri com.example.shop\n"
-	want := strings.ReplaceAll("list devices booted -j\ninstall U /tmp/shop.app\n"+launched+launched+
+	want := strings.ReplaceAll("list devices booted -j\nget_app_container U com.example.shop app\ninstall U "+file+"\n"+launched+launched+
 		"privacy U grant motion com.example.shop\nlistapps U\nlistapps U\npbcopy U\npbpaste U\n", " U", " "+testUDID)
-	if diff := cmp.Diff(want, s.read(t, "calls")); diff != "" {
+	if diff := cmp.Diff(want, s.calls(t)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// The app is installed when another version of it is there, in the first session only. To remove what it has stored, the
+// very app is removed and installed anew.
+func TestAppOfASimulatorIsInstalledWhenItDiffers(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	asSimulator(p)
+	s := newSimctl(t, testUDID)
+	writeApp(t, s.bundle(), "1")
+	before, err := digest(s.bundle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "Shop.app")
+	writeApp(t, file, "2")
+	b := newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "app": file}, s.path())
+	var calls []string
+	for range 2 {
+		d, err := b.open(t.Context(), device.Session{Log: (&logs{}).add})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(
+			d.Launch(t.Context(), mobile.Launch{App: app.ShopID}), d.Launch(t.Context(), mobile.Launch{App: app.ShopID}), d.Close(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, s.calls(t))
+	}
+	const list, asked = "list devices booted -j\n", "get_app_container " + testUDID + " com.example.shop app\n"
+	want := []string{list + asked + "install " + testUDID + " " + file + "\n"}
+	want = append(want, want[0]+list+asked)
+	if diff := cmp.Diff(want, calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	wanted, wantedErr := digest(file)
+	installed, err := digest(s.bundle())
+	if err != nil || wantedErr != nil || installed != wanted || installed == before {
+		t.Error("the app that is installed is not the new one", err, wantedErr)
+	}
+
+	d, _ := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}, s.path()))
+	if err := d.Clear(t.Context(), app.ShopID); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := digest(s.bundle()); err != nil || again != wanted {
+		t.Error("the app that was installed anew is another one", err)
 	}
 }
 

@@ -2,9 +2,11 @@ package ios
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -136,8 +138,8 @@ type simctl struct{ folder string }
 
 const testUDID = "0F1E-BOOTED"
 
-// newSimctl writes a program that notes how it is called, and whose answers are files of its folder. It has the data of
-// the app in a folder of the simulator.
+// newSimctl writes a program that notes how it is called, and whose answers are files of its folder. The app is in a folder
+// of the simulator while it is installed.
 func newSimctl(t *testing.T, booted ...string) simctl {
 	t.Helper()
 	s := simctl{t.TempDir()}
@@ -146,7 +148,6 @@ func newSimctl(t *testing.T, booted ...string) simctl {
 		devices = append(devices, fmt.Sprintf(`{"udid": %q, "name": "iPhone 15", "state": "Booted"}`, udid))
 	}
 	s.write(t, "list", fmt.Sprintf(`{"devices": {"com.apple.CoreSimulator.SimRuntime.iOS-17-2": [%s]}}`, strings.Join(devices, ", ")))
-	s.write(t, "get_app_container", s.container()+"\n")
 	s.write(t, "listapps", "{\n    \"com.apple.Preferences\" =     {\n        ApplicationType = System;\n    };\n"+
 		"    \"com.example.shop\" =     {\n        ApplicationType = User;\n        GroupContainers =         {\n            \"group.x\" = 1;\n        };\n    };\n}\n")
 	s.write(t, "pbpaste", "from the clipboard")
@@ -156,10 +157,14 @@ echo "$@" >>"$FOLDER/calls"
 case "$1" in
 pbcopy) cat >"$FOLDER/clipboard" ;;
 privacy) [ "$4" != motion ] || { echo "Operation not permitted" >&2; exit 1; } ;;
+get_app_container) [ -d "$BUNDLE" ] || { echo "No such file or directory" >&2; exit 2; }; echo "$BUNDLE" ;;
+uninstall) rm -r "$BUNDLE" ;;
+install) rm -rf "$BUNDLE"; mkdir -p "${BUNDLE%/*}"; cp -R "$3" "$BUNDLE" ;;
 esac
 [ ! -f "$FOLDER/$1" ] || cat "$FOLDER/$1"
 `
-	if err := os.WriteFile(filepath.Join(s.folder, "xcrun"), []byte(strings.ReplaceAll(script, "$FOLDER", s.folder)), 0o700); err != nil { //nolint:gosec // a program
+	script = strings.NewReplacer("$FOLDER", s.folder, "$BUNDLE", s.bundle(), "${BUNDLE%/*}", filepath.Dir(s.bundle())).Replace(script)
+	if err := os.WriteFile(filepath.Join(s.folder, "xcrun"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
 	return s
@@ -181,6 +186,27 @@ func (s simctl) read(t *testing.T, name string) string {
 	return string(data)
 }
 
-func (s simctl) container() string { return filepath.Join(s.folder, testUDID, "data") }
+// calls returns how the program was called. KEPT is the copy of an app that is removed and installed anew.
+func (s simctl) calls(t *testing.T) string {
+	t.Helper()
+	return regexp.MustCompile(`\S+/trailblaze-\d+/Shop\.app`).ReplaceAllString(s.read(t, "calls"), "KEPT")
+}
+
+// bundle is where the app is while it is installed.
+func (s simctl) bundle() string { return filepath.Join(s.folder, testUDID, "Shop.app") }
+
+// writeApp writes a version of the app with a program, a file and a link to it.
+func writeApp(t *testing.T, folder, version string) {
+	t.Helper()
+	err := errors.Join(
+		os.MkdirAll(filepath.Join(folder, "Assets"), 0o700),
+		os.WriteFile(filepath.Join(folder, "Shop"), []byte("program "+version), 0o700), //nolint:gosec // a program
+		os.WriteFile(filepath.Join(folder, "Assets", "Info.plist"), []byte(version), 0o600),
+		os.Symlink("Assets/Info.plist", filepath.Join(folder, "Info.plist")),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func (s simctl) path() string { return "PATH=" + s.folder + ":" + os.Getenv("PATH") }

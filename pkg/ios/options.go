@@ -22,12 +22,14 @@ type options struct {
 	startLimit time.Duration
 	udid       string // of the simulator; empty for the only one that is booted
 	app        string // folder or file of the app; empty for none
-	appium     appium.Options
-	values     map[string]string
-	env        []string
-	dir        string // in which wdaStart runs
-	stateDir   string // of the lock; empty for none
-	programs   device.Programs
+	// clearKeychain says that removing what an app has stored removes what all apps of the simulator have in the keychain.
+	clearKeychain bool
+	appium        appium.Options
+	values        map[string]string
+	env           []string
+	dir           string // in which wdaStart runs
+	stateDir      string // of the lock; empty for none
+	programs      device.Programs
 }
 
 // limits bound what a device may take. Tests use shorter ones.
@@ -56,6 +58,7 @@ func deviceOptions() []device.Option {
 		{Key: "wdaStart", Usage: "command that starts WebDriverAgent if it does not respond, as a list or as text for sh"},
 		{Key: "wdaStartTimeout", Usage: "how long WebDriverAgent may take to respond after its start", Default: "5m"},
 		{Key: "udid", Usage: "id of the simulator, when several are booted"},
+		{Key: "clearKeychain", Usage: "removing what an app has stored empties the keychain of the simulator too", Switch: true},
 	}
 	return append(append(own, mobile.Settings()...), appium.DeviceOptions()...)
 }
@@ -64,7 +67,8 @@ func newOptions(host device.Host) (options, error) {
 	v := host.Values
 	o := options{
 		wdaURL: cmp.Or(v["wdaUrl"], defaultURL), startLimit: defaultStart, udid: v["udid"], app: v["app"], values: v,
-		env: host.Env, dir: host.Dir, stateDir: host.StateDir, programs: host.Programs,
+		clearKeychain: v["clearKeychain"] == "true",
+		env:           host.Env, dir: host.Dir, stateDir: host.StateDir, programs: host.Programs,
 	}
 	if _, err := mobile.ReadLimits(v, ""); err != nil {
 		return o, err

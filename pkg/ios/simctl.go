@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -113,41 +111,6 @@ func (s *simulator) run(ctx context.Context, input string, args ...string) (stri
 // runOn runs a command of simctl for the simulator: its name, the UDID, and the arguments.
 func (s *simulator) runOn(ctx context.Context, command string, args ...string) (string, error) {
 	return s.run(ctx, "", append([]string{command, s.udid}, args...)...)
-}
-
-// clear removes what an app has stored. Its folders stay, because the system creates them only when it installs the
-// app.
-func (s *simulator) clear(ctx context.Context, app string) error {
-	output, err := s.runOn(ctx, "get_app_container", app, "data")
-	if err != nil {
-		return err
-	}
-	container := strings.TrimSpace(output)
-	if !filepath.IsAbs(container) || !strings.Contains(container, s.udid) {
-		return fault.New(fault.ProtocolError, "", "simctl get_app_container wrote %q in place of a folder of the simulator", container)
-	}
-	folders, err := os.ReadDir(container)
-	if err != nil {
-		return fault.Wrap(fault.ToolFailed, err, "", "read the data of "+app)
-	}
-	for _, folder := range folders {
-		if !folder.IsDir() {
-			continue
-		}
-		if err := removeContent(filepath.Join(container, folder.Name())); err != nil {
-			return fault.Wrap(fault.ToolFailed, err, "", "remove the data of "+app)
-		}
-	}
-	return nil
-}
-
-func removeContent(folder string) error {
-	entries, err := os.ReadDir(folder)
-	errs := []error{err}
-	for _, entry := range entries {
-		errs = append(errs, os.RemoveAll(filepath.Join(folder, entry.Name())))
-	}
-	return errors.Join(errs...)
 }
 
 // services are the permissions that simctl can set.

@@ -172,6 +172,9 @@ func (d *iosDriver) HideKeyboard(ctx context.Context) error {
 // Focus implements mobile.FocusReader.
 func (d *iosDriver) Focus(ctx context.Context) (*screen.Rect, error) { return d.FocusedArea(ctx) }
 
+// Alert implements mobile.AlertReader.
+func (d *iosDriver) Alert(ctx context.Context) (string, error) { return d.AlertText(ctx) }
+
 // Launch implements mobile.Driver.
 func (d *iosDriver) Launch(ctx context.Context, l mobile.Launch) error {
 	if err := l.Prepare(ctx, d); err != nil {

@@ -198,6 +198,15 @@ func (s *Session) FocusedArea(ctx context.Context) (*screen.Rect, error) {
 	}, nil
 }
 
+// AlertText returns the text of the alert that is shown, empty without one.
+func (s *Session) AlertText(ctx context.Context) (text string, err error) {
+	err = s.Read(ctx, "read the text of an alert", func(ctx context.Context) error { return s.Get(ctx, "/alert/text", &text) })
+	if Answered(err) {
+		return "", nil // none is shown
+	}
+	return text, err
+}
+
 // ReadClipboard returns the text of the clipboard, for which a server has a path.
 func (s *Session) ReadClipboard(ctx context.Context, path string) (string, error) {
 	var encoded string

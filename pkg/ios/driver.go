@@ -165,6 +165,9 @@ func (d *driver) HideKeyboard(ctx context.Context) error {
 // Focus implements mobile.FocusReader.
 func (d *driver) Focus(ctx context.Context) (*screen.Rect, error) { return d.FocusedArea(ctx) }
 
+// Alert implements mobile.AlertReader.
+func (d *driver) Alert(ctx context.Context) (string, error) { return d.AlertText(ctx) }
+
 // Launch implements mobile.Driver.
 func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 	if err := d.install(ctx, l.App); err != nil {

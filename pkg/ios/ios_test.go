@@ -293,6 +293,24 @@ func TestActiveAppIsInTheMiddle(t *testing.T) {
 	}
 }
 
+// An alert that is not among the elements of the active app is named when something is not found.
+func TestAlertOfAnotherAppIsNamed(t *testing.T) {
+	t.Parallel()
+	p := startPhoneWith(t, phones.IPhoneOptions{AlertElsewhere: true})
+	p.App.Show(app.Orders)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	allow := map[string]any{"text": "Allow", "timeoutMs": 0}
+	const missing = `text "Allow" was not found (app com.example.shop`
+	if r := u.result("tap", allow); r.OK || r.Text != missing+")" {
+		t.Error(r.Text)
+	}
+	p.App.Prompt()
+	want := missing + "; an alert is shown that cannot be read with it: \"“Corner Shop” Would Like to Send You Notifications\")"
+	if r := u.result("tap", allow); r.OK || r.Text != want || !strings.HasPrefix(r.Hint, "launchApp: {permissions: …} answers it") {
+		t.Errorf("%s (%s)\nwant %s", r.Text, r.Hint, want)
+	}
+}
+
 // What the source is asked to leave out does not change what is read.
 func TestUnusedAttributesAreLeftOut(t *testing.T) {
 	t.Parallel()

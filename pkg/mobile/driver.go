@@ -85,6 +85,12 @@ type FocusReader interface {
 	Focus(ctx context.Context) (*screen.Rect, error)
 }
 
+// AlertReader is a Driver whose screen may lack an alert of the system that is shown, because it is that of one app.
+type AlertReader interface {
+	// Alert returns the text of the alert; empty without one.
+	Alert(ctx context.Context) (string, error)
+}
+
 // ErrKeyboardStays says that a device does not hide its on-screen keyboard.
 var ErrKeyboardStays = errors.New("the keyboard stays on the screen")
 

@@ -420,8 +420,25 @@ func (s *search) Location(ctx context.Context) (words string) {
 	return words
 }
 
-// location says which app is in front, "" if that is not known, and returns it if another one is under test.
+// alertElsewhere is what is in front if that is an alert which is not in the tree.
+const alertElsewhere = "an alert"
+
+// location says which app is in front, "" if that is not known, and returns it if another one is under test. It names an
+// alert of the system that is not in the tree.
 func (d *phone) location(ctx context.Context) (words, other string) {
+	words, other = d.appInFront(ctx)
+	last := d.driver.last.Load()
+	if last == nil || slices.ContainsFunc(last.Nodes(), isDialog) {
+		return words, other
+	}
+	if text := d.driver.alert(ctx); text != "" {
+		other = alertElsewhere
+		words = strings.TrimPrefix(words+fmt.Sprintf("; an alert is shown that cannot be read with it: %q", text), "; ")
+	}
+	return words, other
+}
+
+func (d *phone) appInFront(ctx context.Context) (words, other string) {
 	front, err := d.driver.Foreground(ctx)
 	switch {
 	case err != nil || front == "":
@@ -437,6 +454,8 @@ func (d *phone) location(ctx context.Context) (words, other string) {
 // Hint implements act.Adviser.
 func (s *search) Hint(reason string) string {
 	switch {
+	case s.other == alertElsewhere:
+		return "launchApp: {permissions: …} answers it before the app asks; tapOnPoint taps one of its buttons"
 	case s.other != "":
 		return "tap a button of what is in front first, or start the app again; launchApp: {permissions: …} sets permissions " +
 			"before the app asks for them"

@@ -165,6 +165,16 @@ func (s *serial) Foreground(ctx context.Context) (string, error) {
 	return exclusive(ctx, s, func(ctx context.Context, d Driver) (string, error) { return d.Foreground(ctx) })
 }
 
+// alert returns the text of an alert that the screen may lack, empty if none is known.
+func (s *serial) alert(ctx context.Context) string {
+	reader, ok := s.driver.(AlertReader)
+	if !ok {
+		return ""
+	}
+	text, _ := exclusive(ctx, s, func(ctx context.Context, _ Driver) (string, error) { return reader.Alert(ctx) })
+	return text
+}
+
 func (s *serial) OpenURL(ctx context.Context, url, app string) error {
 	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.OpenURL(ctx, url, app) })
 }

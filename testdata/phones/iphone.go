@@ -21,6 +21,8 @@ type IPhoneOptions struct {
 	// activeAppDetectionPoint (WebDriverAgentLib/Utilities/FBActiveAppDetectionPoint.m), and not the one in front. Which
 	// of several apps XCTest lists is not known.
 	AppAtPoint bool
+	// AlertElsewhere says that prompts of the system are those of an app that is never the active one.
+	AlertElsewhere bool
 	// NotVisible are the ids or labels of elements that are reported as not visible although they are, as XCTest does for
 	// some (appium#19863; WebDriverAgentLib/Categories/XCUIElement+FBIsVisible.m).
 	NotVisible []string

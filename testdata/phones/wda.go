@@ -255,6 +255,9 @@ func cut(n *screen.Node, levels int) {
 
 // activeWindow returns the window of the active app.
 func (p *IPhone) activeWindow(windows []app.Window) app.Window {
+	if p.options.AlertElsewhere {
+		windows = slices.DeleteFunc(slices.Clone(windows), func(w app.Window) bool { return w.Kind == app.SystemWindow })
+	}
 	if p.options.AppAtPoint {
 		var at screen.Point
 		_, err := fmt.Sscanf(p.webDriver.text("activeAppDetectionPoint"), "%d,%d", &at.X, &at.Y)

@@ -104,6 +104,9 @@ type Limits struct {
 	First    time.Duration // for the first observation, however short Ready is: a device may be busy
 	Poll     time.Duration // between two observations of a screen that reports no change; 0 for pollInterval
 	Response time.Duration // for a response that is pending when Ready has passed, and for each explanation
+	// Slow is how long an observation takes on a device that is slow to read. The first one does not count in Ready if it
+	// takes longer. 0 counts all.
+	Slow time.Duration
 }
 
 // Action is one action on one element.
@@ -119,6 +122,7 @@ type Action[E any] struct {
 	Perform func(ctx context.Context, o Observation[E]) error
 
 	start, ready, final time.Time     // the start, the deadline of tries, and the deadline of a pending response
+	latest              time.Time     // that ready and final may be moved to, because of the context; zero for any
 	limit               time.Duration // of the tries, as messages name it: part of it is kept to explain a failure
 	callLimit           time.Duration // of the call, when it ends the action; 0 when Limits do
 	tries               int
@@ -194,6 +198,7 @@ func (a *Action[E]) begin(ctx context.Context) {
 			a.limit = cmp.Or(CallLimit(ctx), whole.Round(100*time.Millisecond))
 		}
 		ready, final = max(0, min(ready, whole-reserve)), min(final, whole-reserve/2)
+		a.latest = now.Add(whole - reserve)
 	}
 	a.start, a.ready, a.final = now, now.Add(ready), now.Add(final)
 	a.lastResponse = now
@@ -204,32 +209,67 @@ func (a *Action[E]) timeLeft() time.Duration { return max(0, time.Until(a.ready)
 
 // waitUntilReady tries until the element is ready or the time is over.
 func (a *Action[E]) waitUntilReady(ctx context.Context) (Observation[E], error) {
-	bounded, cancel := context.WithDeadline(ctx, a.final)
-	defer cancel()
 	for {
-		began := time.Now()
-		o, err := a.Screen.Observe(bounded, a.timeLeft())
-		a.tries += max(1, o.Tries)
-		switch {
-		case err == nil && o.Ready:
-			return o, nil
-		case ctx.Err() != nil:
-			return o, context.Cause(ctx)
-		case bounded.Err() != nil:
-			return o, a.timeout(ctx)
-		case err != nil && !errors.Is(err, ErrChanged):
+		if o, err := a.try(ctx); err != nil || o.Ready {
 			return o, err
-		case err == nil:
-			a.last, a.lastResponse = o, time.Now()
-			if a.timeLeft() == 0 {
-				return o, a.failure(ctx)
-			}
-		}
-		a.responded = true
-		if !o.Waited {
-			a.Screen.WaitForChange(bounded, min(a.poll(time.Since(began)), max(minInterval, a.timeLeft())))
 		}
 	}
+}
+
+// try observes the element once. If it is not ready, try returns when the screen may have changed. An error ends the
+// action.
+func (a *Action[E]) try(ctx context.Context) (Observation[E], error) {
+	bounded, cancel := context.WithDeadline(ctx, a.final)
+	defer cancel()
+	began := time.Now()
+	o, err := a.Screen.Observe(bounded, a.timeLeft())
+	late := bounded.Err() != nil
+	if a.tries == 0 && !late {
+		a.extend(time.Since(began))
+	}
+	a.tries += max(1, o.Tries)
+	switch {
+	case err == nil && o.Ready:
+		return o, nil
+	case ctx.Err() != nil:
+		return o, context.Cause(ctx)
+	case late:
+		return o, a.timeout(ctx)
+	case err != nil && !errors.Is(err, ErrChanged):
+		return o, err
+	case err == nil:
+		a.last, a.lastResponse = o, time.Now()
+		if a.timeLeft() == 0 {
+			return o, a.failure(ctx)
+		}
+	}
+	a.responded = true
+	if !o.Waited {
+		a.Screen.WaitForChange(bounded, min(a.poll(time.Since(began)), max(minInterval, a.timeLeft())))
+	}
+	return Observation[E]{}, nil
+}
+
+// extend moves the deadlines by what the first observation took, if the device is slow to read: one that is pending then
+// may take as long.
+func (a *Action[E]) extend(took time.Duration) {
+	if a.Limits.Slow == 0 || took < a.Limits.Slow {
+		return
+	}
+	a.ready = a.extended(a.ready, took)
+	a.final = a.extended(a.final, took+max(0, took-a.Limits.Response))
+}
+
+// extended returns a later deadline, as far as the context allows it.
+func (a *Action[E]) extended(deadline time.Time, by time.Duration) time.Time {
+	later := deadline.Add(by)
+	if a.latest.IsZero() || later.Before(a.latest) {
+		return later
+	}
+	if deadline.After(a.latest) {
+		return deadline
+	}
+	return a.latest
 }
 
 // poll returns the time until the next observation, after one that took some time: a screen that is slow to read is

@@ -323,6 +323,44 @@ func TestScreenThatDoesNotRespond(t *testing.T) {
 	}
 }
 
+// On a device that takes long to read, the limit counts from after the first observation.
+func TestScreenThatIsSlowToRead(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		slow, deadline time.Duration
+		ready          bool
+	}{
+		"slow":                        {time.Second, 0, true},
+		"not slow for this device":    {5 * time.Second, 0, false},
+		"every device counts":         {0, 0, false},
+		"the call has time for it":    {time.Second, 40 * time.Second, true},
+		"the call has no time for it": {time.Second, 13 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				n := &node{label: "Save"}
+				p := &phone{label: "Save", answers: 4 * time.Second, nodes: func(at time.Duration) []*node {
+					n.disabled = at < 13*time.Second
+					return []*node{n}
+				}}
+				ctx := t.Context()
+				if c.deadline > 0 {
+					limited, cancel := context.WithTimeout(ctx, c.deadline)
+					defer cancel()
+					ctx = limited
+				}
+				a := p.action()
+				a.Limits.Slow = c.slow
+				_, err := a.Do(ctx)
+				if (err == nil) != c.ready || n.tapped > 1 {
+					t.Errorf("%v after %s, %d taps", err, time.Since(p.start), n.tapped)
+				}
+			})
+		})
+	}
+}
+
 func TestDeadlineOfContextLeavesTimeToExplain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

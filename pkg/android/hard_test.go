@@ -17,15 +17,15 @@ import (
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
-// sees fails unless a session sees the elements of the app.
-func sees(t *testing.T, dr mobile.Driver, id string) {
+// seesSignIn fails unless a session sees the first screen of the app.
+func seesSignIn(t *testing.T, dr mobile.Driver) {
 	t.Helper()
 	seen, err := dr.Read(within(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(seen.Tree.Nodes(), func(n *screen.Node) bool { return n.ID != nil && strings.HasSuffix(*n.ID, id) }) {
-		t.Errorf("%s is not on the screen", id)
+	if !slices.ContainsFunc(seen.Tree.Nodes(), func(n *screen.Node) bool { return n.ID != nil && strings.HasSuffix(*n.ID, ":id/email") }) {
+		t.Error("the app is not on the screen")
 	}
 }
 
@@ -52,7 +52,7 @@ func TestPhonesThatAreLocked(t *testing.T) {
 				return
 			}
 			dr, closeAll := d.open()
-			sees(t, dr, "email")
+			seesSignIn(t, dr)
 			if p.App.Asleep() || p.App.Locked() {
 				t.Error("the phone is asleep or locked")
 			}
@@ -74,7 +74,7 @@ func TestPhoneFallsAsleepBetweenSessions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sees(t, dr, "email")
+		seesSignIn(t, dr)
 		if err := dr.Close(within(t)); err != nil {
 			t.Error(err)
 		}
@@ -182,7 +182,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 			p := d.phone(phones.AndroidOptions{Server: serverVersion, RefuseSettings: true})
 			p.App.Show(app.SignIn)
 			dr, closeAll := d.open()
-			sees(t, dr, "email")
+			seesSignIn(t, dr)
 			if !d.logged("warn: "+p.Addr()+" does not let adb change settings") || !d.logged("USB debugging (Security settings)") {
 				t.Errorf("logs: %v", d.logs)
 			}
@@ -222,7 +222,7 @@ func TestServerOfASlowPhone(t *testing.T) {
 			p := d.phone(c.options)
 			p.App.Show(app.SignIn)
 			dr, closeAll := d.open()
-			sees(t, dr, "email")
+			seesSignIn(t, dr)
 			if !d.logged(c.logged) {
 				t.Errorf("logs: %v", d.logs)
 			}
@@ -294,7 +294,7 @@ func TestPhoneThatIsTooOldForTheServer(t *testing.T) {
 	p := d.phone(phones.AndroidOptions{Level: 25})
 	p.App.Show(app.SignIn)
 	dr, closeAll := d.open()
-	sees(t, dr, "email")
+	seesSignIn(t, dr)
 	if !d.logged("because Appium's UiAutomator2 server needs Android 8") {
 		t.Errorf("logs: %v", d.logs)
 	}
@@ -329,10 +329,10 @@ func TestInstallationsThatAreGuarded(t *testing.T) {
 	}
 }
 
-// splitApp writes the APKs of an app with splits, and returns them by name.
-func splitApp(version string) map[string][]byte {
+// splitApp returns the APKs of an app with splits, by their names.
+func splitApp() map[string][]byte {
 	return map[string][]byte{
-		"base-master.apk":    phones.BinaryAPK(phones.Manifest{App: app.ShopID, Version: version, NeedsSplits: true}),
+		"base-master.apk":    phones.BinaryAPK(phones.Manifest{App: app.ShopID, Version: "3.0", NeedsSplits: true}),
 		"base-arm64_v8a.apk": phones.BinaryAPK(phones.Manifest{App: app.ShopID, Split: "config.arm64_v8a"}),
 		"base-de.apk":        phones.BinaryAPK(phones.Manifest{App: app.ShopID, Split: "config.de", UTF8: true}),
 	}
@@ -357,14 +357,14 @@ func TestAppWithSplits(t *testing.T) {
 		"a folder": func(d *desk) {
 			d.values["app"] = t.TempDir()
 			d.apks = d.values["app"]
-			for name, data := range splitApp("3.0") {
+			for name, data := range splitApp() {
 				d.write(name, data)
 			}
 			d.write("toc.pb", []byte("not an APK"))
 		},
 		"shop.apks": func(d *desk) {
 			files := map[string][]byte{"standalones/standalone-hdpi.apk": binaryAPK(app.ShopID, "3.0"), "toc.pb": nil}
-			for name, data := range splitApp("3.0") {
+			for name, data := range splitApp() {
 				files["splits/"+name] = data
 			}
 			d.write("shop.apks", archive(files))
@@ -373,7 +373,7 @@ func TestAppWithSplits(t *testing.T) {
 			d.write("universal.apks", archive(map[string][]byte{"universal.apk": binaryAPK(app.ShopID, "3.0"), "toc.pb": nil}))
 		},
 		"shop.xapk": func(d *desk) {
-			files := splitApp("3.0")
+			files := splitApp()
 			files["manifest.json"] = []byte("{}")
 			d.write("shop.xapk", archive(files))
 		},
@@ -429,9 +429,13 @@ func TestAppsThatCannotBeInstalled(t *testing.T) {
 			wantFault(t, err, fault.Misuse, c.texts...)
 		})
 	}
+}
+
+func TestAppThatLacksItsSplits(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	p := d.phone(phones.AndroidOptions{Server: serverVersion})
-	d.write("base.apk", splitApp("3.0")["base-master.apk"])
+	d.write("base.apk", splitApp()["base-master.apk"])
 	d.values["app"] = d.apks + "/base.apk"
 	dr, closeAll := d.open()
 	defer closeAll()

@@ -30,6 +30,7 @@ type Limits struct {
 	Front     time.Duration // for an app that was started to come to the front
 	Response  time.Duration // for a response that the device is about to send, and for each explanation
 	First     time.Duration // for the first response of the device, however short the other limits are
+	Slow      time.Duration // that reading an element takes on a device that gets more time for it
 	Poll      time.Duration // between two reads of the screen
 	Stable    time.Duration // between the starts of two reads in which an element must have the same bounds
 	Settle    time.Duration // for the screen to come to rest before it is looked at once
@@ -42,7 +43,7 @@ type Limits struct {
 func DefaultLimits(driver string) Limits {
 	l := Limits{
 		Action: 10 * time.Second, Assertion: 5 * time.Second, Call: 30 * time.Second, Launch: 3 * time.Minute,
-		Front: 30 * time.Second, Response: 3 * time.Second, First: 15 * time.Second, Poll: 100 * time.Millisecond,
+		Front: 30 * time.Second, Response: 3 * time.Second, First: 15 * time.Second, Slow: time.Second, Poll: 100 * time.Millisecond,
 		Stable: 50 * time.Millisecond, Settle: 2 * time.Second, Keyboard: 1500 * time.Millisecond,
 		Entered: 500 * time.Millisecond, Evidence: 10 * time.Second,
 	}

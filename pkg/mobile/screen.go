@@ -173,7 +173,7 @@ func (s *search) action(want string, ready time.Duration, perform func(context.C
 
 // readyWithin are the limits of an action whose element has to be ready within some time.
 func (l Limits) readyWithin(ready time.Duration) act.Limits {
-	return act.Limits{Ready: ready, First: l.First, Poll: l.Poll, Response: l.Response}
+	return act.Limits{Ready: ready, First: l.First, Poll: l.Poll, Response: l.Response, Slow: l.Slow}
 }
 
 // Observe implements act.Screen.

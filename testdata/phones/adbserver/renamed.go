@@ -35,7 +35,7 @@ func (s *Server) Rename(ctx context.Context, from, to string) (*Renamed, error) 
 			if err != nil {
 				return
 			}
-			r.wait.Go(func() { r.serve(c) })
+			r.wait.Go(func() { r.serve(context.WithoutCancel(ctx), c) })
 		}
 	})
 	return r, nil
@@ -48,13 +48,13 @@ func (r *Renamed) Close() {
 }
 
 // serve passes on one connection. Only its first request, and a list of devices, name serials.
-func (r *Renamed) serve(client net.Conn) {
+func (r *Renamed) serve(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	request, err := readText(client)
 	if err != nil {
 		return
 	}
-	server, err := net.Dial("tcp", r.server.Address())
+	server, err := new(net.Dialer).DialContext(ctx, "tcp", r.server.Address())
 	if err != nil {
 		return
 	}

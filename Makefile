@@ -74,7 +74,7 @@ demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## r
 .PHONY: demo-mobile
 demo-mobile: adb chromium build ## replay one trail on a simulated Android phone, a simulated iPhone and a web page at once, write a report to bin/demo-mobile
 	go build -o bin/simulate ./testdata/phones/simulate
-	cd testdata/projects/corner-shop && $(CURDIR)/bin/trailblaze run --all-devices --evidence always --html $(CURDIR)/bin/demo-mobile
+	cd testdata/projects/corner-shop && $(CURDIR)/bin/trailblaze run trails/see-an-order.trail.yaml --all-devices --evidence always --html $(CURDIR)/bin/demo-mobile
 
 .PHONY: demo-no-runtime
 demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## the same trails where there is neither bun nor node

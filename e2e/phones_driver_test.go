@@ -110,6 +110,23 @@ func (u *driverUser) useOrders(device *app.Device) {
 	}
 }
 
+// fillInProfile fills in fields that take keys only, or hold a secret.
+func (u *driverUser) fillInProfile(device *app.Device) {
+	u.Helper()
+	u.call("openUrl", map[string]any{"url": "shop://profile"})
+	for _, field := range []struct{ id, text string }{{"phone", "5550100100"}, {"name", "Grace"}, {"pin", "34"}} {
+		u.call("tap", map[string]any{"id": field.id})
+		u.call("inputText", map[string]any{"text": field.text})
+	}
+	u.call("tap", map[string]any{"id": "name"})
+	u.call("mobile_setClipboard", map[string]any{"text": " Höpper"})
+	u.call("mobile_pasteClipboard", nil)
+	u.call("tap", map[string]any{"id": "save_profile"})
+	if got := device.Profile(); !slices.Equal(got, []string{"(555) 010-0100", "Grace Höpper", "1234"}) {
+		u.Errorf("profile: %q", got)
+	}
+}
+
 func TestCommandsReachAnAndroidPhoneThroughAppium(t *testing.T) {
 	t.Parallel()
 	home := needAppium(t)
@@ -122,6 +139,7 @@ func TestCommandsReachAnAndroidPhoneThroughAppium(t *testing.T) {
 	})
 	u.signIn()
 	u.useOrders(p.App)
+	u.fillInProfile(p.App)
 	u.must(u.driver.SetClipboard(t.Context(), app.Characters))
 	if text, err := u.driver.Clipboard(t.Context()); err != nil || text != app.Characters {
 		t.Errorf("clipboard: %q %v", text, err)

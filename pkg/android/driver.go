@@ -2,12 +2,15 @@ package android
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
@@ -22,6 +25,8 @@ type driver struct {
 	app     *apk // of the user's option; nil without one
 	release func(ctx context.Context) error
 	focused int // characters in the field with the focus when the screen was read last
+	// clipboard is the text of the clipboard that the session has set; nil if it has set none.
+	clipboard *string
 }
 
 // Info implements mobile.Driver.
@@ -30,9 +35,9 @@ func (d *driver) Info() mobile.Info { return d.info }
 // Read implements mobile.Driver.
 func (d *driver) Read(ctx context.Context) (mobile.Screen, error) {
 	if d.server == nil {
-		return d.readDump(ctx, appium.SourceOptions(d.info))
+		return d.readDump(ctx, d.sourceOptions())
 	}
-	result, err := d.source(ctx, appium.SourceOptions(d.info))
+	result, err := d.source(ctx, d.sourceOptions())
 	return appium.ScreenOf(result), err
 }
 
@@ -42,8 +47,14 @@ func (d *driver) ReadCells(ctx context.Context) (mobile.Screen, error) {
 		return d.Read(ctx)
 	}
 	reader := appium.CellReader{Source: d.source, Call: d.server.read, Strategy: "strategy", Selector: "selector"}
-	result, err := reader.Read(ctx, appium.SourceOptions(d.info))
+	result, err := reader.Read(ctx, d.sourceOptions())
 	return appium.ScreenOf(result), err
+}
+
+func (d *driver) sourceOptions() source.Options {
+	o := appium.SourceOptions(d.info)
+	o.InputMethods = d.inputMethods
+	return o
 }
 
 // source returns the screen that the server reads.
@@ -104,6 +115,10 @@ func (d *driver) SetText(ctx context.Context, text string) error {
 	if d.server == nil {
 		return d.inputReplace(ctx, text)
 	}
+	if err := appium.CheckLength(text); err != nil {
+		return err
+	}
+	text, rest := appium.CutEnter(text)
 	var field string
 	err := d.server.read(ctx, "finding the field with the focus", func(ctx context.Context, s *webdriver.Session) (err error) {
 		field, err = s.ActiveElement(ctx)
@@ -115,9 +130,13 @@ func (d *driver) SetText(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	return d.server.act(ctx, "entering text", func(ctx context.Context, s *webdriver.Session) error {
+	err = d.server.act(ctx, "entering text", func(ctx context.Context, s *webdriver.Session) error {
 		return s.Post(ctx, field+"/value", map[string]any{"text": text, "replace": true}, nil)
 	})
+	if err != nil {
+		return err
+	}
+	return d.Type(ctx, rest)
 }
 
 // Type implements mobile.Driver.
@@ -137,19 +156,61 @@ func (d *driver) Press(ctx context.Context, key mobile.Key) error {
 	})
 }
 
-// HideKeyboard implements mobile.Driver. BACK hides a keyboard that is shown; without one it would leave the screen.
+// HideKeyboard implements mobile.Driver. Both keys hide a keyboard that is shown, and leave the screen without one.
+// Keyboards that ignore ESCAPE know BACK; apps that handle BACK before the keyboard does seldom know ESCAPE.
 func (d *driver) HideKeyboard(ctx context.Context) error {
-	out, err := d.run(ctx, "dumpsys", "input_method")
-	if err != nil || !parseInputShown(out) {
-		return err
+	shown, front, err := d.keyboard(ctx)
+	for _, key := range []mobile.Key{mobile.Escape, mobile.Back} {
+		if err != nil || !shown {
+			return err
+		}
+		if err := d.Press(ctx, key); err != nil {
+			return err
+		}
+		shown, err = d.awaitHidden(ctx, key, front)
 	}
-	return d.Press(ctx, mobile.Back)
+	return err
+}
+
+// awaitHidden waits until the keyboard is hidden by a key, and reports whether it is still shown. It fails if the key
+// has left the activity that was in front.
+func (d *driver) awaitHidden(ctx context.Context, key mobile.Key, front string) (bool, error) {
+	for end := time.Now().Add(d.limits.hide); ; {
+		shown, now, err := d.keyboard(ctx)
+		switch {
+		case err != nil:
+			return shown, err
+		case now != front:
+			return shown, fault.New(fault.ToolFailed, "hide it in another way, such as by a tap beside the field, and use hideKeyboardAfter: false",
+				"the key %s, which hides the keyboard, has left %s; %s is in front", key, front, cmp.Or(now, "nothing"))
+		case !shown || time.Now().After(end):
+			return shown, nil
+		}
+		if err := act.Pause(ctx, d.limits.poll); err != nil {
+			return shown, err
+		}
+	}
+}
+
+// keyboard reports whether a keyboard is on the screen, and returns the activity in front.
+func (d *driver) keyboard(ctx context.Context) (shown bool, front string, err error) {
+	out, err := runLine(ctx, d.Device, "dumpsys input_method; dumpsys activity activities")
+	if activities := resumedActivities(out); len(activities) > 0 {
+		front = activities[0]
+	}
+	return parseInputShown(out), front, d.wrap(err)
 }
 
 // Clipboard implements mobile.Driver.
 func (d *driver) Clipboard(ctx context.Context) (string, error) {
-	if d.server == nil {
+	switch readable := d.api < firstPrivateClipboard; {
+	case d.server == nil:
 		return "", d.withoutServer("reading the clipboard")
+	case !readable && d.clipboard != nil:
+		return *d.clipboard, nil
+	case !readable:
+		return "", mobile.Unsupported(fmt.Sprintf("Android shows the clipboard of %s only to the app in front, and this session has not set it",
+			d.Serial()), "paste it into a field with mobile_pasteClipboard")
 	}
 	var encoded string
 	err := d.server.read(ctx, "reading the clipboard", func(ctx context.Context, s *webdriver.Session) error {
@@ -165,15 +226,25 @@ func (d *driver) Clipboard(ctx context.Context) (string, error) {
 	return string(text), nil
 }
 
+// firstPrivateClipboard is the first API level on which only the app in front and the keyboard can read the clipboard.
+const firstPrivateClipboard = 29
+
 // SetClipboard implements mobile.Driver.
 func (d *driver) SetClipboard(ctx context.Context, text string) error {
 	if d.server == nil {
 		return d.withoutServer("changing the clipboard")
 	}
-	return d.server.act(ctx, "changing the clipboard", func(ctx context.Context, s *webdriver.Session) error {
-		content := base64.StdEncoding.EncodeToString([]byte(text))
+	content := base64.StdEncoding.EncodeToString([]byte(text))
+	if err := appium.CheckLength(content); err != nil {
+		return err
+	}
+	err := d.server.act(ctx, "changing the clipboard", func(ctx context.Context, s *webdriver.Session) error {
 		return s.Post(ctx, "/appium/device/set_clipboard", map[string]any{"contentType": "plaintext", "content": content}, nil)
 	})
+	if err == nil {
+		d.clipboard = &text
+	}
+	return err
 }
 
 // SetNetwork implements mobile.Driver.

@@ -13,31 +13,52 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/mobile/source"
 )
 
-// readDump reads the screen without the server. A screen on which something moves is read in the compressed form, which
-// does not wait for the end of the motion.
+// dumpFile is where uiautomator writes on phones on which it cannot write to a terminal.
+const dumpFile = "/sdcard/trailblaze-window.xml"
+
+// readDump reads the screen without the server.
 func (d *driver) readDump(ctx context.Context, o source.Options) (mobile.Screen, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.limits.dump)
 	defer cancel()
-	data, err := d.Exec(ctx, "uiautomator dump /dev/tty")
-	if err == nil && !bytes.Contains(data, []byte("<hierarchy")) {
-		data, err = d.Exec(ctx, "uiautomator dump --compressed /dev/tty")
-	}
+	data, err := d.dump(ctx)
 	if err != nil {
-		return mobile.Screen{}, d.wrap(err)
-	}
-	if !bytes.Contains(data, []byte("<hierarchy")) {
-		return mobile.Screen{}, dumpFailure(d.Serial(), string(data))
+		return mobile.Screen{}, err
 	}
 	result, err := source.Dump(data, o)
 	if err != nil {
 		return mobile.Screen{}, err
 	}
 	d.focused = focusedLength(result.Tree)
-	out, err := d.run(ctx, "dumpsys", "input_method")
+	out, err := runLine(ctx, d.Device, "dumpsys input_method; dumpsys window InputMethod")
 	if err == nil && parseInputShown(out) {
 		result.Keyboard = parseInputArea(out, d.info.Width, d.info.Height)
 	}
-	return appium.ScreenOf(result), err
+	return appium.ScreenOf(result), d.wrap(err)
+}
+
+// dump returns what uiautomator writes. On phones on which it can write to a file only, it does so from the second
+// dump on.
+func (d *driver) dump(ctx context.Context) ([]byte, error) {
+	lines := []string{
+		"uiautomator dump /dev/tty",
+		"uiautomator dump " + dumpFile + " >/dev/null && cat " + dumpFile + "; rm -f " + dumpFile,
+	}
+	if d.dumpsToFile {
+		lines = lines[1:]
+	}
+	for {
+		data, err := d.Exec(ctx, lines[0])
+		switch {
+		case err != nil:
+			return nil, d.wrap(err)
+		case bytes.Contains(data, []byte("<hierarchy")):
+			d.dumpsToFile = len(lines) == 1
+			return data, nil
+		case len(lines) == 1 || !bytes.Contains(data, []byte("dumped to")):
+			return nil, dumpFailure(d.Serial(), string(data))
+		}
+		lines = lines[1:]
+	}
 }
 
 // dumpFailure returns the error for what uiautomator wrote instead of a screen.
@@ -45,7 +66,7 @@ func dumpFailure(serial, out string) error {
 	switch {
 	case strings.Contains(out, "idle state"):
 		return fault.New(fault.ToolFailed, installServer+" installs Appium's UiAutomator2 server, which reads such a screen",
-			"uiautomator dump on %s could not read the screen, because something on it moves all the time", serial)
+			"uiautomator dump on %s could not read the screen within 10s, because something on it moves all the time", serial)
 	case strings.Contains(out, "already registered"):
 		return fault.New(fault.Device, "end it, such as Maestro, an Appium session or an inspector",
 			"UiAutomation of %s is used by another program; one program at a time can use it", serial)
@@ -86,17 +107,21 @@ func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseco
 
 // inputText types text as a keyboard does. `input text` can only send ASCII.
 func (d *driver) inputText(ctx context.Context, text string) error {
-	if err := checkInput(text); err != nil || text == "" {
+	if err := d.checkInput(text); err != nil || text == "" {
 		return err
 	}
 	return d.input(ctx, "text", strings.ReplaceAll(text, " ", "%s"))
 }
 
 // checkInput returns why `input text` cannot type a text.
-func checkInput(text string) error {
+func (d *driver) checkInput(text string) error {
+	hint := "this field did not take it as a whole; give it a text that consists of such characters"
+	if d.server == nil {
+		hint = "enter it as a whole, which needs Appium's UiAutomator2 server: " + installServer
+	}
 	for _, r := range text {
 		if r < ' ' || r > '~' {
-			return fault.New(fault.ToolFailed, "enter it as a whole, which needs Appium's UiAutomator2 server: "+installServer,
+			return fault.New(fault.ToolFailed, hint,
 				"%q cannot be typed key by key on Android, because %q is not a printable ASCII character", shorten(text, 100), r)
 		}
 	}
@@ -108,7 +133,7 @@ func checkInput(text string) error {
 
 // inputReplace removes what the field held when the screen was read last, and types text.
 func (d *driver) inputReplace(ctx context.Context, text string) error {
-	if err := checkInput(text); err != nil {
+	if err := d.checkInput(text); err != nil {
 		return err // before anything is removed
 	}
 	if d.focused > 0 {

@@ -522,12 +522,18 @@ func TestScreensThatAreHardToRead(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.values["uiautomator2"] = ""
-	p := d.phone(phones.AndroidOptions{})
+	p := d.phone(phones.AndroidOptions{IdleLimit: 100 * time.Millisecond})
 	dr, closeAll := d.open()
 	defer closeAll()
 	p.App.Show(app.Animation)
+	_, err := dr.Read(within(t))
+	wantFault(t, err, fault.ToolFailed, "moves all the time", installServer)
+	if dumps := dumpsOf(p); len(dumps) != 1 {
+		t.Errorf("a screen that moves was read by %q, each of which takes 10 s on a phone", dumps)
+	}
+	p.App.StopMoving(3) // before the limit
 	if seen, err := dr.Read(within(t)); err != nil || len(seen.Tree.Nodes()) < 2 {
-		t.Errorf("a screen that moves: %v", err)
+		t.Errorf("a screen that comes to rest: %v", err)
 	}
 	p.App.Show(app.Orders)
 	p.App.Prompt()
@@ -535,9 +541,38 @@ func TestScreensThatAreHardToRead(t *testing.T) {
 		t.Errorf("in front: %q, %v", front, err)
 	}
 	p.HoldUIAutomation("io.appium.uiautomator2.server")
-	_, err := dr.Read(within(t))
+	_, err = dr.Read(within(t))
 	wantFault(t, err, fault.Device, "UiAutomation of "+p.Addr(), "used by another program")
-	wantFault(t, dumpFailure("x", "ERROR: could not get idle state.\n"), fault.ToolFailed, "moves all the time", installServer)
+}
+
+// dumpsOf returns the command lines of uiautomator that a phone received.
+func dumpsOf(p *phones.Android) []string {
+	return slices.DeleteFunc(p.Commands(), func(c string) bool { return !strings.HasPrefix(c, "uiautomator") })
+}
+
+// Where uiautomator cannot write to a terminal, it writes to a file: from the second read on at once. Nothing is left.
+func TestDumpToAFile(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.values["uiautomator2"] = ""
+	p := d.phone(phones.AndroidOptions{NoTerminal: true, IdleLimit: 100 * time.Millisecond})
+	dr, closeAll := d.open()
+	defer closeAll()
+	p.App.Show(app.Orders)
+	for range 2 {
+		if seen, err := dr.Read(within(t)); err != nil || len(seen.Tree.Nodes()) < 2 {
+			t.Fatal(err)
+		}
+	}
+	if dumps := dumpsOf(p); len(dumps) != 3 || !strings.HasPrefix(dumps[2], "uiautomator dump "+dumpFile) {
+		t.Errorf("%q", dumps)
+	}
+	p.App.Show(app.Animation)
+	_, err := dr.Read(within(t))
+	wantFault(t, err, fault.ToolFailed, "moves all the time", installServer)
+	if file, err := p.Files().Stat(dumpFile); err == nil {
+		t.Error("left on the phone:", file.Path)
+	}
 }
 
 func TestKeyboardOverTheTarget(t *testing.T) {

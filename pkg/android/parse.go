@@ -37,6 +37,18 @@ func parseDensity(out string) int {
 	return density
 }
 
+// parseInputMethods returns the apps in the lines PACKAGE/SERVICE of `ime list -s`; nil if it has none.
+func parseInputMethods(out string) (packages []string) {
+	for line := range strings.Lines(out) {
+		if m := inputMethod().FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			packages = append(packages, m[1])
+		}
+	}
+	return packages
+}
+
+var inputMethod = lazyregexp.New(`^(\w+(?:\.\w+)+)/[\w.$]+$`)
+
 // isTablet reports whether the smallest width is 600 dp or more. Without a density, that is 1536 pixels.
 func isTablet(width, height, density int) bool {
 	if density == 0 {
@@ -48,65 +60,72 @@ func isTablet(width, height, density int) bool {
 // parseResumed returns the packages whose activities are resumed in `dumpsys activity activities`, the one with the
 // focus first, each once.
 func parseResumed(out string) []string {
-	var focused, resumed []string
-	for line := range strings.Lines(out) {
-		i := strings.Index(line, "ResumedActivity")
-		if i < 0 {
-			continue
-		}
-		pkg := componentPackage(line[i:])
-		switch {
-		case pkg == "":
-		case strings.TrimSpace(line[:i]) != "m": // ResumedActivity and topResumedActivity, not mResumedActivity
-			focused = append(focused, pkg)
-		default:
-			resumed = append(resumed, pkg)
-		}
-	}
 	var all []string
-	for _, pkg := range append(focused, resumed...) {
-		if !slices.Contains(all, pkg) {
+	for _, component := range resumedActivities(out) {
+		if pkg, _, _ := strings.Cut(component, "/"); !slices.Contains(all, pkg) {
 			all = append(all, pkg)
 		}
 	}
 	return all
 }
 
-// componentPackage returns the package of the first PACKAGE/ACTIVITY inside the braces of a line.
-func componentPackage(line string) string {
+// resumedActivities returns the activities of parseResumed, as PACKAGE/ACTIVITY.
+func resumedActivities(out string) []string {
+	var focused, resumed []string
+	for line := range strings.Lines(out) {
+		i := strings.Index(line, "ResumedActivity")
+		if i < 0 {
+			continue
+		}
+		component := componentOf(line[i:])
+		switch {
+		case component == "":
+		case strings.TrimSpace(line[:i]) != "m": // ResumedActivity and topResumedActivity, not mResumedActivity
+			focused = append(focused, component)
+		default:
+			resumed = append(resumed, component)
+		}
+	}
+	return append(focused, resumed...)
+}
+
+// componentOf returns the first PACKAGE/ACTIVITY inside the braces of a line.
+func componentOf(line string) string {
 	_, record, ok := strings.Cut(line, "{")
 	if !ok {
 		return ""
 	}
 	for field := range strings.FieldsSeq(strings.TrimRight(record, "}\r\n")) {
 		if pkg, _, ok := strings.Cut(field, "/"); ok && strings.Contains(pkg, ".") {
-			return pkg
+			return field
 		}
 	}
 	return ""
 }
 
-// parseInputShown reports whether `dumpsys input_method` says that a keyboard is on the screen.
+// parseInputShown reports whether `dumpsys input_method` says that a keyboard is on the screen. With a hardware keyboard
+// the input method is shown, but has no view.
 func parseInputShown(out string) bool {
-	for field := range strings.FieldsSeq(out) {
-		if field == "mInputShown=true" {
-			return true
-		}
-	}
-	return false
+	fields := strings.Fields(out)
+	return slices.Contains(fields, "mInputShown=true") && slices.Contains(fields, "mIsInputViewShown=true")
 }
 
-// parseInputArea returns the touchable area of the keyboard in `dumpsys input_method`, in pixels of the screen. The
-// insets are those of its window, which ends at the lower edge of a screen of this size.
+// parseInputArea returns the touchable area of the keyboard in the output of `dumpsys input_method` and `dumpsys window
+// InputMethod`, in pixels of the screen. The insets count from its window, which ends at the lower edge of a screen of
+// this size.
 func parseInputArea(out string, width, height int) *screen.Rect {
+	above := 0 // of the window, which begins below the status bar on some phones
+	if m := windowFrame().FindStringSubmatch(out); m != nil {
+		above = number(m[1])
+	}
 	if m := touchableRegion().FindStringSubmatch(out); m != nil {
-		r := screen.Rect{Left: number(m[1]), Top: number(m[2]), Right: number(m[3]), Bottom: number(m[4])}
+		r := screen.Rect{Left: number(m[1]), Top: above + number(m[2]), Right: number(m[3]), Bottom: above + number(m[4])}
 		if r = r.Intersect(screen.Rect{Right: width, Bottom: height}); !r.Empty() {
 			return &r
 		}
 	}
 	if m := visibleTopInsets().FindStringSubmatch(out); m != nil {
-		if top := number(m[1]); top > 0 && top < height {
+		if top := above + number(m[1]); top > above && top < height {
 			return &screen.Rect{Top: top, Right: width, Bottom: height}
 		}
 	}
@@ -115,6 +134,7 @@ func parseInputArea(out string, width, height int) *screen.Rect {
 
 var (
 	touchableRegion  = lazyregexp.New(`touchableRegion=SkRegion\(\((\d+),(\d+),(\d+),(\d+)\)\)`)
+	windowFrame      = lazyregexp.New(`\b(?:mFrame|frame)=\[-?\d+,(\d+)\]`)
 	visibleTopInsets = lazyregexp.New(`visibleTopInsets=(\d+)`)
 )
 

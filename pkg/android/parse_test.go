@@ -3,6 +3,7 @@ package android
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,11 +72,21 @@ func TestKeyboard(t *testing.T) {
   mInputShown=true
   mCurToken=android.os.Binder@2a8e
 Input method client state for ...
+Input method service state for com.google.android.inputmethod.latin
+  mDecorViewVisible=true mWindowVisible=true
+  mIsInputViewShown=true mStatusIcon=0
 Last computed insets:
   contentTopInsets=1475 visibleTopInsets=1475 touchableInsets=3 touchableRegion=SkRegion((0,1475,1080,2274))
 `
-	if !parseInputShown(shown) || parseInputShown("  mInputShown=false\n  mShowRequested=true") {
-		t.Error("parseInputShown is wrong")
+	for out, want := range map[string]bool{
+		shown: true,
+		"  mInputShown=false\n  mShowRequested=true":                                   false,
+		strings.Replace(shown, "mIsInputViewShown=true", "mIsInputViewShown=false", 1): false, // a hardware keyboard
+		strings.Replace(shown, "mIsInputViewShown=true", "", 1):                        false, // a keyboard that does not respond
+	} {
+		if parseInputShown(out) != want {
+			t.Errorf("%q: want %v", out, want)
+		}
 	}
 	for _, c := range []struct {
 		out  string
@@ -84,11 +95,33 @@ Last computed insets:
 		{shown, &screen.Rect{Top: 1475, Right: 1080, Bottom: 2274}},
 		{"  contentTopInsets=0 visibleTopInsets=1500 touchableInsets=0 touchableRegion=SkRegion()", &screen.Rect{Top: 1500, Right: 1080, Bottom: 2400}},
 		{"mInputShown=true", nil},
+		// Gboard below the status bar, as Android 10 and Android 13 write the frame of its window.
+		{
+			"touchableRegion=SkRegion((0,1321,1080,2196))\n  Window #3 Window{1 u0 InputMethod}:\n    mFrame=[0,84][1080,2280]",
+			&screen.Rect{Top: 1405, Right: 1080, Bottom: 2280},
+		},
+		{
+			"touchableRegion=SkRegion((0,1321,1080,2196))\n    Frames: parent=[0,0][1080,2400] display=[0,0][1080,2400] frame=[0,84][1080,2280] last=[0,0][0,0]",
+			&screen.Rect{Top: 1405, Right: 1080, Bottom: 2280},
+		},
 		{"visibleTopInsets=99999999999999999999999", nil},
 	} {
 		if diff := cmp.Diff(c.want, parseInputArea(c.out, 1080, 2400)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", c.out, diff)
 		}
+	}
+}
+
+func TestInputMethods(t *testing.T) {
+	t.Parallel()
+	out := "Pixel 7\n14\n34\ncom.google.android.inputmethod.latin/com.android.inputmethod.latin.LatinIME\r\n" +
+		"com.miui.securityinputmethod/.SecurityInputMethod\nPhysical size: 1080x2400\n"
+	want := []string{"com.google.android.inputmethod.latin", "com.miui.securityinputmethod"}
+	if diff := cmp.Diff(want, parseInputMethods(out)); diff != "" {
+		t.Error(diff)
+	}
+	if got := parseInputMethods("Error: java.lang.SecurityException: a.b/c is not allowed\n"); got != nil {
+		t.Error(got)
 	}
 }
 

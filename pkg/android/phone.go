@@ -19,15 +19,18 @@ import (
 // were found. One session at a time uses it.
 type phone struct {
 	adb.Device
-	info    mobile.Info
-	api     int    // level of Android's API; 0 if it is not known
-	user    string // the number of the user who uses the phone, such as 0 or 10
-	slept   bool   // its screen was off, or it was locked
-	limits  limits
-	log     func(level, message, hint string) // of the session
-	lock    *mobile.LockedDevice              // nil without a folder for it
-	changes *changes
-	server  *server // nil without one
+	info  mobile.Info
+	api   int    // level of Android's API; 0 if it is not known
+	user  string // the number of the user who uses the phone, such as 0 or 10
+	slept bool   // its screen was off, or it was locked
+	// inputMethods are the apps that have a keyboard.
+	inputMethods []string
+	dumpsToFile  bool // uiautomator cannot write to a terminal
+	limits       limits
+	log          func(level, message, hint string) // of the session
+	lock         *mobile.LockedDevice              // nil without a folder for it
+	changes      *changes
+	server       *server // nil without one
 	// noServer says why there is none, as in "needs the server, which …", and noServerHint what to do about it.
 	noServer, noServerHint string
 }
@@ -196,7 +199,7 @@ func (p *phone) readInfo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.limits.info)
 	defer cancel()
 	const model, release, level = "ro.product.model", "ro.build.version.release", "ro.build.version.sdk"
-	out, err := runLine(ctx, p.Device, "getprop "+model+"; getprop "+release+"; getprop "+level+"; wm size; wm density; am get-current-user")
+	out, err := runLine(ctx, p.Device, "getprop "+model+"; getprop "+release+"; getprop "+level+"; ime list -s; wm size; wm density; am get-current-user")
 	if err != nil {
 		return err
 	}
@@ -213,6 +216,7 @@ func (p *phone) readInfo(ctx context.Context) error {
 			p.user = line
 		}
 	}
+	p.inputMethods = parseInputMethods(out)
 	p.info = mobile.Info{
 		ID: p.Serial(), Product: fmt.Sprintf("%s, Android %s", lines[0], lines[1]), Width: width, Height: height,
 		Tablet: isTablet(width, height, parseDensity(out)),

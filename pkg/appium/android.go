@@ -57,6 +57,24 @@ func (d *androidDriver) readSource(ctx context.Context, o source.Options) (sourc
 
 var _ mobile.CellReader = (*androidDriver)(nil)
 
+// SetText implements mobile.Driver.
+func (d *androidDriver) SetText(ctx context.Context, text string) error {
+	if err := CheckLength(text); err != nil {
+		return err
+	}
+	whole, rest := CutEnter(text)
+	if err := d.ReplaceText(ctx, whole); err != nil || rest == "" {
+		return err
+	}
+	return d.Type(ctx, rest)
+}
+
+// Type implements mobile.Driver. The server would replace what the field holds by what it shows and the text, which for
+// a password are points.
+func (d *androidDriver) Type(ctx context.Context, text string) error {
+	return d.command(ctx, "mobile: type", args{"text": text}, nil)
+}
+
 // Press implements mobile.Driver.
 func (d *androidDriver) Press(ctx context.Context, key mobile.Key) error {
 	code, err := KeyCode(key)
@@ -66,13 +84,21 @@ func (d *androidDriver) Press(ctx context.Context, key mobile.Key) error {
 	return d.command(ctx, "mobile: pressKey", args{"keycode": code}, nil)
 }
 
-// HideKeyboard implements mobile.Driver.
+// HideKeyboard implements mobile.Driver. Appium says that a keyboard is shown also while a hardware keyboard is used, and
+// then fails to hide it.
 func (d *androidDriver) HideKeyboard(ctx context.Context) error {
 	var shown bool
 	if err := d.query(ctx, "mobile: isKeyboardShown", nil, &shown); err != nil || !shown {
 		return err
 	}
-	return d.command(ctx, "mobile: hideKeyboard", nil, nil)
+	err := d.command(ctx, "mobile: hideKeyboard", nil, nil)
+	if fault.KindOf(err) != fault.ToolFailed {
+		return err
+	}
+	if now, readErr := d.Read(ctx); readErr == nil && now.Keyboard == nil {
+		return nil
+	}
+	return err
 }
 
 // Launch implements mobile.Driver.

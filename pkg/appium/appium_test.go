@@ -78,7 +78,7 @@ func TestAndroid(t *testing.T) {
 	xml, _ := json.Marshal(androidSource)
 	s := startServer(t, map[string]reply{
 		"GET /source": value(string(xml)), "GET /element/active": value(field), "POST /element/e1/value": {}, "POST /element/e1/clear": {},
-		"POST /actions": {}, "mobile: pressKey": {}, "mobile: isKeyboardShown": value("true"), "mobile: hideKeyboard": {},
+		"POST /actions": {}, "mobile: pressKey": {}, "mobile: isKeyboardShown": value("true"), "mobile: hideKeyboard": {}, "mobile: type": value("true"),
 		"mobile: terminateApp": {}, "mobile: clearApp": {}, "mobile: activateApp": {}, "mobile: startActivity": {}, "mobile: changePermissions": {},
 		"mobile: getCurrentPackage": value(`"com.example"`), "mobile: deepLink": {}, "mobile: setConnectivity": {},
 		"mobile: getConnectivity":           value(`{"wifi": true, "data": false}`),
@@ -100,7 +100,10 @@ func TestAndroid(t *testing.T) {
 	runSteps(t, s, d, []step{
 		{"read", read, []string{"GET /source"}},
 		{"touch", func(d mobile.Driver) error { return d.Touch(ctx, tap) }, []string{tapCall}},
-		{"type", func(d mobile.Driver) error { return d.Type(ctx, "aß") }, []string{"GET /element/active", `POST /element/e1/value {"text":"aß","value":["a","ß"]}`}},
+		{"type", func(d mobile.Driver) error { return d.Type(ctx, "aß") }, []string{`mobile: type {"text":"aß"}`}},
+		{"set text that would press ENTER", func(d mobile.Driver) error { return d.SetText(ctx, `x\n`) }, []string{
+			"GET /element/active", "POST /element/e1/clear", `POST /element/e1/value {"text":"x\\","value":["x","\\"]}`, `mobile: type {"text":"n"}`,
+		}},
 		{"set text", func(d mobile.Driver) error { return d.SetText(ctx, "x") }, []string{"GET /element/active", "POST /element/e1/clear", `POST /element/e1/value {"text":"x","value":["x"]}`}},
 		{"clear text", func(d mobile.Driver) error { return d.SetText(ctx, "") }, []string{"GET /element/active", "POST /element/e1/clear"}},
 		{"press", func(d mobile.Driver) error { return d.Press(ctx, mobile.Tab) }, []string{`mobile: pressKey {"keycode":61}`}},

@@ -1,6 +1,7 @@
 package appium
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -27,11 +28,34 @@ func ServerSettings() map[string]any {
 func KeyCode(key mobile.Key) (int, error) {
 	code, ok := map[mobile.Key]int{
 		mobile.Back: 4, mobile.Enter: 66, mobile.Home: 3, mobile.Backspace: 67, mobile.Tab: 61, mobile.Escape: 111,
+		mobile.Paste: 279,
 	}[key]
 	if !ok {
 		return 0, mobile.Unsupported("Android has no key "+string(key), "")
 	}
 	return code, nil
+}
+
+// maxBody is how many bytes the UiAutomator2 server takes in one request, less than its limit of 64 KiB by what is
+// beside the text.
+const maxBody = 63 << 10
+
+// CheckLength returns the error of a text that is longer than the UiAutomator2 server takes.
+func CheckLength(text string) error {
+	if encoded, err := json.Marshal(text); err != nil || len(encoded) > maxBody {
+		return fault.New(fault.InvalidArguments, "enter it in parts",
+			"the text has %d bytes; the UiAutomator2 server takes up to about %d", len(text), maxBody)
+	}
+	return nil
+}
+
+// CutEnter returns a text that the UiAutomator2 server enters as it is, and the rest, which is to be typed: at the end
+// of a text, a backslash with an n presses ENTER.
+func CutEnter(text string) (whole, rest string) {
+	if cut, found := strings.CutSuffix(text, `\n`); found {
+		return cut + `\`, "n"
+	}
+	return text, ""
 }
 
 // Packages returns the ids of apps in `pm list packages`, sorted.

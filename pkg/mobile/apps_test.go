@@ -68,9 +68,11 @@ func TestCommandsForTheDevice(t *testing.T) {
 		p.does("networkConnection", args{"connected": true}, "connected the device to its networks", "network true")
 		p.does("mobile_setClipboard", args{"text": "a"}, "set the clipboard", `clipboard "a"`)
 		p.does("setClipboard", args{"text": "a"}, "set the clipboard", `clipboard "a"`)
-		p.does("mobile_pasteClipboard", nil, `entered 3 characters into textbox "Name"`, `set "Ada"`)
-		p.fake.clipboard = ""
-		p.fails("mobile_pasteClipboard", nil, "the clipboard has no text")
+		p.does("mobile_pasteClipboard", nil, `pasted into textbox "Name"`, "press PASTE")
+		p.fake.ignores = true
+		p.does("mobile_pasteClipboard", nil, `entered 3 characters into textbox "Name"`, "press PASTE", `set "AdaAda"`, `type "Ada"`)
+		p.fake.ignores, p.fake.clipboard = false, ""
+		p.fails("mobile_pasteClipboard", nil, `textbox "Name" did not change when the clipboard was pasted: it is empty`)
 		p.does("adbShell", args{"command": "echo $HOME"}, "output\n", "shell sh|-c|echo $HOME")
 		p.does("android_adbShell", args{"command": []any{"ls", "a b"}, "runAs": "a.b"}, "output\n", "shell run-as|a.b|ls|a b")
 		p.does("android_grantPermissions", args{"appId": "a.b", "permissions": []any{"sms", "android.permission.NFC"}},

@@ -101,6 +101,9 @@ func (d *phone) assertVisible(ctx context.Context, t target, a device.Arguments)
 	if expected != nil {
 		return success("%s is visible with text %s", d.among(o.Found, o.Count, t), expected), nil
 	}
+	if o.Element.isToast() {
+		return success("%s is visible, as a toast or as a notification of any app", o.Found), nil
+	}
 	return success("%s is visible", o.Found), nil
 }
 

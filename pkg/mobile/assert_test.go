@@ -38,7 +38,7 @@ func TestAssertVisible(t *testing.T) {
 			p.does(name, args{"text": "orders"}, `text "Orders" is visible`)
 		}
 		p.does("assertVisible", args{"id": "row"}, "generic is visible")
-		p.does("assertVisibleBySelector", byText("Saved"), `generic "Saved" is visible`)
+		p.does("assertVisibleBySelector", byText("Saved"), `generic "Saved" is visible, as a toast or as a notification of any app`)
 		p.does("assertVisibleWithText", args{"text": "RD"}, `text "Orders" is visible`)
 		p.does("assertVisibleWithAccessibilityText", args{"accessibilityText": "ord-\\d+"}, `text "ORD-1150" is visible`)
 		p.does("assertVisibleWithResourceId", args{"resourceId": ".*row"}, "generic is visible")

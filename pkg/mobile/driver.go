@@ -61,6 +61,8 @@ type Driver interface {
 
 	// OpenURL opens a deep link or a web page. app may be empty.
 	OpenURL(ctx context.Context, url, app string) error
+	// Clipboard returns the text of the clipboard. Where only apps can read it, that is the text that the driver has set,
+	// and an error if it has set none.
 	Clipboard(ctx context.Context) (string, error)
 	SetClipboard(ctx context.Context, text string) error
 	// SetNetwork connects the device to its networks, or disconnects it.
@@ -128,6 +130,7 @@ const (
 	Backspace Key = "BACKSPACE"
 	Tab       Key = "TAB"
 	Escape    Key = "ESCAPE"
+	Paste     Key = "PASTE" // of Android, enters the text of the clipboard
 )
 
 // Launch says how to start an app.

@@ -155,8 +155,11 @@ func (f *fake) Type(_ context.Context, text string) error {
 }
 
 func (f *fake) Press(_ context.Context, key Key) error {
-	if key == Backspace && f.content != "" {
+	switch {
+	case key == Backspace && f.content != "":
 		f.enter(f.content[:len(f.content)-1])
+	case key == Paste && !f.ignores:
+		f.enter(f.content + f.clipboard)
 	}
 	return f.did("Press", "press %s", key)
 }

@@ -98,8 +98,11 @@ const moving = "it moves"
 // noBounds is the reason for an element without bounds.
 const noBounds = "the device does not report where it is"
 
-// toast is the class of the short notices of Android, which have no bounds.
+// toast is the class of the short notices of Android, which have no bounds. The server reports notifications of any app
+// as toasts, too, and all of them as those of one app.
 const toast = "android.widget.Toast"
+
+func (e *found) isToast() bool { return e.node.Class != nil && *e.node.Class == toast }
 
 // centre is where an element is touched: in the middle of what is visible of it, beside the bars of iOS.
 func centre(e *found) (screen.Point, string) { return e.besideBars().Centre(), "" }
@@ -148,7 +151,7 @@ func outsideBecause(e *found) string {
 	part, ok := e.screen.Tree.VisiblePart(e.node)
 	e.part = part
 	switch {
-	case e.node.Class != nil && *e.node.Class == toast:
+	case e.isToast():
 		return ""
 	case e.node.Bounds == nil:
 		return noBounds

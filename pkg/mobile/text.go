@@ -119,8 +119,11 @@ func (f field) content() string {
 	if text == nil {
 		text = f.node.Text
 	}
-	if text == nil || f.node.Hint != nil && *text == *f.node.Hint {
+	if text == nil || *text == "" || f.node.ShowingHint || f.node.Hint != nil && *text == *f.node.Hint {
 		return ""
+	}
+	if f.mayBeHint && f.node.Password && strings.Trim(*text, string([]rune(*text)[:1])) != "" {
+		return "" // no points
 	}
 	return *text
 }
@@ -194,62 +197,170 @@ func isField(n *screen.Node) bool { return n.Editable || screen.IsTextInput(n.Ro
 // enterInto enters text at the end of a field: at once if the field then shows it, else as its keyboard does. It
 // returns a note for people, such as that the app has changed the text.
 func (d *phone) enterInto(ctx context.Context, f field, text string) (note string, err error) {
-	if text == "" {
+	switch content := f.content(); {
+	case text == "":
 		return "", nil
+	case f.node == nil:
+		return "", d.driver.Type(ctx, text)
+	case content != "" && (f.node.Password || f.mayBeHint): // it cannot be set, because it is not known
+		e := d.newEntry(f, content+text)
+		if !f.node.Password && content != text {
+			e.instead = text
+		}
+		return e.finish(ctx)
+	default:
+		return d.replace(ctx, f, content+text)
 	}
-	if f.node == nil || (f.node.Password || f.mayBeHint) && f.content() != "" {
-		return "", d.driver.Type(ctx, text) // what the field holds is not known
-	}
-	return d.replace(ctx, f, f.content()+text, func() error { return d.driver.Type(ctx, text) })
 }
 
-// replace makes a field hold text. If that leaves the field as it was, otherwise is called to do the same in another
-// way.
-func (d *phone) replace(ctx context.Context, f field, text string, otherwise func() error) (note string, err error) {
-	before := f.content()
+// replace makes a field hold text. What it does not take as a whole is typed, or erased, as its keyboard does.
+func (d *phone) replace(ctx context.Context, f field, text string) (note string, err error) {
+	e := d.newEntry(f, text)
 	setErr := d.driver.SetText(ctx, text)
-	if _, unconfirmed := errors.AsType[*act.UnconfirmedError](setErr); unconfirmed || ctx.Err() != nil {
+	_, unconfirmed := errors.AsType[*act.UnconfirmedError](setErr)
+	if unconfirmed || ctx.Err() != nil || fault.KindOf(setErr) == fault.InvalidArguments {
 		return "", setErr
 	}
-	shown := before
 	if setErr == nil {
-		if shown, err = d.shows(ctx, f, text); err != nil || sameText(f, shown, text) {
-			return noteOf(f, shown, text), err
+		if err := e.await(ctx, e.settled); err != nil {
+			return "", err
 		}
 	}
-	if shown != before || before == text {
-		return "", notEntered(f, shown, text)
-	}
-	if err := otherwise(); err != nil {
-		return "", err
-	}
-	if shown, err = d.shows(ctx, f, text); err != nil || sameText(f, shown, text) {
-		return noteOf(f, shown, text), err
-	}
-	return "", notEntered(f, shown, text)
+	return e.finish(ctx)
 }
 
-// shows waits until a field shows text, but not for long, and returns what it shows then. A field that is no longer on
-// the screen counts as showing the text.
-func (d *phone) shows(ctx context.Context, f field, text string) (string, error) {
-	for end := time.Now().Add(d.limits.Entered); ; {
-		now, err := d.driver.Read(ctx)
+// entry is a text that a field is to hold.
+type entry struct {
+	field
+	phone   *phone
+	text    string
+	instead string // what it holds instead of text if what it showed was a hint; empty for nothing
+	// boxes are the empty fields after it. Each takes a part of the text if the focus moves there, as the fields for the
+	// digits of a code do.
+	boxes []screen.Key
+
+	shown string // by the field, or by it and its boxes
+	used  int    // boxes of which shown has the content
+	moved bool   // the focus is in the next box, which is empty
+}
+
+func (d *phone) newEntry(f field, text string) *entry {
+	return &entry{field: f, phone: d, text: text, boxes: emptyAfter(d.driver.last.Load(), f.node), shown: f.content()}
+}
+
+// emptyAfter returns the empty fields that directly follow a field.
+func emptyAfter(t *screen.Tree, n *screen.Node) (keys []screen.Key) {
+	found := false
+	for _, other := range t.Nodes() {
+		switch {
+		case other.Key == n.Key:
+			found = true
+		case found && isField(other) && (field{node: other}).content() != "":
+			return keys
+		case found && isField(other):
+			keys = append(keys, other.Key)
+		}
+	}
+	return keys
+}
+
+// finish types or erases what the field still lacks or has too much, until it shows the text. When the focus moves on
+// from box to box, it types one character at a time: apps may move it after the next key has come.
+func (e *entry) finish(ctx context.Context) (note string, err error) {
+	for first := true; !e.done(); first = false {
+		before := e.shown
+		if !first && !e.moved {
+			return "", notEntered(e.field, e.shown, e.text)
+		}
+		if err := e.step(ctx); err != nil {
+			return "", err
+		}
+		if err := e.await(ctx, e.settled); err != nil {
+			return "", err
+		}
+		if e.shown == before {
+			return "", notEntered(e.field, e.shown, e.text)
+		}
+	}
+	if e.used > 0 {
+		return fmt.Sprintf(", in %d fields", 1+e.used), nil
+	}
+	return noteOf(e.field, e.shown, e.text), nil
+}
+
+// step types or erases the next characters.
+func (e *entry) step(ctx context.Context) error {
+	shown, text := []rune(e.shown), []rune(e.text)
+	switch {
+	case e.isPart(e.shown) && e.moved:
+		return e.phone.driver.Type(ctx, string(text[len(shown)]))
+	case e.isPart(e.shown):
+		return e.phone.driver.Type(ctx, string(text[len(shown):]))
+	case e.shown == e.content() && strings.HasPrefix(e.shown, e.text):
+		return e.phone.backspace(ctx, len(shown)-len(text))
+	}
+	return notEntered(e.field, e.shown, e.text)
+}
+
+// done reports whether the field shows the text.
+func (e *entry) done() bool {
+	return sameText(e.field, e.shown, e.text) || e.instead != "" && sameText(e.field, e.shown, e.instead)
+}
+
+// isPart reports whether shown is the beginning of the text, and not all of it.
+func (e *entry) isPart(shown string) bool {
+	if e.node.Password {
+		return utf8.RuneCountInString(shown) < utf8.RuneCountInString(e.text)
+	}
+	return shown != e.text && strings.HasPrefix(e.text, shown)
+}
+
+// settled reports whether the field shows the text, or the focus has moved on to an empty box.
+func (e *entry) settled() bool { return e.done() || e.moved }
+
+// await waits until something holds of what the field shows, but not for long.
+func (e *entry) await(ctx context.Context, holds func() bool) error {
+	for end := time.Now().Add(e.phone.limits.Entered); ; {
+		now, err := e.phone.driver.Read(ctx)
 		if err != nil {
-			return "", err
+			return err
 		}
-		current := field{node: now.Tree.ByKey(f.node.Key)}
-		if f.node.Key == "" {
-			current.node = focusedNode(now.Tree)
+		if e.look(now.Tree); holds() || time.Now().After(end) {
+			return nil
 		}
-		if current.node == nil {
-			return text, nil
+		if err := act.Pause(ctx, e.phone.limits.Stable); err != nil {
+			return err
 		}
-		if shown := current.content(); sameText(f, shown, text) || time.Now().After(end) {
-			return shown, nil
+	}
+}
+
+// look sets what the field shows. One that is no longer on the screen counts as showing the text.
+func (e *entry) look(t *screen.Tree) {
+	focused := focusedNode(t)
+	current := field{node: t.ByKey(e.node.Key), mayBeHint: e.mayBeHint}
+	if e.node.Key == "" {
+		current.node = focused
+	}
+	e.used, e.moved = 0, false
+	if current.node == nil {
+		e.shown = e.text
+		return
+	}
+	e.shown = current.content()
+	if e.done() {
+		return
+	}
+	all, used := e.shown, 0
+	for ; used < len(e.boxes); used++ {
+		content := field{node: t.ByKey(e.boxes[used])}.content()
+		if content == "" {
+			break
 		}
-		if err := act.Pause(ctx, d.limits.Stable); err != nil {
-			return "", err
-		}
+		all += content
+	}
+	if sameText(e.field, all, e.text) || e.isPart(all) {
+		e.shown, e.used = all, used
+		e.moved = all != "" && used < len(e.boxes) && focused != nil && focused.Key == e.boxes[used]
 	}
 }
 
@@ -327,10 +438,16 @@ func (d *phone) erase(ctx context.Context, count int) (tool.Result, error) {
 		return success("%s is empty", f), nil
 	}
 	rest := string(content[:len(content)-count])
-	if f.mayBeHint || f.node.Password && rest != "" {
+	if f.mayBeHint {
 		return success("erased %d characters in %s", count, f), d.backspace(ctx, count)
 	}
-	note, err := d.replace(ctx, f, rest, func() error { return d.backspace(ctx, count) })
+	erase := d.replace
+	if f.node.Password && rest != "" { // it cannot be set, because it is not known
+		erase = func(ctx context.Context, f field, rest string) (string, error) {
+			return d.newEntry(f, rest).finish(ctx)
+		}
+	}
+	note, err := erase(ctx, f, rest)
 	return success("erased %d characters in %s%s", count, f, note), err
 }
 

@@ -77,7 +77,7 @@ func (n *Node) Content() string {
 		content = fold(valueOf(n.Text))
 	}
 	switch {
-	case content == "" || content == n.Name() || content == fold(valueOf(n.Hint)):
+	case content == "" || n.ShowingHint || content == n.Name() || content == fold(valueOf(n.Hint)):
 		return ""
 	case n.secret():
 		return dots

@@ -81,6 +81,7 @@ type Details struct {
 	Row, Column      *int
 	DrawingOrder     int  // among siblings; a higher one is drawn later, above the others
 	Unimportant      bool // isImportantForAccessibility is false
+	ShowingHint      bool // Text is what an empty field shows, more than its Hint
 	KeyboardKey      bool // a key of the on-screen keyboard, such as a letter; the text form leaves it out
 }
 

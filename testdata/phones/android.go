@@ -11,6 +11,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/trailblaze/trailblaze/testdata/phones/adbd"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
@@ -30,6 +31,11 @@ type AndroidOptions struct {
 	// Image is the name of the image from which several phones were started; empty for a phone of its own. Phones of
 	// one image have the same serial number.
 	Image string
+	// NoTerminal is a phone on which uiautomator cannot write to /dev/tty, so that the dump is lost (LADB, issue 91).
+	NoTerminal bool
+	// IdleLimit is how long uiautomator waits until nothing moves before it gives up; 0 stands for the 10 s of real phones
+	// (AOSP, cmds/uiautomator/…/DumpCommand.java).
+	IdleLimit time.Duration
 	// Address is where adb is listened for; empty stands for a free port of 127.0.0.1.
 	Address string
 
@@ -124,6 +130,9 @@ type Android struct {
 func StartAndroid(ctx context.Context, o AndroidOptions) (*Android, error) {
 	if o.Level == 0 {
 		o.Level = 34
+	}
+	if o.IdleLimit == 0 {
+		o.IdleLimit = 10 * time.Second
 	}
 	if o.Address == "" {
 		o.Address = "127.0.0.1:0"

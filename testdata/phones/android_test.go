@@ -223,7 +223,7 @@ func TestCommandsForApps(t *testing.T) {
 	p.App.Show(app.Order)
 	p.App.Touch(app.Finger{Path: []screen.Point{{X: 540, Y: 960}}})
 	for _, c := range []struct{ command, want string }{
-		{"dumpsys input_method", "touchableRegion=SkRegion((0,1500,1080,2400))"},
+		{"dumpsys input_method", "touchableRegion=SkRegion((0,1428,1080,2328))"},
 		{"dumpsys activity activities", "topResumedActivity=ActivityRecord{4d5e6f u0 com.example.shop/.MainActivity t12}"},
 		{"am start -n com.example.shop/.None 2>&1", "Error type 3\nError: Activity class {com.example.shop/.None} does not exist."},
 		{"am start -W -a android.intent.action.VIEW -d other://x", "Error: Activity not started, unable to resolve Intent"},
@@ -333,13 +333,12 @@ func TestServerEndsOnTouch(t *testing.T) {
 
 func TestDumpNeedsAnIdleScreen(t *testing.T) {
 	t.Parallel()
-	p := startAndroid(t, phones.AndroidOptions{})
+	p := startAndroid(t, phones.AndroidOptions{IdleLimit: 20 * time.Millisecond})
 	p.App.Show(app.Animation)
-	if _, problems, _ := shell(t, p, "uiautomator dump /dev/tty"); problems != "ERROR: could not get idle state.\n" {
-		t.Errorf("%q", problems)
-	}
-	if out, _, _ := shell(t, p, "uiautomator dump --compressed /dev/tty"); !strings.Contains(out, "Continue") {
-		t.Errorf("%q", out)
+	for _, option := range []string{"", "--compressed "} {
+		if _, problems, _ := shell(t, p, "uiautomator dump "+option+"/dev/tty"); problems != "ERROR: could not get idle state.\n" {
+			t.Errorf("%q", problems)
+		}
 	}
 	p.App.StopMoving(0)
 	out, _, _ := shell(t, p, "uiautomator dump && cat /sdcard/window_dump.xml")

@@ -70,10 +70,16 @@ func deviceIdle(c *call) int {
 	return 0
 }
 
+// statusBar is the height of the status bar, below which the window of the keyboard begins.
+const statusBar = 72
+
+// dumpInputMethod writes the state of the input method. Its insets count from the top of its window.
 func dumpInputMethod(c *call) int {
 	area, shown := c.phone.App.KeyboardArea()
+	area.Top, area.Bottom = area.Top-statusBar, area.Bottom-statusBar
 	c.printf("Input method manager state for user: 0\n  mCurMethodId=%s\n", c.phone.Setting("secure", "default_input_method"))
-	c.printf("  mInputShown=%v\n  mInteractive=true\nInput method service state:\n  mIsInputViewShown=%v\n", shown, shown)
+	c.printf("  mInputShown=%v\n  mInteractive=true\nInput method service state:\n  mIsInputViewShown=%v\n",
+		c.phone.App.InputShown(), shown)
 	if shown {
 		c.printf("  Last computed insets:\n    contentTopInsets=%d visibleTopInsets=%d touchableInsets=2 touchableRegion="+
 			"SkRegion((%d,%d,%d,%d))\n", area.Top, area.Top, area.Left, area.Top, area.Right, area.Bottom)
@@ -195,6 +201,12 @@ func dumpWindow(c *call) int {
 	if c.arg(2) == "policy" {
 		c.printf("WINDOW MANAGER POLICY STATE (dumpsys window policy)\n")
 		dumpKeyguard(c)
+		return 0
+	}
+	if c.arg(2) == "InputMethod" { // the windows with this title
+		c.printf("WINDOW MANAGER WINDOWS (dumpsys window windows)\n  Window #0 Window{5c6d7e u0 InputMethod}:\n")
+		c.printf("    Frames: parent=[0,0][1080,2400] display=[0,0][1080,2400] frame=[0,%d][1080,2400] last=[0,%d][1080,2400]\n",
+			statusBar, statusBar)
 		return 0
 	}
 	name, activity := c.phone.frontActivity()

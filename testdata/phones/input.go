@@ -96,6 +96,7 @@ func (p *Android) press(key string) {
 		"3": app.KeyHome, "HOME": app.KeyHome, "4": app.KeyBack, "BACK": app.KeyBack, "61": app.KeyTab, "TAB": app.KeyTab,
 		"66": app.KeyEnter, "ENTER": app.KeyEnter, "67": app.KeyBackspace, "DEL": app.KeyBackspace,
 		"111": app.KeyEscape, "ESCAPE": app.KeyEscape,
+		"279": app.KeyPaste, "PASTE": app.KeyPaste,
 	}
 	if name, ok := known[key]; ok {
 		p.App.Press(name)

@@ -36,6 +36,10 @@ func androidNode(w app.Window, e *app.Element) *screen.Node {
 		States: e.States,
 	}
 	n.Unimportant, n.Row = e.Unimportant, e.Row
+	if e.Placeholder != "" && e.Text == "" {
+		shown := e.Hint + ", " + e.Placeholder
+		n.Text, n.ShowingHint = &shown, true
+	}
 	if e.ID != "" {
 		id := idPrefix(w, e) + e.ID
 		n.ID = &id
@@ -101,7 +105,7 @@ func androidClass(k app.Kind) string {
 
 // idPrefix returns the package of a resource id. Buttons and the title of a dialog are Android's own.
 func idPrefix(w app.Window, e *app.Element) string {
-	if slices.Contains([]string{"button1", "button2", "alertTitle", "message", "content"}, e.ID) {
+	if slices.Contains([]string{"button1", "button2", "alertTitle", "message", "content", "inputArea"}, e.ID) {
 		return "android:id/"
 	}
 	return w.Package + ":id/"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/trailblaze/trailblaze/testdata/phones/wire"
 )
@@ -78,6 +79,7 @@ func (p *Android) startServer() *uiServer {
 	s := &uiServer{
 		webDriver: newWebDriver(p.ctx, &p.handlers), phone: p, listener: newPipeListener(), ended: make(chan struct{}),
 	}
+	s.maxBody = 64 << 10 // io.appium.uiautomator2.http.ServerInitializer
 	s.routes()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +122,7 @@ func uiautomator(c *call) int {
 		c.errorf("java.lang.IllegalStateException: %s\n", alreadyRegistered)
 		return 1
 	}
-	if p.App.Moving() && !c.has("--compressed") {
+	if !p.waitForIdle(c.ctx) { // in the compressed form, too
 		c.errorf("ERROR: could not get idle state.\n")
 		return 0
 	}
@@ -136,13 +138,30 @@ func uiautomator(c *call) int {
 	if c.last() != "dump" && c.last() != "--compressed" {
 		file = c.last()
 	}
-	if file == "/dev/tty" {
+	switch {
+	case file == "/dev/tty" && p.options.NoTerminal:
+	case file == "/dev/tty":
 		c.printf("%s", dump)
-	} else {
+	default:
 		_ = p.files.Write(file, dump, 0o660, fileTime)
 	}
 	c.printf("UI hierchary dumped to: %s\n", file) // it is spelled like this
 	return 0
+}
+
+// waitForIdle waits until nothing moves on the screen, and reports whether that happened in time.
+func (p *Android) waitForIdle(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, p.options.IdleLimit)
+	defer cancel()
+	for p.App.Moving() {
+		select {
+		case <-time.After(quiet / 50):
+			p.App.Read() // what moves goes on
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
 }
 
 // pipeListener accepts connections that are made in this process.

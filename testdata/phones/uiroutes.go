@@ -127,6 +127,7 @@ func (s *uiServer) source(r *request) (any, error) {
 	device := s.phone.App
 	width, height := device.Size()
 	shown := androidScreen(device.Read(), width, height)
+	shown.Toasts = device.Toasts()
 	if s.setting("ignoreUnimportantViews") {
 		for _, w := range shown.Windows {
 			w.Root.Children = withoutUnimportant(w.Root.Children)
@@ -212,7 +213,16 @@ func (s *uiServer) pressKeycode(r *request) (any, error) {
 	return nil, nil
 }
 
+// firstPrivateClipboard is the level of the API from which only the app in front and the input method can read the
+// clipboard. The server is neither.
+const firstPrivateClipboard = 29
+
+// getClipboard returns the text of the clipboard, an empty one where the server must not read it
+// (io.appium.uiautomator2.utils.ClipboardHelper).
 func (s *uiServer) getClipboard(*request) (any, error) {
+	if s.phone.options.Level >= firstPrivateClipboard {
+		return "", nil
+	}
 	return base64.StdEncoding.EncodeToString([]byte(s.phone.App.Clipboard())), nil
 }
 
@@ -491,18 +501,30 @@ func (s *uiServer) focus(id string) error {
 	return nil
 }
 
-// setValue replaces the text of a field, or adds to it.
+// setValue replaces the text of a field, or adds to what it shows, which are points for a password. A text that ends
+// with a backslash and n presses ENTER (io.appium.uiautomator2.handler.SendKeysToElement).
 func (s *uiServer) setValue(r *request) error {
 	if err := s.focus(r.PathValue("id")); err != nil {
 		return err
 	}
-	text := r.typedText()
+	text, enter := strings.CutSuffix(r.typedText(), `\n`)
+	if enter {
+		text = strings.TrimSpace(strings.ReplaceAll(text, `\n`, ""))
+	}
 	if replace, _ := r.body["replace"].(bool); !replace {
-		before, err := s.phone.App.FocusedText()
+		n, err := s.node(active)
 		if err != nil {
 			return err
 		}
-		text = before + text
+		if !n.ShowingHint {
+			text = valueOf(n.Text) + text
+		}
 	}
-	return s.phone.App.SetText(text)
+	if err := s.phone.App.SetText(text); err != nil {
+		return err
+	}
+	if enter {
+		s.phone.App.Press(app.KeyEnter)
+	}
+	return nil
 }

@@ -68,6 +68,7 @@ type webDriver struct {
 	wait   sync.WaitGroup
 	// handlers are the requests that are being answered, also after close.
 	handlers *sync.WaitGroup
+	maxBody  int // of a request, in bytes; longer ones get the status 413 without a body
 
 	mu        sync.Mutex
 	session   string
@@ -79,7 +80,7 @@ type webDriver struct {
 }
 
 func newWebDriver(ctx context.Context, handlers *sync.WaitGroup) *webDriver {
-	s := &webDriver{handlers: handlers, mux: http.NewServeMux(), settings: map[string]any{}}
+	s := &webDriver{handlers: handlers, mux: http.NewServeMux(), settings: map[string]any{}, maxBody: 64 << 20}
 	s.mux.HandleFunc("/", s.unknownRoute)
 	s.server = &http.Server{
 		Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute,
@@ -127,6 +128,10 @@ func (s *webDriver) handle(pattern string, answer func(r *request) (any, error))
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		req := &request{Request: r}
 		data, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
+		if len(data) > s.maxBody {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
 		if err == nil && len(data) > 0 {
 			err = json.Unmarshal(data, &req.body)
 		}

@@ -125,7 +125,7 @@ const systemUI = "com.android.systemui"
 func (r *androidReader) keep(windows []*element, out *Result) []*element {
 	var apps, system []*element
 	for _, w := range windows {
-		area, isKeyboard := keyboard(w)
+		area, isKeyboard := r.keyboard(w)
 		switch {
 		case isKeyboard && !area.Empty():
 			out.Keyboard = &area
@@ -143,9 +143,12 @@ func (r *androidReader) keep(windows []*element, out *Result) []*element {
 }
 
 // keyboard returns the area that the keyboard covers if w is its window. The window itself may be as large as the
-// screen. Every input method has these ids from the platform.
-func keyboard(w *element) (area screen.Rect, found bool) {
-	for _, id := range []string{"android:id/inputArea", "android:id/candidatesArea"} {
+// screen. Every input method has these ids from the platform, but apps use them too, as those of HyperOS do.
+func (r *androidReader) keyboard(w *element) (area screen.Rect, found bool) {
+	if known := r.options.InputMethods; known != nil && !slices.Contains(known, w.value("package")) || known == nil && w.hasOwnText() {
+		return area, false
+	}
+	for _, id := range []string{inputArea, candidatesArea} {
 		if e := w.find("resource-id", id); e != nil {
 			found = true
 			if b := bounds(e.value("bounds")); b != nil {
@@ -154,6 +157,22 @@ func keyboard(w *element) (area screen.Rect, found bool) {
 		}
 	}
 	return area, found
+}
+
+// The ids of what the window of an input method consists of.
+const (
+	inputArea      = "android:id/inputArea"
+	candidatesArea = "android:id/candidatesArea"
+	fullscreenArea = "android:id/fullscreenArea" // has the text that is edited, on a screen that is turned
+)
+
+// hasOwnText reports whether e, or what is below it, has a text outside of the areas of an input method.
+func (e *element) hasOwnText() bool {
+	switch e.value("resource-id") {
+	case inputArea, candidatesArea, fullscreenArea:
+		return false
+	}
+	return e.value("text") != "" || slices.ContainsFunc(e.children, (*element).hasOwnText)
 }
 
 // find returns the first element with an attribute, e or below it; nil without one.
@@ -225,8 +244,8 @@ func (r *androidReader) node(e *element) *screen.Node {
 	if r.inLists != nil && e.isItem() {
 		r.inLists[e] = n
 	}
-	if n.Text != nil && n.Hint != nil && *n.Text == *n.Hint && e.value("showing-hint") == "true" {
-		n.Text = nil // the field is empty
+	if n.ShowingHint && n.Text != nil && n.Hint != nil && *n.Text == *n.Hint {
+		n.Text, n.ShowingHint = nil, false
 	}
 	if len(e.children) > 0 {
 		n.Children = make([]*screen.Node, len(e.children))
@@ -307,6 +326,7 @@ func (r *androidReader) setState(n *screen.Node, a attribute) {
 		n.Heading = on
 		r.headings = true
 	case "showing-hint":
+		n.ShowingHint = on
 		r.hints = true
 	case "content-invalid":
 		if on {

@@ -244,6 +244,10 @@ const (
 	inputArea = `<android.widget.FrameLayout class="android.widget.FrameLayout" package="com.example.keys" bounds="[0,0][1080,2280]">` +
 		`<android.widget.FrameLayout class="android.widget.FrameLayout" resource-id="android:id/candidatesArea" bounds="%s" />` +
 		`<android.widget.FrameLayout class="android.widget.FrameLayout" resource-id="android:id/inputArea" bounds="%s" /></android.widget.FrameLayout>`
+	// headed is a screen of HyperOS, whose header has the id of the keyboard's area.
+	headed = `<android.widget.FrameLayout class="android.widget.FrameLayout" package="com.android.settings" bounds="[0,0][1080,2280]">` +
+		`<android.view.ViewGroup class="android.view.ViewGroup" package="com.android.settings" resource-id="android:id/inputArea" bounds="[0,100][1080,250]" />` +
+		`<android.widget.TextView class="android.widget.TextView" package="com.android.settings" text="Wi-Fi" bounds="[0,300][1080,400]" /></android.widget.FrameLayout>`
 	notice = `<android.widget.Toast index="3" package="com.android.settings" class="android.widget.Toast" text="Saved" displayed="true" />`
 )
 
@@ -276,6 +280,10 @@ func TestWindows(t *testing.T) {
 		"notifications and keyboard": {
 			[]string{shown, statusBar}, "12:00", &screen.Rect{Top: 1500, Right: 1080, Bottom: 2280},
 		},
+		"an app with the id of the keyboard's area": {[]string{statusBar, headed}, "Wi-Fi", nil},
+		"the same with a keyboard": {
+			[]string{shown, headed}, "Wi-Fi", &screen.Rect{Top: 1500, Right: 1080, Bottom: 2280},
+		},
 		"a toast":           {[]string{app, notice}, "Pay Saved", nil},
 		"a toast, no app":   {[]string{statusBar, notice}, "12:00 Saved", nil},
 		"two windows of it": {[]string{app, app}, "Pay Pay", nil},
@@ -291,6 +299,35 @@ func TestWindows(t *testing.T) {
 		if strings.Join(texts, " ") != c.texts || !cmp.Equal(got.Keyboard, c.keyboard) {
 			t.Errorf("%s: texts %q, keyboard %v; want %q, %v", name, texts, got.Keyboard, c.texts, c.keyboard)
 		}
+	}
+}
+
+// Where it is known which apps have a keyboard, only their windows are one.
+func TestKeyboardsOfKnownApps(t *testing.T) {
+	t.Parallel()
+	shown := input("[0,0][0,0]", "[0,1500][1080,2280]")
+	for name, known := range map[string]bool{"com.example.keys": true, "com.other.keys": false} {
+		got, err := source.UIAutomator2(hierarchy(shown, app), source.Options{InputMethods: []string{name}})
+		if err != nil || (got.Keyboard != nil) != known || len(got.Tree.Windows) == 1 != known {
+			t.Errorf("%s: keyboard %v, windows %v, %v", name, got.Keyboard, got.Tree.Windows, err)
+		}
+	}
+}
+
+// An empty field of Material shows its hint and a placeholder.
+func TestFieldThatShowsMoreThanItsHint(t *testing.T) {
+	t.Parallel()
+	n := uiAutomator2(t, with(`class="android.widget.EditText"`, `text="Email, name@example.com"`, `hint="Email"`, `showing-hint="true"`)).Tree.Root()
+	if !n.ShowingHint || n.Name() != "Email" || n.Content() != "" {
+		t.Errorf("%v: name %q, content %q", n.ShowingHint, n.Name(), n.Content())
+	}
+	recorded := map[string]any{"textRegex": "Email, name@example.com", "hintTextRegex": "Email"}
+	selector, err := screen.ParseSelector(map[string]any{"androidAccessibility": recorded}, screen.ParseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree := screen.NewTree(n, 1080, 2280, screen.AndroidAccessibility); len(tree.Resolve(selector).Nodes) != 1 {
+		t.Errorf("%s is not found", selector)
 	}
 }
 

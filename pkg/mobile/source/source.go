@@ -24,6 +24,8 @@ type Options struct {
 	// Width and Height are the size of the screen in rotation 0, in the unit of the bounds. The readers use them where
 	// the source does not have the size, as that of uiautomator dump. 0 when unknown.
 	Width, Height int
+	// InputMethods are the apps whose windows may be those of a keyboard on Android; nil when unknown.
+	InputMethods []string
 	// Items requests Result.Items.
 	Items bool
 }

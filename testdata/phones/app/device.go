@@ -80,6 +80,20 @@ type Options struct {
 	Banner bool
 	// LoseFirstKey loses the first key that is typed into a field after it got the focus.
 	LoseFirstKey bool
+	// LateFocus is how many reads of the screen it takes until the focus has moved to the next field of a code, as in
+	// apps whose JavaScript moves it (React Native: onChangeText, then ref.focus()).
+	LateFocus int
+	// HardwareKeyboard is a keyboard that is connected. The input method is active without showing anything (AOSP,
+	// InputMethodService.onEvaluateInputViewShown).
+	HardwareKeyboard bool
+	// BackBeforeKeyboard is an app that handles the back key before the keyboard does (AOSP, View.onKeyPreIme).
+	BackBeforeKeyboard bool
+	// IgnoreEscape is a phone on which the key ESCAPE does nothing: neither its keyboard handles it, nor is BACK the
+	// fallback for it (AOSP, data/keyboards/Virtual.kcm).
+	IgnoreEscape bool
+	// InputArea is an app that uses Android's id of the keyboard's area for a part of its own, as miuix does in the
+	// settings of HyperOS (android:id/inputArea).
+	InputArea bool
 }
 
 // Device is the state of a simulated device. Its methods may be called by several goroutines.
@@ -104,6 +118,8 @@ type Device struct {
 	keyboard    bool
 	url         string // in the browser
 	clipboard   string
+	toast       string
+	toastReads  int // for which toast is shown
 	offline     bool
 	locked      bool // the lock screen is shown
 	asleep      bool // the screen is off
@@ -149,6 +165,8 @@ func (d *Device) Read() []Window {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ui.frame++
+	d.passFocus()
+	d.toastReads = max(0, d.toastReads-1)
 	if d.ui.loading > 0 {
 		d.ui.loading--
 	}
@@ -225,6 +243,13 @@ func (d *Device) KeyboardShown() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.keyboardShown()
+}
+
+// InputShown reports whether an input method is active, which with a hardware keyboard shows nothing.
+func (d *Device) InputShown() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.inputShown()
 }
 
 // KeyboardArea returns the area of the on-screen keyboard; false when it is not shown.
@@ -361,12 +386,12 @@ func (d *Device) typeRune(r rune) {
 		f.enter()
 	case r == '\b':
 		runes := []rune(f.text)
-		f.text = string(runes[:max(0, len(runes)-1)])
+		f.put(string(runes[:max(0, len(runes)-1)]))
 	case f.fresh && d.options.LoseFirstKey:
 		f.fresh = false
 	default:
 		f.fresh = false
-		f.text += string(r)
+		f.put(f.text + string(r))
 	}
 }
 
@@ -379,7 +404,7 @@ func (d *Device) SetText(text string) error {
 	if f == nil {
 		return ErrNoFocus
 	}
-	f.text = text
+	f.set(text)
 	return nil
 }
 
@@ -402,6 +427,7 @@ const (
 	KeyBackspace = "backspace"
 	KeyTab       = "tab"
 	KeyEscape    = "escape"
+	KeyPaste     = "paste"
 )
 
 // Press presses a key. Keys that the device does not know change nothing.
@@ -414,8 +440,16 @@ func (d *Device) Press(key string) {
 	}
 	d.keys = append(d.keys, key)
 	switch key {
-	case KeyBack, KeyEscape:
-		d.back()
+	case KeyBack:
+		d.pressBack()
+	case KeyEscape:
+		if !d.options.IgnoreEscape {
+			d.back()
+		}
+	case KeyPaste:
+		if f := d.focused(); f != nil {
+			f.set(f.text + d.clipboard)
+		}
 	case KeyHome:
 		d.goHome()
 	case KeyEnter:
@@ -446,6 +480,14 @@ func (d *Device) homeID() string {
 
 func (d *Device) goHome() {
 	d.foreground, d.keyboard = d.homeID(), false
+}
+
+// pressBack does what the key does, which some apps handle before the keyboard gets it.
+func (d *Device) pressBack() {
+	if d.options.BackBeforeKeyboard {
+		d.keyboard = false
+	}
+	d.back()
 }
 
 // back does what the back button does, and returns what it did it to.
@@ -682,6 +724,23 @@ func (d *Device) SetClipboard(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.clipboard = text
+}
+
+// Notify shows a notification of another app for some reads of the screen. Accessibility reports it as it reports a toast.
+func (d *Device) Notify(text string, reads int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.toast, d.toastReads = text, reads
+}
+
+// Toasts returns the notices that are shown.
+func (d *Device) Toasts() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.toastReads == 0 {
+		return nil
+	}
+	return []string{d.toast}
 }
 
 // Connected reports whether the device is connected to a network.

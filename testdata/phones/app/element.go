@@ -32,12 +32,14 @@ const (
 
 // Element is something on the screen.
 type Element struct {
-	Kind   Kind
-	ID     string // without the package, such as email
-	Text   string // what it says; the content of a field
-	Label  string // for accessibility, such as of a button with an image
-	Hint   string // of a field
-	Bounds screen.Rect
+	Kind  Kind
+	ID    string // without the package, such as email
+	Text  string // what it says; the content of a field
+	Label string // for accessibility, such as of a button with an image
+	Hint  string // of a field
+	// Placeholder is what an empty field shows behind its hint, as TextInputLayout of Material does.
+	Placeholder string
+	Bounds      screen.Rect
 	screen.States
 	Unimportant bool // for accessibility
 	Row         *int // in a list

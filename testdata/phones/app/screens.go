@@ -103,6 +103,9 @@ func (d *Device) page(title string) *Element {
 	heading := text("title", title, d.box(72, topInset, -112, barHeight))
 	heading.Heading = true
 	bar := (&Element{Kind: NavigationBar, ID: "toolbar", Bounds: d.box(0, topInset, 0, barHeight), Unimportant: true}).add(heading)
+	if d.options.InputArea {
+		bar.ID = "inputArea"
+	}
 	if len(d.ui.stack) > 1 {
 		bar.add(imageButton("up", "Navigate up", d.box(4, topInset+4, 48, 48), func() { d.back() }))
 	}
@@ -126,6 +129,10 @@ func (d *Device) shop() *Element {
 		return d.page("Web page").add(&Element{Kind: Web, ID: "web", Bounds: d.box(0, topInset+barHeight, 0, 0)})
 	case Secure:
 		return d.page("Card").add(text("card", "4000 0000 0000 0002", d.box(16, 160, -16, 40)))
+	case Profile:
+		return d.profileScreen()
+	case EnterCode:
+		return d.codeScreen()
 	case Unicode:
 		return d.page("Unicode").add(text("characters", Characters, d.box(16, 160, -16, 200)))
 	}
@@ -280,12 +287,12 @@ func (d *Device) settingsScreen() *Element {
 		tap:    func() { d.data.notifications = !d.data.notifications },
 		States: screen.States{Clickable: true, Checkable: true, Checked: toggle(d.data.notifications)},
 	})
-	for i, name := range []string{Animation, WebPage, Secure, Unicode} {
+	for i, name := range []string{Animation, WebPage, Secure, Unicode, Profile} {
 		id := strings.ReplaceAll(name, " ", "_")
 		page.add(button(id, strings.ToUpper(name[:1])+name[1:], d.box(16, 200+i*64, -16, 56), func() { d.push(name) }))
 	}
 	return page.add(
-		button("sign_out", "Sign out", d.box(16, 480, -16, 56), d.signOut),
+		button("sign_out", "Sign out", d.box(16, 544, -16, 56), d.signOut),
 		button("freeze", "Freeze", d.box(16, 676, -16, 56), d.freeze),
 		button("crash", "Crash", d.box(16, 738, -16, 56), d.crash),
 	)

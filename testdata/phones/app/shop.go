@@ -17,6 +17,8 @@ const (
 	WebPage   = "web page"
 	Secure    = "secure"
 	Unicode   = "unicode"
+	Profile   = "profile"
+	EnterCode = "code"
 )
 
 // The orders, the first one on top of the list.
@@ -37,10 +39,12 @@ type shopData struct {
 	orders        []int
 	archived      map[int]bool
 	notes         map[int]string
+
+	phone, name, pin string // of the profile
 }
 
 func newShopData() shopData {
-	data := shopData{archived: map[int]bool{}, notes: map[int]string{}}
+	data := shopData{archived: map[int]bool{}, notes: map[int]string{}, pin: firstPIN}
 	for i := range orderCount {
 		data.orders = append(data.orders, FirstOrder-i)
 	}
@@ -52,7 +56,9 @@ type shopUI struct {
 	stack    []string // of screens; the last one is shown
 	fields   map[string]*field
 	focus    string // the id of the field that has the focus
-	error    string // on the sign-in screen
+	next     string // the one that gets it after nextIn reads
+	nextIn   int
+	error    string // on the sign-in screen and that of the code
 	order    int    // on the order screen
 	pending  string // URL that is opened after signing in
 	dialog   bool   // asks whether to delete the order
@@ -64,19 +70,13 @@ type shopUI struct {
 	went     bool   // Continue was pressed on the animation screen
 }
 
-// field is a text field.
-type field struct {
-	text  string
-	fresh bool // nothing was typed since it got the focus
-	enter func()
-}
-
 func (d *Device) startShop(cold bool, url string) {
 	if cold {
 		d.ui = shopUI{fields: map[string]*field{}, moving: -1}
 		d.ui.fields["email"] = &field{enter: d.focusNext}
 		d.ui.fields["password"] = &field{enter: d.signIn}
 		d.ui.fields["note"] = &field{}
+		d.addFields()
 		if d.data.signedIn {
 			d.showOrders()
 		} else {
@@ -86,9 +86,12 @@ func (d *Device) startShop(cold bool, url string) {
 	if url == "" {
 		return
 	}
-	if d.data.signedIn {
+	switch {
+	case d.data.signedIn:
 		d.openLink(url)
-	} else {
+	case url == "shop://code":
+		d.push(EnterCode)
+	default:
 		d.ui.pending = url
 	}
 }
@@ -98,8 +101,8 @@ func (d *Device) openLink(url string) {
 	n, err := strconv.Atoi(number)
 	if found && err == nil && slices.Contains(d.data.orders, n) {
 		d.showOrder(n)
-	} else if url == "shop://settings" {
-		d.push(Settings)
+	} else if screen, found := strings.CutPrefix(url, "shop://"); found && slices.Contains([]string{Settings, Profile}, screen) {
+		d.push(screen)
 	}
 }
 
@@ -107,16 +110,16 @@ func (d *Device) openLink(url string) {
 func (d *Device) Show(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if name != SignIn {
+	if name != SignIn && name != EnterCode {
 		d.data.signedIn = true
 	}
 	d.stop(ShopID)
 	d.start(ShopID, "", nil)
 	d.prompt = false
 	switch name {
-	case SignIn:
+	case SignIn, EnterCode:
 		d.data.signedIn = false
-		d.ui.stack = []string{SignIn}
+		d.ui.stack = []string{name}
 	case Orders:
 	case Order:
 		d.showOrder(FirstOrder)
@@ -236,12 +239,12 @@ func (d *Device) scrollBy(dy int) {
 }
 
 func (d *Device) focus(id string) {
-	d.ui.focus, d.keyboard = id, true
+	d.ui.focus, d.ui.nextIn, d.keyboard = id, 0, true
 	d.ui.fields[id].fresh = true
 }
 
 // blur takes the focus away and hides the keyboard.
-func (d *Device) blur() { d.ui.focus, d.keyboard = "", false }
+func (d *Device) blur() { d.ui.focus, d.ui.nextIn, d.keyboard = "", 0, false }
 
 func (d *Device) focusNext() {
 	switch {
@@ -262,7 +265,10 @@ func (d *Device) focused() *field {
 	return d.ui.fields[d.ui.focus]
 }
 
-func (d *Device) keyboardShown() bool { return d.keyboard && d.focused() != nil }
+func (d *Device) keyboardShown() bool { return d.inputShown() && !d.options.HardwareKeyboard }
+
+// inputShown reports whether an input method is active, with or without a keyboard on the screen.
+func (d *Device) inputShown() bool { return d.keyboard && d.focused() != nil }
 
 func orderName(n int) string { return fmt.Sprintf("Order %d", n) }
 

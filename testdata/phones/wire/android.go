@@ -97,9 +97,9 @@ func (w *uiAutomator2) attributes(n *screen.Node, index int, parents []*screen.N
 			add(name, *value)
 		}
 	}
-	showing := n.Text == nil && n.Hint != nil && n.Editable // an empty field has its hint as its text
+	empty := n.Text == nil && n.Hint != nil && n.Editable // its hint is its text
 	shown := text(n.Text)
-	if showing {
+	if empty {
 		shown = *n.Hint
 	}
 	add("index", strconv.Itoa(index))
@@ -130,7 +130,7 @@ func (w *uiAutomator2) attributes(n *screen.Node, index int, parents []*screen.N
 		add("input-type", strconv.Itoa(n.InputType))
 	}
 	add("drawing-order", strconv.Itoa(n.DrawingOrder))
-	flag("showing-hint", showing || n.Hint != nil && n.Text != nil && *n.Text == *n.Hint)
+	flag("showing-hint", empty || n.ShowingHint || n.Hint != nil && n.Text != nil && *n.Text == *n.Hint)
 	flag("text-entry-key", false)
 	flag("dismissable", false)
 	flag("a11y-focused", false)

@@ -1,6 +1,7 @@
 package ios
 
 import (
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -90,7 +91,9 @@ func TestLogOfSimulator(t *testing.T) {
 	p := startPhone(t)
 	asSimulator(p)
 	s := newSimctl(t, testUDID)
-	s.write(t, "get_app_container", "/Users/ada/Library/Developer/CoreSimulator/Devices/X/data/Containers/Bundle/Application/Y/Shop.app\n")
+	if err := os.MkdirAll(s.bundle(), 0o700); err != nil { // the app is installed
+		t.Fatal(err)
+	}
 	s.write(t, "spawn", "Timestamp               Ty Process[PID:TID]\n2026-03-01 12:00:00.200 E  Shop[4321:1a2b3c] [com.example.shop:net] cannot connect\n"+
 		"2026-03-01 12:00:00.300 Df backboardd[60:aa] other\n"+
 		"2026-03-01 12:00:01.000 F  Shop[4321:1a2b3c] Shop/Orders.swift:12: Fatal error: Index out of range\n")

@@ -335,7 +335,7 @@ func TestUnusedAttributesAreLeftOut(t *testing.T) {
 	if err := b.wda.client.Call(t.Context(), http.MethodGet, "/source?format=json", nil, &data); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range strings.Split("frame,nativeFrame,isAccessible,isNativeAccessibilityElement,isFocused", ",") {
+	for name := range strings.SplitSeq("frame,nativeFrame,isAccessible,isNativeAccessibilityElement,isFocused", ",") {
 		if !strings.Contains(string(data), `"`+name+`"`) {
 			t.Errorf("the whole source has no %s", name)
 		}

@@ -475,7 +475,7 @@ func (d *phone) hideKeyboard(ctx context.Context) error {
 	if errors.Is(err, ErrKeyboardStays) {
 		return keyboardStays()
 	}
-	if err != nil {
+	if err != nil || d.options.Platform == IOS { // whose drivers have looked
 		return err
 	}
 	for end := time.Now().Add(d.limits.Keyboard); ; {

@@ -353,14 +353,15 @@ func (p *IPhone) dismissKeyboard(r *request) (any, error) {
 	if p.options.Tablet {
 		p.App.HideKeyboard()
 	}
-	for end := time.Now().Add(cmp.Or(p.options.DismissWait, 3*time.Second)); p.App.KeyboardShown(); {
-		if time.Now().After(end) || r.Context().Err() != nil {
-			return nil, invalidState("Did not know how to dismiss the keyboard. Try to dismiss it in the way supported by your " +
-				"application under test.")
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !p.App.KeyboardShown() {
+		return nil, nil
 	}
-	return nil, nil
+	select {
+	case <-time.After(cmp.Or(p.options.DismissWait, 3*time.Second)):
+	case <-r.Context().Done():
+	}
+	return nil, invalidState("Did not know how to dismiss the keyboard. Try to dismiss it in the way supported by your " +
+		"application under test.")
 }
 
 func (p *IPhone) pressButton(r *request) (any, error) {

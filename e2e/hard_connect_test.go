@@ -3,11 +3,15 @@
 package e2e_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
+	"time"
 
 	simulated "github.com/trailblaze/trailblaze/testdata/phones"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
 // hardToConnect are phones that are hard to reach or to prepare.
@@ -52,4 +56,52 @@ func androidTrails() []string {
 		}
 	}
 	return names
+}
+
+// What a run that was killed has changed on a phone, doctor and the next run put back, and say so.
+func TestPhoneThatAKilledRunLeft(t *testing.T) {
+	t.Parallel()
+	d := newPhoneDesk(t)
+	p := d.android()
+	left := func() {
+		t.Helper()
+		err := p.Files().Write("/data/local/tmp/trailblaze-changes", []byte("window_animation_scale 1.0\n"), 0o600, time.Now())
+		if err != nil || p.Shell(t.Context(), "settings put global window_animation_scale 0", strings.NewReader(""), io.Discard, io.Discard) != 0 {
+			t.Fatal(err)
+		}
+	}
+	left()
+	d.run("doctor", "--platform", "android").want(t, 0, "what a run that was killed had changed on it was put back")
+	d.putBack(p)
+	r := d.run("doctor", "--platform", "android")
+	r.want(t, 0, p.Addr())
+	if strings.Contains(r.stdout, "killed") {
+		t.Errorf("nothing was left: %s", r.stdout)
+	}
+	left()
+	d.run("run", "--platform", "android").wantErr(t, 0, "settings of "+p.Addr()+" that an earlier session had changed were put back")
+	d.putBack(p)
+}
+
+// The app of a project is a folder with its base and its splits.
+func TestAppOfSplits(t *testing.T) {
+	t.Parallel()
+	d := newPhoneDesk(t)
+	p := d.android()
+	p.Uninstall(app.ShopID)
+	d.write("trailblaze.yaml", "target: corner-shop\ndevice: { android: { app: build/shop } }\n")
+	for name, m := range map[string]simulated.Manifest{
+		"base.apk":         {App: app.ShopID, Version: "3.0", NeedsSplits: true},
+		"split_xxhdpi.apk": {App: app.ShopID, Split: "config.xxhdpi"},
+	} {
+		d.write("build/shop/"+name, string(simulated.BinaryAPK(m)))
+	}
+	d.run("run", "--platform", "android").want(t, 0, "1 passed")
+	if !p.Installed(app.ShopID) {
+		t.Error("the app is not installed")
+	}
+	if err := os.Remove(d.path("build/shop/split_xxhdpi.apk")); err != nil {
+		t.Fatal(err)
+	}
+	d.run("run", "--platform", "android").wantOutput(t, 2, "INSTALL_FAILED_MISSING_SPLIT", "name a folder with all APKs of the app")
 }

@@ -34,6 +34,9 @@ func hardToConnect() []hardPhone {
 			"does not let adb touch the screen"),
 		failing(android("Play Protect refuses the server", simulated.AndroidOptions{Verifier: simulated.VerifierRefuses}), 2,
 			"INSTALL_FAILED_VERIFICATION_FAILURE"),
+		android("somebody allows the installation of the server", simulated.AndroidOptions{
+			Verifier: simulated.VerifierAsks, AnswerAfter: 200 * time.Millisecond,
+		}),
 		android("the server ends at its first start", simulated.AndroidOptions{FailStarts: 1}),
 		android("the server is listed later", simulated.AndroidOptions{ListLate: 2}),
 		android("Doze", simulated.AndroidOptions{Lock: simulated.LockSwipe, Doze: true}),

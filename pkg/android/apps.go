@@ -252,7 +252,7 @@ func (d *driver) installApp(ctx context.Context, app string) error {
 	if !known.Installed || strings.TrimSpace(kept) != strings.TrimSpace(d.app.hash+" "+known.Updated) {
 		d.log("info", fmt.Sprintf("installing %s on %s", d.app.path, d.Serial()), "")
 		i := installer{d.Device, d.limits, d.log}
-		if err := i.install(ctx, d.app, "/data/local/tmp/trailblaze-app.apk"); err != nil {
+		if err := i.install(ctx, d.app, appTemp); err != nil {
 			return d.wrap(err)
 		}
 		if known, err = installedApp(ctx, d.Device, d.user, app); err != nil {

@@ -142,6 +142,9 @@ func TestCheckPutsBackWhatAKilledRunLeft(t *testing.T) {
 	killed.phone.server.kill()
 	_ = killed.phone.lock.Close() // as the kernel does
 	killed.phone = nil
+	if err := p.Files().Write(appTemp, nil, 0o600, time.Now()); err != nil {
+		t.Fatal(err)
+	}
 	if said := check(); !strings.Contains(said, detail) {
 		t.Errorf("Check: %s", said)
 	}

@@ -12,6 +12,12 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
+// Where APKs are copied to while they are installed.
+const (
+	serverTemp = "/data/local/tmp/trailblaze-server.apk"
+	appTemp    = "/data/local/tmp/trailblaze-app.apk"
+)
+
 // installer installs apps on a phone.
 type installer struct {
 	phone  adb.Device

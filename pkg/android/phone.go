@@ -125,11 +125,15 @@ func (p *phone) withoutServer(what string) error {
 	return mobile.Unsupported(what+" needs Appium's UiAutomator2 server, which "+p.noServer, p.noServerHint)
 }
 
-// putBackEarlier puts back what an earlier session left, and ends its server. It reports whether one left something.
+// putBackEarlier puts back what an earlier session left, removes APKs that it has copied, and ends its server. It reports
+// whether one left something.
 func (p *phone) putBackEarlier(ctx context.Context) (bool, error) {
 	earlier, err := p.changes.putBackEarlier(ctx)
 	if err != nil || !earlier {
 		return earlier, err
+	}
+	if _, err := run(ctx, p.Device, "rm", "-f", serverTemp, appTemp); err != nil {
+		return true, err
 	}
 	return true, forceStop(ctx, p.Device)
 }

@@ -21,7 +21,6 @@ import (
 const (
 	serverSocket = "tcp:6790" // of the server on the phone; it has no option for it
 	serverURL    = "http://127.0.0.1:6790"
-	serverTemp   = "/data/local/tmp/trailblaze-server.apk"
 )
 
 // server is the UiAutomator2 server of Appium on a phone. It is reached through the adb server, without a forwarded

@@ -49,6 +49,8 @@ type AndroidOptions struct {
 	RefuseInput bool
 	// Verifier is what Play Protect or the maker's own guard does about `pm install` (appium/appium#15660).
 	Verifier Verifier
+	// AnswerAfter is when somebody allows an installation that VerifierAsks about; 0 for never.
+	AnswerAfter time.Duration
 	// FailStarts is how many starts of the UiAutomator2 server end at once, as on a phone that was just booted
 	// (appium-uiautomator2-driver, lib/uiautomator2-server/core.ts, startSession).
 	FailStarts int
@@ -74,7 +76,7 @@ type Verifier string
 // What guards installations do.
 const (
 	VerifierRefuses Verifier = "refuses"
-	VerifierAsks    Verifier = "asks" // on the screen, where nobody answers
+	VerifierAsks    Verifier = "asks" // on the screen
 )
 
 // Lock is a kind of lock screen.

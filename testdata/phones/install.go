@@ -1,10 +1,12 @@
 package phones
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
@@ -93,11 +95,10 @@ func (c *call) readAPK() (manifest, int) {
 
 // install installs the APKs of one app, and returns the exit status.
 func (c *call) install(apks []manifest, downgrades bool) int {
-	if c.phone.options.Verifier == VerifierAsks {
-		<-c.ctx.Done() // the dialog waits
+	p := c.phone
+	if p.options.Verifier == VerifierAsks && !p.awaitAnswer(c.ctx) {
 		return 1
 	}
-	p := c.phone
 	p.mu.Lock()
 	m, problem := p.installable(apks, downgrades)
 	_, replaces := p.packages[m.app]
@@ -115,6 +116,20 @@ func (c *call) install(apks []manifest, downgrades bool) int {
 	}
 	c.printf("Success\n")
 	return 0
+}
+
+// awaitAnswer waits until somebody answers the dialog about an installation, and reports whether somebody does.
+func (p *Android) awaitAnswer(ctx context.Context) bool {
+	var answered <-chan time.Time
+	if p.options.AnswerAfter > 0 {
+		answered = time.After(p.options.AnswerAfter)
+	}
+	select {
+	case <-answered:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // installable returns the base APK of an app that can be installed, or why it cannot be.

@@ -329,4 +329,5 @@ func focusedLength(t *screen.Tree) int {
 var (
 	_ mobile.Driver     = (*driver)(nil)
 	_ mobile.CellReader = (*driver)(nil)
+	_ mobile.LockReader = (*driver)(nil)
 )

@@ -83,6 +83,33 @@ func TestPhoneFallsAsleepBetweenSessions(t *testing.T) {
 	}
 }
 
+// A phone that locks itself during a session is the reason of what fails then.
+func TestPhoneLocksItself(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion, Lock: phones.LockSwipe})
+	s := d.backend().Open(d.session())
+	defer func() { _ = s.Close(within(t)) }()
+	p.App.Show(app.SignIn)
+	if result := call(t, s, "tap", map[string]any{"id": "email"}); !result.OK {
+		t.Fatal(result.Text)
+	}
+	for does, lock := range map[string]func(){
+		"the device has its screen off":    func() { p.App.SetLocked(false); p.App.SetAsleep(true) },
+		"the device shows its lock screen": func() { p.App.SetLocked(true); p.App.SetAsleep(false) },
+	} {
+		lock()
+		result := call(t, s, "tap", map[string]any{"text": "Nowhere", "timeoutMs": 0})
+		if result.OK || !strings.Contains(result.Text, does) || !strings.Contains(result.Hint, "unlock the device") {
+			t.Errorf("%s | %s", result.Text, result.Hint)
+		}
+		evidence := s.Evidence(within(t))
+		if len(evidence) == 0 || !strings.Contains(strings.ToLower(string(evidence[0].Data)), does) {
+			t.Errorf("evidence: %s", evidence[0].Data)
+		}
+	}
+}
+
 // A phone that is disconnected and connected again between two sessions of a run is connected to again.
 func TestPhoneIsConnectedAgainBetweenSessions(t *testing.T) {
 	t.Parallel()

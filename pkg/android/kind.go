@@ -190,8 +190,8 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !state.ready() {
-		details = append(details, "it "+state.String())
+	if does := state.String(); does != "" {
+		details = append(details, "it "+does)
 	}
 	left, err := p.putBackLeft(ctx, b.options.stateDir)
 	if err != nil {

@@ -20,7 +20,7 @@ type lockState struct {
 
 func (s lockState) ready() bool { return !s.asleep && !s.locked }
 
-// String says in words what keeps apps from being seen.
+// String says in words what keeps apps from being seen, empty if nothing does.
 func (s lockState) String() string {
 	switch {
 	case s.locked && s.secure:
@@ -30,7 +30,7 @@ func (s lockState) String() string {
 	case s.asleep:
 		return "has its screen off, or a screen saver on it"
 	}
-	return "is awake"
+	return ""
 }
 
 // wake turns the screen on, and removes a lock screen that nobody has to unlock. A phone that stays locked, or off, is
@@ -66,6 +66,12 @@ func (p *phone) lockedFailure(state lockState, out string) error {
 		hint = allowDebugging + "; or " + hint
 	}
 	return fault.New(fault.Device, hint, "the Android device %s %s", p.Serial(), state)
+}
+
+// Lock implements mobile.LockReader.
+func (d *driver) Lock(ctx context.Context) (string, error) {
+	state, err := readLock(ctx, d.Device)
+	return state.String(), d.wrap(err)
 }
 
 // readLock reads whether a phone is awake and unlocked.

@@ -93,6 +93,12 @@ type AlertReader interface {
 	Alert(ctx context.Context) (string, error)
 }
 
+// LockReader is a Driver whose device may lock itself, or turn its screen off, while it is used.
+type LockReader interface {
+	// Lock returns that as what the device does, such as "has its screen off"; empty if apps can be seen.
+	Lock(ctx context.Context) (string, error)
+}
+
 // ErrKeyboardStays says that a device does not hide its on-screen keyboard.
 var ErrKeyboardStays = errors.New("the keyboard stays on the screen")
 

@@ -24,6 +24,9 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 	if front, err := driver.Foreground(ctx); err == nil && front != "" {
 		about += fmt.Sprintf("App in front: %s\n", front)
 	}
+	if does := driver.lock(ctx); does != "" {
+		about += fmt.Sprintf("The device %s.\n", does)
+	}
 	data, withheld, err := d.safeScreenshot(ctx, driver)
 	switch {
 	case withheld != "":

@@ -426,9 +426,15 @@ func (s *search) Location(ctx context.Context) (words string) {
 // alertElsewhere is what is in front if that is an alert which is not in the tree.
 const alertElsewhere = "an alert"
 
-// location says which app is in front, "" if that is not known, and returns it if another one is under test. It names an
-// alert of the system that is not in the tree.
+// lockScreen is what is in front of a device that is locked or has its screen off.
+const lockScreen = "the lock screen"
+
+// location says which app is in front, "" if that is not known, and returns it if another one is under test. It names a
+// lock screen, and an alert of the system that is not in the tree.
 func (d *phone) location(ctx context.Context) (words, other string) {
+	if does := d.driver.lock(ctx); does != "" {
+		return "the device " + does, lockScreen
+	}
 	words, other = d.appInFront(ctx)
 	last := d.driver.last.Load()
 	if last == nil || slices.ContainsFunc(last.Nodes(), isDialog) {
@@ -459,6 +465,8 @@ func (s *search) Hint(reason string) string {
 	switch {
 	case s.other == alertElsewhere:
 		return "launchApp: {permissions: …} answers it before the app asks; tapOnPoint taps one of its buttons"
+	case s.other == lockScreen:
+		return "unlock the device, and keep its screen on during tests"
 	case s.other != "":
 		return "tap a button of what is in front first, or start the app again; launchApp: {permissions: …} sets permissions " +
 			"before the app asks for them"

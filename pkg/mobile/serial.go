@@ -175,6 +175,16 @@ func (s *serial) alert(ctx context.Context) string {
 	return text
 }
 
+// lock returns why apps cannot be seen, empty if they can be or if that is not known.
+func (s *serial) lock(ctx context.Context) string {
+	reader, ok := s.driver.(LockReader)
+	if !ok {
+		return ""
+	}
+	text, _ := exclusive(ctx, s, func(ctx context.Context, _ Driver) (string, error) { return reader.Lock(ctx) })
+	return text
+}
+
 func (s *serial) OpenURL(ctx context.Context, url, app string) error {
 	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.OpenURL(ctx, url, app) })
 }

@@ -24,16 +24,22 @@ func (d *driver) readDump(ctx context.Context, o source.Options) (mobile.Screen,
 	if err != nil {
 		return mobile.Screen{}, err
 	}
+	out, err := runLine(ctx, d.Device, "wm size; dumpsys input_method; dumpsys window InputMethod")
+	if err != nil {
+		return mobile.Screen{}, d.wrap(err)
+	}
+	if width, height, ok := parseSize(out); ok { // a phone may be folded during a session
+		o.Width, o.Height = width, height
+	}
 	result, err := source.Dump(data, o)
 	if err != nil {
 		return mobile.Screen{}, err
 	}
 	d.focused = focusedLength(result.Tree)
-	out, err := runLine(ctx, d.Device, "dumpsys input_method; dumpsys window InputMethod")
-	if err == nil && parseInputShown(out) {
-		result.Keyboard = parseInputArea(out, d.info.Width, d.info.Height)
+	if parseInputShown(out) {
+		result.Keyboard = parseInputArea(out, o.Width, o.Height)
 	}
-	return appium.ScreenOf(result), d.wrap(err)
+	return appium.ScreenOf(result), nil
 }
 
 // dump returns what uiautomator writes. On phones on which it can write to a file only, it does so from the second
@@ -55,23 +61,23 @@ func (d *driver) dump(ctx context.Context) ([]byte, error) {
 			d.dumpsToFile = len(lines) == 1
 			return data, nil
 		case len(lines) == 1 || !bytes.Contains(data, []byte("dumped to")):
-			return nil, dumpFailure(d.Serial(), string(data))
+			return nil, d.dumpFailure(string(data))
 		}
 		lines = lines[1:]
 	}
 }
 
 // dumpFailure returns the error for what uiautomator wrote instead of a screen.
-func dumpFailure(serial, out string) error {
+func (p *phone) dumpFailure(out string) error {
 	switch {
 	case strings.Contains(out, "idle state"):
-		return fault.New(fault.ToolFailed, installServer+" installs Appium's UiAutomator2 server, which reads such a screen",
-			"uiautomator dump on %s could not read the screen within 10s, because something on it moves all the time", serial)
+		return fault.New(fault.ToolFailed, "Appium's UiAutomator2 server reads such a screen: "+p.noServerHint,
+			"uiautomator dump on %s could not read the screen within 10s, because something on it moves all the time", p.Serial())
 	case strings.Contains(out, "already registered"):
 		return fault.New(fault.Device, "end it, such as Maestro, an Appium session or an inspector",
-			"UiAutomation of %s is used by another program; one program at a time can use it", serial)
+			"UiAutomation of %s is used by another program; one program at a time can use it", p.Serial())
 	}
-	return fault.New(fault.ToolFailed, "", "uiautomator dump on %s wrote no screen: %s", serial, outputText(out))
+	return fault.New(fault.ToolFailed, "", "uiautomator dump on %s wrote no screen: %s", p.Serial(), outputText(out))
 }
 
 // input runs `input`, which acts. Its answer may be lost.
@@ -117,7 +123,7 @@ func (d *driver) inputText(ctx context.Context, text string) error {
 func (d *driver) checkInput(text string) error {
 	hint := "this field did not take it as a whole; give it a text that consists of such characters"
 	if d.server == nil {
-		hint = "enter it as a whole, which needs Appium's UiAutomator2 server: " + installServer
+		hint = "enter it as a whole, which needs Appium's UiAutomator2 server: " + d.noServerHint
 	}
 	for _, r := range text {
 		if r < ' ' || r > '~' {

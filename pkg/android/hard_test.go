@@ -547,3 +547,18 @@ func TestPhoneThatIsFolded(t *testing.T) {
 		t.Errorf("the picture of screencap: %v", err)
 	}
 }
+
+func TestPhoneThatIsFoldedWithoutTheServer(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.values["uiautomator2"] = ""
+	d.phone(phones.AndroidOptions{Foldable: true})
+	dr, closeAll := d.open()
+	defer closeAll()
+	if err := dr.Launch(within(t), mobile.Launch{App: app.ShopID}); err != nil {
+		t.Fatal(err)
+	}
+	if seen, err := dr.Read(within(t)); err != nil || seen.Tree.Width != 1080 || seen.Tree.Height != 2400 {
+		t.Errorf("the screen is %dx%d, %v", seen.Tree.Width, seen.Tree.Height, err)
+	}
+}

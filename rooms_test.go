@@ -83,7 +83,7 @@ func mayImport() map[string][]string {
 		ios:        {mobile, source, devicelog, appium, webdriver, device, act, screen, tool, fault, lazyregexp},
 		appium:     {mobile, source, devicelog, webdriver, device, act, screen, fault, lazyregexp},
 		mobile:     {devicelog, device, picture, act, screen, tool, fault, files, lazyregexp, text},
-		source:     {screen, fault, text},
+		source:     {screen, fault, lazyregexp, text},
 		adb:        {device, fault, lazyregexp},
 		devicelog:  {lazyregexp, text},
 		webdriver:  {fault},

@@ -27,14 +27,20 @@ type checkCommands struct{ *program }
 func (cmd *checkCommands) newDoctor() *cobra.Command {
 	var deep, clean bool
 	var names []string // of platforms
+	var collect collectFlags
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that this machine and the project are ready",
 		Long: `Check the JavaScript runtimes, the devices, the project's files, and each server's script and packages. The devices
 are those of the platforms that the project or its trails name. Processes that a killed run left running are killed. The
-exit code is 2 when a check fails.`,
-		Example: "  trailblaze doctor\n  trailblaze doctor --deep\n  trailblaze doctor --platform android",
-		Args:    noArgs,
+exit code is 2 when a check fails.
+
+With --collect, nothing is checked. Instead FILE, a zip, gets what a phone answers to the questions of a session: its
+screen, its state and how long each answer took, for people who do not have that phone. Texts of the screen, serials and
+secrets are replaced; a README in it says what was replaced.`,
+		Example: "  trailblaze doctor\n  trailblaze doctor --deep\n  trailblaze doctor --platform android\n" +
+			"  trailblaze doctor --collect phone.zip --platform android",
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			platforms := make([]scope.Platform, len(names))
 			for i, name := range names {
@@ -42,6 +48,12 @@ exit code is 2 when a check fails.`,
 				if platforms[i], ok = scope.ParsePlatform(name); !ok {
 					return unknownName("platform", name, scope.PlatformNames())
 				}
+			}
+			switch {
+			case collect.file != "":
+				return cmd.collect(c.Context(), collect, platforms)
+			case collect.device != "" || collect.withText:
+				return fault.New(fault.Misuse, "add --collect FILE", "--device and --with-text can be used only with --collect")
 			}
 			return cmd.doctor(c.Context(), platforms, deep, clean)
 		},
@@ -51,6 +63,12 @@ exit code is 2 when a check fails.`,
 		"also check the devices of the platform with this `NAME` (repeatable): "+strings.Join(scope.PlatformNames(), ", "))
 	complete(c, "platform", scope.PlatformNames())
 	c.Flags().BoolVar(&clean, "clean-cache", false, "delete the cached bundles")
+	c.Flags().StringVar(&collect.file, "collect", "", "write what a phone answers to `FILE`, a zip, in place of the checks")
+	c.Flags().StringVar(&collect.device, "device", "", "with --collect: `NAME` of a device of the project, or PLATFORM:NAME, such as android:SERIAL")
+	c.Flags().BoolVar(&collect.withText, "with-text", false, "with --collect: keep the texts of the screen")
+	for _, other := range []string{"deep", "clean-cache"} {
+		c.MarkFlagsMutuallyExclusive("collect", other)
+	}
 	return c
 }
 

@@ -61,7 +61,7 @@ func TestDoctorCollectsAnAndroidPhone(t *testing.T) {
 	p := d.androidWith(simulated.AndroidOptions{App: app.Options{NoPrompt: true}, Image: "R5CT1234567"})
 	p.App.Show(app.Orders)
 	d.write("trailblaze.yaml", fmt.Sprintf("target: corner-shop\ndevices: { phone: { platform: android, id: %q } }\n", p.Addr()))
-	d.run("doctor", "--collect", "phone.zip", "--device", "phone").want(t, 0, "wrote phone.zip: 13 answers of Simulated Phone, Android 14; ")
+	d.run("doctor", "--collect", "phone.zip", "--device", "phone").want(t, 0, "wrote phone.zip: 14 answers of Simulated Phone, Android 14; ")
 	files := d.unzip("phone.zip")
 	wantFiles(t, files, []string{
 		"README.txt", "answers.json", "devices.txt", "features.txt", "properties.txt", "settings.txt", "wm.txt", "input_method.txt", "window.txt",
@@ -108,7 +108,7 @@ func TestDoctorCollectsAnIPhone(t *testing.T) {
 	p.App.SetPermission(app.ShopID, app.Notifications, true)
 	p.App.Show(app.Orders)
 	d.env = append(d.env, "TRAILBLAZE_WDA_URL="+p.URL())
-	d.run("doctor", "--collect", "phone.zip", "--platform", "ios").want(t, 0, "wrote phone.zip: 7 answers of iPhone, iOS 17.4")
+	d.run("doctor", "--collect", "phone.zip", "--platform", "ios").want(t, 0, "wrote phone.zip: 8 answers of iPhone, iOS 17.4")
 	files := d.unzip("phone.zip")
 	wantFiles(t, files, []string{
 		"README.txt", "answers.json", "status.json", "device-info.json", "window-size.json", "screen.json", "active-app.json", "server-settings.json", "source.json",

@@ -1,6 +1,7 @@
 package android
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -14,8 +15,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
 
-// question is a command line of the phone's shell, and the file for its answer.
-type question struct{ file, line string }
+// question is a command line of the phone's shell, the file for its answer, and what people are shown of it.
+type question struct{ file, line, shown string }
 
 // questions are what sessions ask a phone.
 func questions() []question {
@@ -26,12 +27,12 @@ func questions() []question {
 		settings = append(settings, "echo "+adb.Quote(strings.Fields(name)...), adb.Quote(append([]string{"settings", "get"}, strings.Fields(name)...)...))
 	}
 	return []question{
-		{"settings.txt", strings.Join(settings, "; ")},
-		{"wm.txt", "wm size; wm density"},
-		{"input_method.txt", "dumpsys input_method"},
-		{"window.txt", "dumpsys window"},
-		{"activities.txt", "dumpsys activity activities"},
-		{"user.txt", "am get-current-user"},
+		{"settings.txt", strings.Join(settings, "; "), "settings get, for each setting"},
+		{file: "wm.txt", line: "wm size; wm density"},
+		{file: "input_method.txt", line: "dumpsys input_method"},
+		{file: "window.txt", line: "dumpsys window"},
+		{file: "activities.txt", line: "dumpsys activity activities"},
+		{file: "user.txt", line: "am get-current-user"},
 	}
 }
 
@@ -118,7 +119,7 @@ func collectShell(ctx context.Context, c *mobile.Collecting, phone adb.Device) {
 		return []byte(properties(out)), err
 	})
 	for _, q := range questions() {
-		c.Ask(ctx, q.file, q.line, func(ctx context.Context) ([]byte, error) {
+		c.Ask(ctx, q.file, cmp.Or(q.shown, q.line), func(ctx context.Context) ([]byte, error) {
 			out, err := phone.Shell(ctx, q.line)
 			return append(out.Stdout, out.Stderr...), err
 		})
@@ -138,6 +139,7 @@ func (b *backend) collectServer(ctx context.Context, c *mobile.Collecting, o dev
 		}
 	}()
 	c.Is(opened.Info().Product)
+	c.AskPicture(ctx, opened)
 	d, ok := opened.(*driver)
 	if !ok || d.server == nil {
 		c.Failed("source.xml", "GET /source", withoutServer("reading the source"))

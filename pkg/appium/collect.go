@@ -18,6 +18,7 @@ func Collect(ctx context.Context, o Options, collect device.CollectOptions) (dev
 	}
 	defer opened.Close(ctx)
 	c.Is(opened.Info().Product)
+	c.AskPicture(ctx, opened)
 	c.Identifies(opened.Info().ID)
 	var d *driver
 	switch opened := opened.(type) {

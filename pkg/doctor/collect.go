@@ -101,7 +101,7 @@ func (c Collected) readme() string {
 		if a.Err != nil {
 			size = "no answer, see answers.json"
 		}
-		fmt.Fprintf(&list, "  %-22s %s: %s\n", a.File, firstLine(a.Question), size)
+		fmt.Fprintf(&list, "  %-22s %s: %s\n", a.File, a.Question, size)
 	}
 	return fmt.Sprintf(`What a device answers
 =====================
@@ -116,14 +116,4 @@ Package names of apps and names of activities were not.
 Please look through the files before you send them.
 
 %s`, cmp.Or(c.Product, "not known"), c.Kind, c.Time.UTC().Format("2006-01-02"), c.Version, texts, list.String())
-}
-
-// maxQuestion is how much of a question the list shows, in bytes.
-const maxQuestion = 60
-
-func firstLine(s string) string {
-	if len(s) > maxQuestion {
-		return s[:maxQuestion] + "…"
-	}
-	return s
 }

@@ -31,6 +31,7 @@ func (b *backend) Collect(ctx context.Context, o device.CollectOptions) (device.
 	}
 	defer opened.Close(ctx)
 	c.Is(opened.Info().Product)
+	c.AskPicture(ctx, opened)
 	c.Identifies(opened.Info().ID)
 	if d, ok := opened.(*driver); ok {
 		d.collect(ctx, c)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
+	"image/png"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,6 +53,18 @@ func (c *Collecting) AskScreen(ctx context.Context, file, question string, ask f
 	answer := &c.collected.Answers[len(c.collected.Answers)-1]
 	masked, texts := source.Mask(answer.Data)
 	answer.Data, c.texts = masked, append(c.texts, texts...)
+}
+
+// AskPicture takes a screenshot, of which it keeps only the size.
+func (c *Collecting) AskPicture(ctx context.Context, d Driver) {
+	c.Ask(ctx, "screenshot.txt", "a screenshot", func(ctx context.Context) ([]byte, error) {
+		data, err := d.Screenshot(ctx)
+		if err != nil {
+			return nil, err
+		}
+		size, err := png.DecodeConfig(bytes.NewReader(data))
+		return fmt.Appendf(nil, "%d x %d pixels, %d bytes, black: %t\n", size.Width, size.Height, len(data), isBlack(data)), err
+	})
 }
 
 // Failed keeps why something could not be asked.

@@ -14,9 +14,9 @@ import (
 // does not.
 var (
 	xmlElement = lazyregexp.New(`<[\w.$-]+(?:\s+[\w:-]+\s*=\s*(?:"[^"]*"|'[^']*'))+`)
-	xmlTexts   = lazyregexp.New(`\s(text|content-desc|hint|pane-title|tooltip-text|error|state-desc|label|value|placeholderValue|name)\s*=\s*("[^"]*"|'[^']*')`)
+	xmlTexts   = lazyregexp.New(`\s(text|content-desc|hint|pane-title|tooltip-text|error|state-desc|label|value|placeholderValue|customActions|name)\s*=\s*("[^"]*"|'[^']*')`)
 	xmlEntity  = lazyregexp.New(`&#?\w+;`)
-	jsonTexts  = lazyregexp.New(`"(label|value|placeholderValue|name|rawIdentifier)"\s*:\s*("(?:[^"\\]|\\.)*")`)
+	jsonTexts  = lazyregexp.New(`"(label|value|placeholderValue|customActions|name|rawIdentifier)"\s*:\s*("(?:[^"\\]|\\.)*")`)
 )
 
 // Mask replaces each letter and digit in the texts of a screen, so that their lengths and shapes stay. What programs

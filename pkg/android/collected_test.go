@@ -1,0 +1,29 @@
+package android
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/testdata/phones/collected"
+)
+
+// What phones answered to the shell commands of sessions is read.
+func TestCollectedAnswers(t *testing.T) {
+	t.Parallel()
+	collected.Each(t, "wm.txt", func(t *testing.T, data []byte) {
+		width, height, ok := parseSize(string(data))
+		if !ok || width <= 0 || height <= 0 || parseDensity(string(data)) <= 0 {
+			t.Errorf("%s", data)
+		}
+	})
+	collected.Each(t, "activities.txt", func(t *testing.T, data []byte) {
+		if apps := parseResumed(string(data)); len(apps) == 0 || !strings.Contains(apps[0], ".") {
+			t.Errorf("%q in %s", apps, data)
+		}
+	})
+	collected.Each(t, "input_method.txt", func(t *testing.T, data []byte) {
+		if shown := parseInputShown(string(data)); shown && parseInputArea(string(data), 1, 1) == nil {
+			t.Errorf("a keyboard without an area: %s", data)
+		}
+	})
+}

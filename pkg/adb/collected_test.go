@@ -9,7 +9,11 @@ import (
 // What adb servers answered about their devices is read.
 func TestCollectedDevices(t *testing.T) {
 	t.Parallel()
-	collected.Each(t, "devices.txt", func(t *testing.T, data []byte) {
+	answers, err := collected.Answers("devices.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for device, data := range answers {
 		devices := parseDevices(string(data))
 		ready := 0
 		for _, d := range devices {
@@ -18,7 +22,7 @@ func TestCollectedDevices(t *testing.T) {
 			}
 		}
 		if ready == 0 {
-			t.Errorf("%+v in %s", devices, data)
+			t.Errorf("%s: %+v in %s", device, devices, data)
 		}
-	})
+	}
 }

@@ -14,26 +14,31 @@ func TestCollectedScreens(t *testing.T) {
 	for name, read := range map[string]func([]byte, source.Options) (source.Result, error){
 		"source.xml": source.UIAutomator2, "dump.xml": source.Dump, "source.json": source.WDAJSON,
 	} {
-		collected.Each(t, name, func(t *testing.T, data []byte) {
+		answers, err := collected.Answers(name)
+		if err != nil {
+			t.Error(err)
+		}
+		for device, data := range answers {
 			if name == "dump.xml" && !bytes.Contains(data, []byte("<hierarchy")) {
-				return // the phone could not be dumped
+				continue // the phone could not be dumped
 			}
 			got, err := read(data, source.Options{Width: 1, Height: 1})
 			if err != nil {
-				t.Fatal(err)
+				t.Errorf("%s of %s: %v", name, device, err)
+				continue
 			}
 			texts := 0
 			for _, n := range got.Tree.Nodes() {
 				if n.Bounds == nil {
-					t.Errorf("%s has no bounds", n)
+					t.Errorf("%s of %s: %s has no bounds", name, device, n)
 				}
 				if n.Text != nil || n.Label != nil {
 					texts++
 				}
 			}
 			if texts == 0 || got.Tree.Width <= 1 || got.Tree.Height <= 1 {
-				t.Errorf("%d elements with texts on a screen of %dx%d", texts, got.Tree.Width, got.Tree.Height)
+				t.Errorf("%s of %s: %d elements with texts on a screen of %dx%d", name, device, texts, got.Tree.Width, got.Tree.Height)
 			}
-		})
+		}
 	}
 }

@@ -3,66 +3,53 @@ package collected
 
 import (
 	"archive/zip"
+	"bytes"
+	"embed"
+	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
-	"testing"
+	"path"
 )
 
-// Each calls f, in a test of its own, for each device whose archive has a file, with the content of the file.
-func Each(t *testing.T, name string, f func(t *testing.T, data []byte)) {
-	t.Helper()
-	folder := os.DirFS(root(t))
-	entries, err := fs.ReadDir(folder, ".")
+//go:embed *
+var archives embed.FS
+
+// Answers returns a file of the archives by the names of the devices, without those whose archive does not have it. It is
+// an error if none has.
+func Answers(name string) (map[string][]byte, error) {
+	entries, err := archives.ReadDir(".")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	found := 0
+	answers := map[string][]byte{}
 	for _, e := range entries {
-		var archive fs.FS
-		switch {
-		case e.IsDir():
-			archive, err = fs.Sub(folder, e.Name())
-		case strings.HasSuffix(e.Name(), ".zip"):
-			r, zipErr := zip.OpenReader(filepath.Join(root(t), e.Name()))
-			if zipErr != nil {
-				t.Fatal(e.Name(), zipErr)
-			}
-			t.Cleanup(func() { _ = r.Close() })
-			archive = r
-		default:
+		archive, err := open(e)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name(), err)
+		}
+		if archive == nil {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
+		if data, err := fs.ReadFile(archive, name); err == nil {
+			answers[e.Name()] = data
 		}
-		data, err := fs.ReadFile(archive, name)
-		if err != nil {
-			continue // another platform, or a question without an answer
-		}
-		found++
-		t.Run(e.Name(), func(t *testing.T) { f(t, data) })
 	}
-	if found == 0 {
-		t.Errorf("no device has %s", name)
+	if len(answers) == 0 {
+		return nil, fmt.Errorf("no device has answered %s", name)
 	}
+	return answers, nil
 }
 
-// root returns the folder of the archives, which is below a folder above that of the test.
-func root(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		path := filepath.Join(dir, "testdata", "phones", "collected")
-		if _, err := os.Stat(path); err == nil {
-			return path
+// open returns the archive that an entry is, nil for another file.
+func open(e fs.DirEntry) (fs.FS, error) {
+	switch {
+	case e.IsDir():
+		return fs.Sub(archives, e.Name())
+	case path.Ext(e.Name()) == ".zip":
+		data, err := archives.ReadFile(e.Name())
+		if err != nil {
+			return nil, err
 		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("testdata/phones/collected was not found")
-		}
+		return zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	}
+	return nil, nil //nolint:nilnil // not an archive
 }

@@ -12,13 +12,17 @@ func coveredBecause(e *found) string {
 	if e.behind != "" {
 		return e.behind + " is in front of its app"
 	}
-	if e.screen.Tree.Receives(e.node, e.point) {
+	touch := e.screen.Tree.Touch(e.node, e.point)
+	e.over = touch.Over
+	switch {
+	case touch.Reaches:
 		return ""
+	case touch.Hit == nil:
+		return "nothing on the screen receives a touch there"
+	case touch.Hit.Name() == "" && touch.Over != nil: // a text says more than the box around it
+		return covers(touch.Over)
 	}
-	if hit := e.screen.Tree.At(e.point); hit != nil {
-		return covers(hit)
-	}
-	return "nothing on the screen receives a touch there"
+	return covers(touch.Hit)
 }
 
 func covers(n *screen.Node) string { return fmt.Sprintf("%s covers it", n) }

@@ -20,6 +20,8 @@ func TestCoveredElements(t *testing.T) {
 		n.Class, n.Text, n.Label = &class, nil, &text
 		return n
 	}
+	notice := node("FrameLayout", "", rect(0, 300, width, 700), node("TextView", "Saved", rect(0, 300, width, 700)))
+	notice.Dismissable = true
 	hidden := save(area)
 	hidden.Hidden = true
 	hiddenDialog := of("Alert", "Delete?", rect(0, 800, width, 1200))
@@ -34,6 +36,8 @@ func TestCoveredElements(t *testing.T) {
 		"iOS: nothing":              {IOS, []*screen.Node{save(area)}, "200,500", ""},
 		"Android: a later element":  {Android, []*screen.Node{save(area), node("Button", "Ad", area)}, "", `button "Ad" covers it`},
 		"Android: an earlier one":   {Android, []*screen.Node{node("Button", "Ad", area), save(area)}, "200,500", ""},
+		"Android: its label":        {Android, []*screen.Node{save(area), node("TextView", "Now", rect(150, 450, 250, 550))}, "200,500", ""},
+		"Android: a notice":         {Android, []*screen.Node{save(area), notice}, "", `text "Saved" covers it`},
 		"iOS: reported as covered":  {IOS, []*screen.Node{hidden, of("Button", "Ad", area)}, "", "it is there, but the device reports that it is not visible"},
 		"iOS: listed before others": {IOS, []*screen.Node{save(area), of("StaticText", "Ad", area)}, "200,500", ""},
 		"iOS: a dialog":             {IOS, []*screen.Node{of("Alert", "Delete?", rect(0, 800, width, 1200)), save(area)}, "", `alertdialog "Delete?" covers it`},
@@ -62,4 +66,16 @@ func TestCoveredElements(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A tap notes what lies above its element and may have received it.
+func TestTouchBelowLargerText(t *testing.T) {
+	t.Parallel()
+	sign := node("TextView", "Everything must go", rect(0, 300, width, 700))
+	onPhone(t, &fake{nodes: always(node("Button", "Save", rect(100, 400, 300, 600)), sign)}, device.Session{}, func(p *phoneTest) {
+		const note = `text "Everything must go" lies above it, and may have received the touch`
+		if r := p.call("tap", map[string]any{"text": "Save"}); !r.OK || len(r.Notes) != 1 || r.Notes[0] != note {
+			t.Errorf("%v %q, notes %q", r.OK, r.Text, r.Notes)
+		}
+	})
 }

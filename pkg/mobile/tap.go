@@ -2,6 +2,7 @@ package mobile
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -149,6 +150,9 @@ func (d *phone) withElement(
 		return "", err
 	}
 	d.noteDoubt(o.Element)
+	if over := o.Element.over; over != nil {
+		d.notes = append(d.notes, fmt.Sprintf("%s lies above it, and may have received the touch", over))
+	}
 	return d.among(o.Found, o.Count, t), nil
 }
 

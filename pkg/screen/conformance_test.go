@@ -27,8 +27,6 @@ type collection struct {
 	accidents map[string]int
 	// scrolled is the number of recorded taps on elements that a swipe brings into view first.
 	scrolled int
-	// covered is the number of recorded taps where iOS lists what is behind an element after it.
-	covered int
 }
 
 var printAbsent sync.Once
@@ -49,7 +47,7 @@ func collections(t *testing.T) []collection {
 	}
 	captured := load(t, "captured", folder)
 	captured.accidents = map[string]int{"android": 2} // what is required of help is in its search, too
-	captured.scrolled, captured.covered = 1, 3
+	captured.scrolled = 1
 	return append(out, captured)
 }
 
@@ -153,7 +151,7 @@ func TestRecordedTapsReachTheirElement(t *testing.T) {
 					continue
 				}
 				part, ok := s.Tree.VisiblePart(found[0])
-				if !ok || !s.Tree.Receives(found[0], part.Centre()) {
+				if !ok || !s.Tree.Touch(found[0], part.Centre()).Reaches {
 					covered = append(covered,
 						fmt.Sprintf("%s: a touch on %s at %v reaches %v", edge.From, parsed, part.Centre(), s.Tree.At(part.Centre())))
 				}
@@ -163,8 +161,8 @@ func TestRecordedTapsReachTheirElement(t *testing.T) {
 		if len(absent) != c.scrolled {
 			t.Errorf("%d taps match nothing, want %d:\n%s", len(absent), c.scrolled, strings.Join(absent, "\n"))
 		}
-		if len(covered) != c.covered {
-			t.Errorf("%d taps reach another element, want %d:\n%s", len(covered), c.covered, strings.Join(covered, "\n"))
+		if len(covered) > 0 {
+			t.Errorf("%d taps reach another element:\n%s", len(covered), strings.Join(covered, "\n"))
 		}
 	}
 }

@@ -68,11 +68,11 @@ func TestTopmostNodeAtAPoint(t *testing.T) {
 		"over": true, "under": true, "row": true, "title": true, "icon": true, "hidden": false, "raised": true, "blank": false, "overlay": false,
 	} {
 		n := tree.ByKey(tag)
-		if got := tree.Receives(n, n.Bounds.Centre()); got != want {
+		if got := tree.Touch(n, n.Bounds.Centre()).Reaches; got != want {
 			t.Errorf("%s receives a touch at its centre: %v, want %v", tag, got, want)
 		}
 	}
-	if tree.Receives(tree.ByKey("over"), screen.Point{X: 90, Y: 18}) {
+	if tree.Touch(tree.ByKey("over"), screen.Point{X: 90, Y: 18}).Reaches {
 		t.Error("a node receives a touch outside its bounds")
 	}
 }

@@ -82,6 +82,7 @@ type Details struct {
 	DrawingOrder     int  // among siblings; a higher one is drawn later, above the others
 	Unimportant      bool // isImportantForAccessibility is false
 	ShowingHint      bool // Text is what an empty field shows, more than its Hint
+	Dismissable      bool // accessibility can remove it, such as a notice
 	KeyboardKey      bool // a key of the on-screen keyboard, such as a letter; the text form leaves it out
 }
 

@@ -320,6 +320,8 @@ func (r *androidReader) setState(n *screen.Node, a attribute) {
 		n.Scrollable = on
 	case "password":
 		n.Password = on
+	case "dismissable":
+		n.Dismissable = n.Dismissable || on
 	case "multiline":
 		n.MultiLine = on
 	case "heading":
@@ -344,6 +346,8 @@ func (r *androidReader) setActions(n *screen.Node, actions string) {
 			n.Editable = true
 		case "ACTION_COLLAPSE":
 			n.Expanded = true
+		case "ACTION_DISMISS": // Compose offers it without the attribute
+			n.Dismissable = true
 		}
 	}
 }

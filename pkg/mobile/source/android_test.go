@@ -87,6 +87,7 @@ func TestEveryAttributeOfUIAutomator2(t *testing.T) {
 		{[]string{`drawing-order="3"`}, func(n *screen.Node) { n.DrawingOrder = 3 }},
 		{[]string{`content-invalid="true"`}, func(n *screen.Node) { n.Invalid = "true" }},
 		{[]string{`actions="ACTION_FOCUS,ACTION_SET_TEXT"`}, func(n *screen.Node) { n.Editable = true }},
+		{[]string{`dismissable="true"`, `actions="ACTION_CLICK,ACTION_DISMISS"`}, func(n *screen.Node) { n.Dismissable = true }},
 		{[]string{`actions="ACTION_COLLAPSE"`}, func(n *screen.Node) { n.Expanded = true }},
 		{[]string{`actions="ACTION_SET_TEXT_X"`}, func(*screen.Node) {}},
 		{[]string{`bounds="[-3,10][1080,2300]"`}, func(n *screen.Node) {

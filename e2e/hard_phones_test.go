@@ -35,7 +35,7 @@ func hardPhones() []hardPhone {
 			name: "a field that loses the first key", android: &simulated.AndroidOptions{App: app.Options{LoseFirstKey: true}},
 			fails: map[string]string{"sign-in-with-a-code": noCode, "fill-in-the-profile": noCode},
 		},
-	}, hardToConnect(), hardIPhones(), hardToType())
+	}, hardToConnect(), hardIPhones(), hardToType(), plainPhones())
 }
 
 // Every trail of the corner shop passes on every hard phone, or fails for the reason that is named.

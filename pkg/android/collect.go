@@ -141,8 +141,11 @@ func (b *backend) collectServer(ctx context.Context, c *mobile.Collecting, o dev
 	c.Is(opened.Info().Product)
 	c.AskPicture(ctx, opened)
 	d, ok := opened.(*driver)
-	if !ok || d.server == nil {
-		c.Failed("source.xml", "GET /source", withoutServer("reading the source"))
+	switch {
+	case !ok:
+		return
+	case d.server == nil:
+		c.Failed("source.xml", "GET /source", d.withoutServer("reading the source"))
 		return
 	}
 	c.Ask(ctx, "status.json", "GET /status", func(ctx context.Context) (data []byte, err error) {

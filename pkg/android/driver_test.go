@@ -264,6 +264,39 @@ func TestGestures(t *testing.T) {
 	}
 }
 
+// A list stops with a finger that is to rest before it is lifted.
+func TestListStopsWithFinger(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		server string
+		most   int // that the list moves on
+	}{"UiAutomator2": {serverVersion, 0}, "dump": {"", 18}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			if tt.server == "" {
+				d.values["uiautomator2"] = ""
+			}
+			p := d.phone(phones.AndroidOptions{Server: tt.server})
+			dr, closeAll := d.open()
+			defer closeAll()
+			p.App.Show(app.Orders)
+			rows := func() []*app.Element { return p.App.Look()[0].Root.Children[1].Children }
+			before := rows()[0].Bounds
+			finger := mobile.Finger{Path: []screen.Point{{X: 540, Y: 1800}, {X: 540, Y: 600}}, Move: 600 * time.Millisecond, Rest: 150 * time.Millisecond}
+			if err := dr.Touch(within(t), finger); err != nil {
+				t.Fatal(err)
+			}
+			p.App.Settle()
+			// The rows that are far above are gone.
+			moved := (before.Top - rows()[0].Bounds.Top) + (*rows()[0].Row)*before.Height()
+			if moved < 1200 || moved > 1200+tt.most {
+				t.Errorf("the list moved by %d", moved)
+			}
+		})
+	}
+}
+
 func TestAppIsInstalledWhenItDiffers(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -112,7 +112,7 @@ func TestMaestro(t *testing.T) {
 			args{"stopApp": nil}, args{"killApp": "a.b"}, args{"clearState": nil}, args{"assertVisible": "Save"}, args{"assertNotVisible": "Error"}),
 			`tapped button "Save"; held button "Save"; entered 1 characters into textbox "Name"; the keyboard is hidden; pressed ENTER; scrolled down; `+
 				`swiped up; ended com.example.orders; ended a.b; removed what com.example.orders had stored; button "Save" is visible; text "Error" is not visible`,
-			"touch 100,650 for 100ms", "touch 100,650 for 700ms", `set "A5"`, "hide keyboard", "press ENTER", "touch 540,1800 to 540,600 for 600ms",
+			"touch 100,650 for 100ms", "touch 100,650 for 700ms", `set "A5"`, "hide keyboard", "press ENTER", "touch 540,1800 to 540,600 for 600ms and 150ms still",
 			"touch 540,1200 to 540,240 for 200ms", "stop com.example.orders", "stop a.b", "clear com.example.orders")
 		p.fails("mobile_maestro", run("back", args{"extendedWaitUntil": args{"visible": "Error", "timeout": 100}}),
 			`commands[1].extendedWaitUntil: text "Error" was not found (within 100ms; app com.example.orders)`)

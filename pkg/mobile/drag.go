@@ -72,7 +72,7 @@ func dragTo(ctx context.Context, d *phone, a device.Arguments) (tool.Result, err
 		if err != nil {
 			return err
 		}
-		return d.driver.Touch(ctx, Finger{Path: []screen.Point{e.point, end}, Hold: longHold, Move: move})
+		return d.driver.Touch(ctx, Finger{Path: []screen.Point{e.point, end}, Hold: longHold, Move: move, Rest: restTime})
 	})
 	if err != nil {
 		return tool.Result{}, err

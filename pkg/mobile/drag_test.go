@@ -19,7 +19,7 @@ func TestDragTo(t *testing.T) {
 	onto := func(text string) args { return args{"from": args{"text": "Milk"}, "to": byText(text)} }
 
 	onPhone(t, &fake{nodes: always(milk, basket)}, device.Session{}, func(p *phoneTest) {
-		p.does("dragTo", onto("Basket"), `dragged button "Milk" to button "Basket"`, "touch 200,450 to 200,950 for 1.7s")
+		p.does("dragTo", onto("Basket"), `dragged button "Milk" to button "Basket"`, "touch 200,450 to 200,950 for 1.7s and 150ms still")
 		p.fails("dragTo", onto("Bin"), `text "Bin" was not found (within 10s; app com.example.orders)`)
 		if len(p.fake.touched) != 1 {
 			t.Errorf("touched %v", p.fake.touched)
@@ -34,7 +34,7 @@ func TestDragTo(t *testing.T) {
 		return []*screen.Node{milk, node("Button", "Basket", rect(100, 1400, 300, 1500))}
 	}
 	onPhone(t, &fake{nodes: later}, device.Session{}, func(p *phoneTest) {
-		p.does("dragTo", onto("Basket"), `dragged button "Milk" to button "Basket"`, "touch 200,450 to 200,1450 for 1.7s")
+		p.does("dragTo", onto("Basket"), `dragged button "Milk" to button "Basket"`, "touch 200,450 to 200,1450 for 1.7s and 150ms still")
 	})
 
 	// The other element has gone when what is dragged appears.

@@ -118,11 +118,10 @@ type Screen struct {
 }
 
 // Finger is the path of one finger: down at the first point, there for Hold, then in a straight line from point to
-// point, Move in all, and up at the last one.
+// point, Move in all, at the last one for Rest, and up. Without Rest, what it has moved goes on by itself.
 type Finger struct {
-	Path []screen.Point
-	Hold time.Duration
-	Move time.Duration
+	Path             []screen.Point
+	Hold, Move, Rest time.Duration
 }
 
 // Key is a key or a button of a device.

@@ -118,7 +118,11 @@ func (f *fake) Touch(_ context.Context, fingers ...Finger) error {
 			}
 			path += fmt.Sprintf("%d,%d", p.X, p.Y)
 		}
-		words = append(words, fmt.Sprintf("%s for %s", path, finger.Hold+finger.Move))
+		path += fmt.Sprintf(" for %s", finger.Hold+finger.Move)
+		if finger.Rest > 0 {
+			path += fmt.Sprintf(" and %s still", finger.Rest)
+		}
+		words = append(words, path)
 	}
 	f.note("touch %s", strings.Join(words, " and "))
 	at := fingers[0].Path[0]

@@ -22,7 +22,7 @@ type found struct {
 	behind string       // the app in front of its window, whose window takes all touches
 	// doubted says that the device reports it as not visible, although it is on the screen and nothing else is there.
 	doubted bool
-	over   *screen.Node // lies above it where it is touched, and is taken to let the touch through; nil for none
+	over    *screen.Node // lies above it where it is touched, and is taken to let the touch through; nil for none
 }
 
 // condition is something that has to hold of an element.

@@ -17,8 +17,12 @@ import (
 const (
 	swipeTime  = 400 * time.Millisecond
 	dragTime   = time.Second
-	scrollTime = 600 * time.Millisecond // slow, so that the content stops with the finger
+	scrollTime = 600 * time.Millisecond
 )
+
+// restTime is how long a finger that scrolls or drags is still before it is lifted, so that the content stops with it.
+// Android needs 40 ms (ASSUME_POINTER_STOPPED_TIME of VelocityTracker.cpp). What iOS needs is not documented.
+const restTime = 150 * time.Millisecond
 
 // longestMove is the longest time that a call may move a finger: drivers limit the wait for the response to it.
 const longestMove = 20 * time.Second
@@ -169,7 +173,7 @@ func dragByPoints(ctx context.Context, d *phone, a device.Arguments) (tool.Resul
 	}
 	move := durationOf(a, dragTime)
 	done := success("dragged from %d,%d to %d,%d", from.X, from.Y, to.X, to.Y)
-	return done, d.driver.Touch(ctx, Finger{Path: []screen.Point{from, to}, Move: move})
+	return done, d.driver.Touch(ctx, Finger{Path: []screen.Point{from, to}, Move: move, Rest: restTime})
 }
 
 func scroll(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
@@ -203,7 +207,7 @@ func (d *phone) scroll(ctx context.Context, direction string, amount float64, ar
 	case "LEFT":
 		start.X, end.X = start.X-half, end.X+half
 	}
-	return d.driver.Touch(ctx, Finger{Path: []screen.Point{start, end}, Move: scrollTime})
+	return d.driver.Touch(ctx, Finger{Path: []screen.Point{start, end}, Move: scrollTime, Rest: restTime})
 }
 
 func pinch(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {

@@ -28,10 +28,10 @@ func TestFingers(t *testing.T) {
 		{Android, "swipe", args{"direction": "LEFT", "swipeOnElementText": "1150"}, `swiped left over button "ORD-1150"`, "972,450 to 108,450 for 400ms"},
 		{Android, "swipe", args{"direction": "UP", "swipeOnElementText": "1150"}, `swiped up over button "ORD-1150"`, "200,450 to 200,240 for 400ms"},
 		{Android, "swipeWithRelativeCoordinates", args{"startRelative": "50%,62.5%", "endRelative": "0%,100%"}, "swiped from 50%,62.5% to 0%,100%", "540,1500 to 0,2399 for 400ms"},
-		{Android, "dragByPoints", args{"startX": 1, "startY": 2, "endX": 3, "endY": 4}, "dragged from 1,2 to 3,4", "1,2 to 3,4 for 1s"},
-		{Android, "scroll", nil, "scrolled down", "540,1800 to 540,600 for 600ms"},
-		{Android, "scroll", args{"direction": "UP", "amount": 100}, "scrolled up", "540,1150 to 540,1250 for 600ms"},
-		{Android, "scroll", args{"direction": "RIGHT", "amount": 9999}, "scrolled right", "972,1200 to 108,1200 for 600ms"},
+		{Android, "dragByPoints", args{"startX": 1, "startY": 2, "endX": 3, "endY": 4}, "dragged from 1,2 to 3,4", "1,2 to 3,4 for 1s and 150ms still"},
+		{Android, "scroll", nil, "scrolled down", "540,1800 to 540,600 for 600ms and 150ms still"},
+		{Android, "scroll", args{"direction": "UP", "amount": 100}, "scrolled up", "540,1150 to 540,1250 for 600ms and 150ms still"},
+		{Android, "scroll", args{"direction": "RIGHT", "amount": 9999}, "scrolled right", "972,1200 to 108,1200 for 600ms and 150ms still"},
 		{Android, "pinch", args{"scale": 2}, "pinched with scale 2", "324,1200 to 108,1200 for 600ms and 756,1200 to 972,1200 for 600ms"},
 		{Android, "pinch", args{"scale": 0.5}, "pinched with scale 0.5", "108,1200 to 324,1200 for 600ms and 972,1200 to 756,1200 for 600ms"},
 	} {
@@ -56,7 +56,7 @@ func list(f *fake, _ time.Duration) []*screen.Node {
 func TestScrollUntilTextIsVisible(t *testing.T) {
 	t.Parallel()
 	type args = map[string]any
-	const down, top = "touch 540,1800 to 540,600 for 600ms", "touch 540,960 to 540,360 for 600ms"
+	const down, top = "touch 540,1800 to 540,600 for 600ms and 150ms still", "touch 540,960 to 540,360 for 600ms and 150ms still"
 	for name, tt := range map[string]struct {
 		args args
 		want string

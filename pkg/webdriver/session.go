@@ -232,10 +232,10 @@ func (s *Session) Size(ctx context.Context) (width, height int, err error) {
 type Point struct{ X, Y int }
 
 // Finger is the path of one finger: down at the first point, there for Hold, then in straight lines to the others, Move
-// in all, and up at the last one.
+// in all, at the last one for Rest, and up.
 type Finger struct {
-	Path       []Point
-	Hold, Move time.Duration
+	Path             []Point
+	Hold, Move, Rest time.Duration
 }
 
 // Actions moves one finger, or several at the same time.
@@ -256,7 +256,7 @@ func (s *Session) Actions(ctx context.Context, fingers ...Finger) error {
 func (f Finger) steps() []map[string]any {
 	steps := []map[string]any{moveTo(f.Path[0], 0), {"type": "pointerDown", "button": 0}}
 	if f.Hold > 0 {
-		steps = append(steps, map[string]any{"type": "pause", "duration": f.Hold.Milliseconds()})
+		steps = append(steps, pause(f.Hold))
 	}
 	var whole float64
 	for i, p := range f.Path[1:] {
@@ -273,7 +273,14 @@ func (f Finger) steps() []map[string]any {
 		steps = append(steps, moveTo(p, until-spent))
 		spent = until
 	}
+	if f.Rest > 0 {
+		steps = append(steps, pause(f.Rest))
+	}
 	return append(steps, map[string]any{"type": "pointerUp", "button": 0})
+}
+
+func pause(duration time.Duration) map[string]any {
+	return map[string]any{"type": "pause", "duration": duration.Milliseconds()}
 }
 
 func moveTo(p Point, duration time.Duration) map[string]any {

@@ -108,7 +108,7 @@ func TestSessionSendsWhatTheProtocolSays(t *testing.T) {
 	}
 	fingers := []webdriver.Finger{
 		{Path: []webdriver.Point{{1, 2}}, Hold: 500 * time.Millisecond},
-		{Path: []webdriver.Point{{0, 0}, {0, 30}, {0, 40}}, Move: 400 * time.Millisecond},
+		{Path: []webdriver.Point{{0, 0}, {0, 30}, {0, 40}}, Move: 400 * time.Millisecond, Rest: 150 * time.Millisecond},
 	}
 	var result any
 	for _, err := range []error{
@@ -131,7 +131,8 @@ func TestSessionSendsWhatTheProtocolSays(t *testing.T) {
 			`"id":"finger1","parameters":{"pointerType":"touch"},"type":"pointer"},{"actions":[` +
 			`{"duration":0,"origin":"viewport","type":"pointerMove","x":0,"y":0},{"button":0,"type":"pointerDown"},` +
 			`{"duration":300,"origin":"viewport","type":"pointerMove","x":0,"y":30},` +
-			`{"duration":100,"origin":"viewport","type":"pointerMove","x":0,"y":40},{"button":0,"type":"pointerUp"}],` +
+			`{"duration":100,"origin":"viewport","type":"pointerMove","x":0,"y":40},` +
+			`{"duration":150,"type":"pause"},{"button":0,"type":"pointerUp"}],` +
 			`"id":"finger2","parameters":{"pointerType":"touch"},"type":"pointer"}]}`},
 		{"POST " + base + "/appium/settings", `{"settings":{"a":1}}`},
 		{"POST " + base + "/execute/sync", `{"args":[{"b":2}],"script":"mobile: x"}`},

@@ -68,19 +68,20 @@ func readNumbers(args []string) ([]int, bool) {
 	return numbers, true
 }
 
-// inputFinger returns the touch of `input tap` or `input swipe`. A swipe that stays where it is, is a long press.
+// inputFinger returns the touch of `input tap` or `input swipe`. A swipe that stays where it is, is a long press. Others
+// lift the finger while it moves, as sendSwipe of Android's InputShellCommand.java does.
 func inputFinger(command string, n []int) app.Finger {
 	start := screen.Point{X: n[0], Y: n[1]}
 	if command == "tap" {
 		return app.Finger{Path: []screen.Point{start}}
 	}
-	finger := app.Finger{Path: []screen.Point{start, {X: n[2], Y: n[3]}}}
+	duration := 300 * time.Millisecond
+	if len(n) > 4 {
+		duration = time.Duration(n[4]) * time.Millisecond
+	}
+	finger := app.Finger{Path: []screen.Point{start, {X: n[2], Y: n[3]}}, Last: duration}
 	if start == finger.Path[1] {
-		finger.Path = finger.Path[:1]
-		finger.Hold = 300 * time.Millisecond
-		if len(n) > 4 {
-			finger.Hold = time.Duration(n[4]) * time.Millisecond
-		}
+		return app.Finger{Path: finger.Path[:1], Hold: duration}
 	}
 	return finger
 }

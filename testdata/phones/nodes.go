@@ -35,7 +35,7 @@ func androidNode(w app.Window, e *app.Element) *screen.Node {
 		Class: &class, Text: notEmpty(shownText(e)), Label: notEmpty(e.Label), Hint: notEmpty(e.Hint), Bounds: &e.Bounds,
 		States: e.States,
 	}
-	n.Unimportant, n.Row = e.Unimportant, e.Row
+	n.Unimportant, n.Row, n.Dismissable = e.Unimportant, e.Row, e.Dismissable
 	if e.Placeholder != "" && e.Text == "" {
 		shown := e.Hint + ", " + e.Placeholder
 		n.Text, n.ShowingHint = &shown, true
@@ -46,7 +46,9 @@ func androidNode(w app.Window, e *app.Element) *screen.Node {
 	}
 	for i, child := range e.Children {
 		c := androidNode(w, child)
-		c.DrawingOrder = i + 1
+		if e.Kind != app.Web { // what is in a page is not a view
+			c.DrawingOrder = i + 1
+		}
 		n.Children = append(n.Children, c)
 	}
 	return n

@@ -126,6 +126,7 @@ func uiautomator(c *call) int {
 		c.errorf("ERROR: could not get idle state.\n")
 		return 0
 	}
+	p.App.Settle() // it waits until the phone is idle
 	width, height := p.App.Size()
 	shown := androidScreen(p.App.Read(), width, height)
 	if c.has("--compressed") {

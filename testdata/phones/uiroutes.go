@@ -116,6 +116,9 @@ const quiet = 500 * time.Millisecond
 // waitForIdle waits before a read of the screen, as the server does with its default settings, until the phone is idle.
 func (s *uiServer) waitForIdle(r *request) {
 	limit := time.Duration(s.number("waitForIdleTimeout")) * time.Millisecond
+	if limit > 0 {
+		s.phone.App.Settle()
+	}
 	select {
 	case <-time.After(min(limit, quiet-time.Since(s.phone.App.LastEvent()))):
 	case <-r.Context().Done():
@@ -273,17 +276,24 @@ func (s *uiServer) gesture(r *request, hold time.Duration) error {
 	return nil
 }
 
+// The gestures of the server move at 5000 pixels in a second for each pixel of density (UiObject2.java of
+// androidx.test.uiautomator), and pause before the finger is lifted only when they scroll.
+const (
+	gestureSpeed = 15000
+	scrollPause  = 250 * time.Millisecond
+)
+
 func (s *uiServer) gestureSwipe(r *request) (any, error) {
-	return nil, s.gestureMove(r, map[string][2]int{"up": {0, -1}, "down": {0, 1}, "left": {-1, 0}, "right": {1, 0}})
+	return nil, s.gestureMove(r, 0, map[string][2]int{"up": {0, -1}, "down": {0, 1}, "left": {-1, 0}, "right": {1, 0}})
 }
 
 // gestureScroll moves the finger to the other side than the content's direction, and reports whether it can go on.
 func (s *uiServer) gestureScroll(r *request) (any, error) {
-	err := s.gestureMove(r, map[string][2]int{"up": {0, 1}, "down": {0, -1}, "left": {1, 0}, "right": {-1, 0}})
+	err := s.gestureMove(r, scrollPause, map[string][2]int{"up": {0, 1}, "down": {0, -1}, "left": {1, 0}, "right": {-1, 0}})
 	return true, err
 }
 
-func (s *uiServer) gestureMove(r *request, directions map[string][2]int) error {
+func (s *uiServer) gestureMove(r *request, rest time.Duration, directions map[string][2]int) error {
 	area, ok := numbers(r.body["area"], "left", "top", "width", "height")
 	direction, known := directions[r.text("direction")]
 	percent, hasPercent := r.body["percent"].(float64)
@@ -292,7 +302,8 @@ func (s *uiServer) gestureMove(r *request, directions map[string][2]int) error {
 	}
 	middle := screen.Point{X: area[0] + area[2]/2, Y: area[1] + area[3]/2}
 	half := screen.Point{X: int(percent*float64(area[2])) / 2 * direction[0], Y: int(percent*float64(area[3])) / 2 * direction[1]}
-	s.phone.App.Touch(app.Finger{Path: []screen.Point{
+	length := time.Duration(2 * max(half.X, -half.X, half.Y, -half.Y))
+	s.phone.App.Touch(app.Finger{Last: length * time.Second / gestureSpeed, Rest: rest, Path: []screen.Point{
 		{X: middle.X - half.X, Y: middle.Y - half.Y}, {X: middle.X + half.X, Y: middle.Y + half.Y},
 	}})
 	s.touched()

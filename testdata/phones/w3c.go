@@ -372,12 +372,17 @@ func strokesOf(actions w3cActions, source int, origin func(string) (screen.Point
 			at = screen.Point{X: from.X + int(a.X), Y: from.Y + int(a.Y)}
 			if current != nil {
 				current.finger.Path = append(current.finger.Path, at)
+				current.finger.Last, current.finger.Rest = duration, 0
 			}
 		case "pointerDown":
 			current = &stroke{finger: app.Finger{Path: []screen.Point{at}}, down: now}
 		case "pause":
-			if current != nil && len(current.finger.Path) == 1 {
+			switch {
+			case current == nil: // before the touch
+			case len(current.finger.Path) == 1:
 				current.finger.Hold += duration
+			default:
+				current.finger.Rest += duration
 			}
 		case "pointerUp":
 			if current == nil {

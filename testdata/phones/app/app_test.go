@@ -140,6 +140,78 @@ func TestScrolling(t *testing.T) {
 	want(t, d, "", 1)
 }
 
+// A list goes on as fast as the finger was that left it, unless the finger was still before.
+func TestListsGoOnByThemselves(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		platform         app.Platform
+		length           int
+		last, rest       time.Duration
+		atLeast, atMost  int // how far the list has moved
+		touched, stopped bool
+	}{
+		"Android":                        {app.Android, 1200, 600 * time.Millisecond, 0, 1480, 1500, false, false},
+		"Android, a finger that rests":   {app.Android, 1200, 600 * time.Millisecond, 150 * time.Millisecond, 1200, 1200, false, false},
+		"Android, one that rests little": {app.Android, 1200, 600 * time.Millisecond, 30 * time.Millisecond, 1480, 1500, false, false},
+		"Android, a slow one":            {app.Android, 1200, 3 * time.Second, 0, 1201, 1220, false, false},
+		"Android, a very slow one":       {app.Android, 300, 3 * time.Second, 0, 300, 300, false, false},
+		"Android, touched meanwhile":     {app.Android, 1200, 600 * time.Millisecond, 0, 1201, 1400, true, true},
+		"iOS":                            {app.IOS, 422, 600 * time.Millisecond, 0, 765, 780, false, false},
+		"iOS, a finger that rests":       {app.IOS, 422, 600 * time.Millisecond, 150 * time.Millisecond, 422, 422, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := app.New(tt.platform, app.Options{})
+			d.Show(app.Orders)
+			width, height := d.Size()
+			path := []screen.Point{{X: width / 2, Y: height * 3 / 4}, {X: width / 2, Y: height*3/4 - tt.length}}
+			before := find(d, "Order 1142").Bounds.Top
+			d.Touch(app.Finger{Path: path, Last: tt.last, Rest: tt.rest})
+			d.Read()
+			if tt.touched {
+				tap(t, d, "Order 1142")
+			}
+			d.Settle()
+			if moved := before - find(d, "Order 1142").Bounds.Top; moved < tt.atLeast || moved > tt.atMost {
+				t.Errorf("the list moved by %d, want %d to %d", moved, tt.atLeast, tt.atMost)
+			}
+			if stopped := d.WrongTouches() == 1 && d.Screen() == app.Orders; stopped != tt.stopped {
+				t.Errorf("a touch stopped the list: %t", stopped)
+			}
+		})
+	}
+}
+
+// What is drawn above others takes their touches, unless it takes none.
+func TestTouchesOfWhatLiesAboveEachOther(t *testing.T) {
+	t.Parallel()
+	for _, platform := range []app.Platform{app.Android, app.IOS} {
+		d := app.New(platform, app.Options{})
+		d.Show(app.Cards)
+		tap(t, d, "pay_label")
+		want(t, d, "pay", 0)
+		tap(t, d, "card_title")
+		if e := find(d, "result"); e == nil || e.Text != "Opened the gift card" {
+			t.Errorf("the touch below the layer: %+v", e)
+		}
+		tap(t, d, "terms")
+		want(t, d, "", 1)
+		for range 6 {
+			d.Read()
+		}
+		tap(t, d, "terms")
+		want(t, d, "terms", 1)
+		d.Show(app.Catalog)
+		tap(t, d, "menu")
+		want(t, d, "menu", 1)
+		tap(t, d, "contact")
+		want(t, d, "", 2)
+		tap(t, d, "accept")
+		tap(t, d, "contact")
+		want(t, d, "contact", 2)
+	}
+}
+
 func TestLongPressAndPinch(t *testing.T) {
 	t.Parallel()
 	d := app.New(app.IOS, app.Options{})

@@ -49,6 +49,9 @@ const Notifications = "notifications"
 type Finger struct {
 	Path []screen.Point
 	Hold time.Duration // at the first point
+	// Last is how long the finger moved from the last point but one to the last one, and Rest how long it was still there
+	// before it was lifted. A list moves on with the speed that follows, not at all if Last is 0.
+	Last, Rest time.Duration
 }
 
 // Touch is one sequence of touch events that the device received.
@@ -173,6 +176,10 @@ func (d *Device) Read() []Window {
 	if d.ui.moving > 0 {
 		d.ui.moving--
 	}
+	if d.ui.notice > 0 {
+		d.ui.notice--
+	}
+	d.flingOn()
 	return d.windows()
 }
 
@@ -312,7 +319,11 @@ func (d *Device) touch(t Touch) string {
 		return ""
 	}
 	if t.Kind == "swipe" {
-		return d.swipe(w, start, end)
+		return d.swipe(w, t.Fingers[0])
+	}
+	if e := w.Root.scrollerAt(start); e != nil && d.ui.fling != 0 { // the touch stops the list, and does nothing else
+		d.ui.fling = 0
+		return ""
 	}
 	hit := w.Root.at(start)
 	if hit == nil || hit.Disabled {
@@ -328,7 +339,8 @@ func (d *Device) touch(t Touch) string {
 	return hit.Name()
 }
 
-func (d *Device) swipe(w Window, start, end screen.Point) string {
+func (d *Device) swipe(w Window, f Finger) string {
+	start, end := f.Path[0], f.Path[len(f.Path)-1]
 	if d.platform == IOS && d.keyboardShown() && w.Kind != KeyboardWindow {
 		return d.dragBesideKeyboard(start, end)
 	}
@@ -337,6 +349,7 @@ func (d *Device) swipe(w Window, start, end screen.Point) string {
 		return ""
 	}
 	e.scroll(end.Y - start.Y)
+	d.ui.fling = d.flingOf(f)
 	return e.Name()
 }
 

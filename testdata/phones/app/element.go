@@ -43,6 +43,9 @@ type Element struct {
 	screen.States
 	Unimportant bool // for accessibility
 	Row         *int // in a list
+	Solid       bool // takes touches although it is not clickable
+	Dismissable bool // accessibility can remove it
+	Raised      bool // drawn above its siblings, wherever it is among them
 	Children    []*Element
 
 	tap, hold, pinch func()
@@ -82,7 +85,7 @@ func (e *Element) at(p screen.Point) *Element {
 	if e.Scrollable && !inside {
 		return nil
 	}
-	for _, child := range slices.Backward(e.Children) {
+	for _, child := range slices.Backward(e.drawn()) {
 		if hit := child.at(p); hit != nil {
 			return hit
 		}
@@ -93,9 +96,22 @@ func (e *Element) at(p screen.Point) *Element {
 	return nil
 }
 
+// drawn returns the children in the order in which they are drawn.
+func (e *Element) drawn() []*Element {
+	return slices.SortedStableFunc(slices.Values(e.Children), func(a, b *Element) int {
+		switch {
+		case a.Raised == b.Raised:
+			return 0
+		case a.Raised:
+			return 1
+		}
+		return -1
+	})
+}
+
 // takesTouches reports whether touches on e do not reach what is below it.
 func (e *Element) takesTouches() bool {
-	return !e.Hidden && (e.Clickable || e.LongClickable || e.Editable || e.Scrollable || e.Kind == Dialog)
+	return !e.Hidden && (e.Clickable || e.LongClickable || e.Editable || e.Scrollable || e.Solid || e.Kind == Dialog)
 }
 
 // scrollerAt returns the innermost element at p that scrolls.

@@ -133,6 +133,10 @@ func (d *Device) shop() *Element {
 		return d.profileScreen()
 	case EnterCode:
 		return d.codeScreen()
+	case Cards:
+		return d.cardsScreen()
+	case Catalog:
+		return d.catalogScreen()
 	case Unicode:
 		return d.page("Unicode").add(text("characters", Characters, d.box(16, 160, -16, 200)))
 	}

@@ -68,6 +68,10 @@ type shopUI struct {
 	frame    int    // of the animation
 	moving   int    // reads until the animation stops; -1 for never
 	went     bool   // Continue was pressed on the animation screen
+	notice   int    // reads until the notice on the screen Cards is gone
+	accepted bool   // the cookies of the screen Catalog
+	result   string // of the last touch on the screens Cards and Catalog
+	fling    int    // how far the list still moves by itself, in the unit of the bounds
 }
 
 func (d *Device) startShop(cold bool, url string) {
@@ -101,7 +105,7 @@ func (d *Device) openLink(url string) {
 	n, err := strconv.Atoi(number)
 	if found && err == nil && slices.Contains(d.data.orders, n) {
 		d.showOrder(n)
-	} else if screen, found := strings.CutPrefix(url, "shop://"); found && slices.Contains([]string{Settings, Profile}, screen) {
+	} else if screen, found := strings.CutPrefix(url, "shop://"); found && slices.Contains([]string{Settings, Profile, Cards, Catalog}, screen) {
 		d.push(screen)
 	}
 }
@@ -173,6 +177,7 @@ func (d *Device) StopMoving(reads int) {
 func (d *Device) push(name string) {
 	d.blur()
 	d.ui.stack = append(d.ui.stack, name)
+	d.ui.result, d.ui.notice = "", noticeReads
 }
 
 func (d *Device) showOrders() {

@@ -132,7 +132,7 @@ func (w *uiAutomator2) attributes(n *screen.Node, index int, parents []*screen.N
 	add("drawing-order", strconv.Itoa(n.DrawingOrder))
 	flag("showing-hint", empty || n.ShowingHint || n.Hint != nil && n.Text != nil && *n.Text == *n.Hint)
 	flag("text-entry-key", false)
-	flag("dismissable", false)
+	flag("dismissable", n.Dismissable)
 	flag("a11y-focused", false)
 	flag("heading", n.Heading)
 	add("live-region", "0")
@@ -174,6 +174,7 @@ func actions(n *screen.Node) []string {
 		{n.LongClickable, "ACTION_LONG_CLICK"},
 		{n.Scrollable, "ACTION_SCROLL_FORWARD"},
 		{n.Expanded, "ACTION_COLLAPSE"},
+		{n.Dismissable, "ACTION_DISMISS"},
 		{n.Editable, "ACTION_SET_TEXT"},
 	} {
 		if action.offered {

@@ -50,17 +50,20 @@ func (d *Device) flingDistance(speed float64) float64 {
 	return physical * math.Exp(deceleration/(deceleration-1)*spline)
 }
 
-// flingOn moves the list by a part of what is left of its fling, as time does on a real phone.
+// flingOn moves the list by a part of what is left of its fling, as time does on a real phone, until the list ends.
 func (d *Device) flingOn() {
 	step := d.ui.fling / 2
 	if abs(step) < 4*d.unit {
 		step = d.ui.fling
 	}
-	d.ui.fling -= step
+	before := d.ui.scrolled
 	d.scrollBy(step)
+	if d.ui.fling -= step; d.ui.scrolled != before-step {
+		d.ui.fling = 0
+	}
 }
 
-// Settle lets everything that moves on by itself come to its end, as it does while somebody waits for it.
+// Settle lets a list that moves on by itself come to rest, as it does while somebody waits for it.
 func (d *Device) Settle() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -81,13 +81,14 @@ type appium struct {
 	session string
 }
 
-// startAppium starts an Appium server with an environment.
-func startAppium(t *testing.T, home string, env ...string) *appium {
+// startAppium starts an Appium server that loads one of its drivers, with an environment. With several, each server has
+// the routes of all of them, which a real one with one driver does not have.
+func startAppium(t *testing.T, home, driver string, env ...string) *appium {
 	t.Helper()
 	port := freePort(t)
 	folder := t.TempDir()
 	command := exec.Command("node", "node_modules/appium/index.js", "server", "--address", "127.0.0.1", "--port", port,
-		"--log-no-colors", "--allow-insecure", "uiautomator2:adb_shell")
+		"--log-no-colors", "--use-drivers", driver, "--allow-insecure", "uiautomator2:adb_shell")
 	command.Dir = home
 	command.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "TMPDIR=" + folder, "APPIUM_HOME=" + home,
@@ -121,6 +122,28 @@ func startAppium(t *testing.T, home string, env ...string) *appium {
 		}
 	})
 	return a
+}
+
+// Each Appium server of these tests has the routes of its own driver only.
+func TestAppiumLoadsOneDriver(t *testing.T) {
+	t.Parallel()
+	home := needAppium(t)
+	const known, unknown = "invalid session id", "unknown command"
+	for driver, routes := range map[string]map[string]string{
+		"uiautomator2": {"get_clipboard": known, "press_keycode": known, "set_clipboard": unknown, "shake": unknown},
+		"xcuitest":     {"get_clipboard": known, "press_keycode": unknown, "set_clipboard": known, "shake": known},
+	} {
+		t.Run(driver, func(t *testing.T) {
+			t.Parallel()
+			a := startAppium(t, home, driver)
+			for route, want := range routes {
+				_, err := a.try(http.MethodPost, "/session/none/appium/device/"+route, map[string]any{"content": "", "keycode": 4})
+				if err == nil || !strings.Contains(err.Error(), ": 404 map[error:"+want) {
+					t.Errorf("%s: %v, want 404 %s", route, err, want)
+				}
+			}
+		})
+	}
 }
 
 // try sends a request and returns its value.
@@ -186,7 +209,7 @@ func (a *appium) open(capabilities map[string]any) {
 
 func (a *appium) close() { a.t.Helper(); a.call(http.MethodDelete, "", nil); a.session = "" }
 
-// touch moves a finger along points.
+// touch moves a finger along points. At the last one of several it is still, so that a list stops with it.
 func (a *appium) touch(points ...screen.Point) {
 	a.t.Helper()
 	var steps []map[string]any
@@ -195,6 +218,9 @@ func (a *appium) touch(points ...screen.Point) {
 		if i == 0 {
 			steps = append(steps, map[string]any{"type": "pointerDown", "button": 0})
 		}
+	}
+	if len(points) > 1 {
+		steps = append(steps, map[string]any{"type": "pause", "duration": 150})
 	}
 	steps = append(steps, map[string]any{"type": "pointerUp", "button": 0})
 	a.post("/actions", map[string]any{"actions": []any{map[string]any{
@@ -242,7 +268,7 @@ func TestAppiumDrivesTheSimulatedAndroidPhone(t *testing.T) {
 	home := needAppium(t)
 	p := startPhone(t, simulated.AndroidOptions{})
 	adb := startADB(t, p)
-	a := startAppium(t, home, "ANDROID_HOME="+sdk(t), "ANDROID_ADB_SERVER_PORT="+adb.Port)
+	a := startAppium(t, home, "uiautomator2", "ANDROID_HOME="+sdk(t), "ANDROID_ADB_SERVER_PORT="+adb.Port)
 	port := freePort(t)
 	a.open(map[string]any{
 		"platformName": "Android", "appium:automationName": "UiAutomator2", "appium:udid": p.Addr(), "appium:systemPort": json.Number(port),
@@ -388,7 +414,7 @@ func TestAppiumDrivesTheSimulatedIPhone(t *testing.T) {
 			t.Errorf("the simulated iPhone does not know %q", unknown)
 		}
 	})
-	a := startAppium(t, home)
+	a := startAppium(t, home, "xcuitest")
 	a.open(map[string]any{
 		"platformName": "iOS", "appium:automationName": "XCUITest", "appium:udid": "00008030-0000000000000001",
 		"appium:deviceName": "iPhone", "appium:platformVersion": "17.4", "appium:webDriverAgentUrl": p.URL(),

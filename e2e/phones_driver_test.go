@@ -132,7 +132,7 @@ func TestCommandsReachAnAndroidPhoneThroughAppium(t *testing.T) {
 	home := needAppium(t)
 	p := startPhone(t, simulated.AndroidOptions{App: app.Options{NoPrompt: true}})
 	adb := startADB(t, p)
-	a := startAppium(t, home, "ANDROID_HOME="+sdk(t), "ANDROID_ADB_SERVER_PORT="+adb.Port)
+	a := startAppium(t, home, "uiautomator2", "ANDROID_HOME="+sdk(t), "ANDROID_ADB_SERVER_PORT="+adb.Port)
 	port := freePort(t)
 	u := openThroughAppium(t, a, mobile.Android, map[string]any{
 		"udid": p.Addr(), "systemPort": json.Number(port), "adbPort": json.Number(adb.Port), "appPackage": app.ShopID, "appActivity": ".MainActivity",
@@ -178,7 +178,7 @@ func TestCommandsReachAnIPhoneThroughAppium(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	u := openThroughAppium(t, startAppium(t, home), mobile.IOS, map[string]any{
+	u := openThroughAppium(t, startAppium(t, home, "xcuitest"), mobile.IOS, map[string]any{
 		"udid": "00008030-0000000000000001", "deviceName": "iPhone", "platformVersion": "17.4", "webDriverAgentUrl": p.URL(),
 	})
 	u.signIn()

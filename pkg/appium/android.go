@@ -220,6 +220,29 @@ func (d *androidDriver) OpenURL(ctx context.Context, url, app string) error {
 	return d.command(ctx, "mobile: deepLink", a, nil)
 }
 
+// Clipboard implements mobile.Driver. Appium 1 has only a path for it, Appium 3 no path for setting it.
+func (d *androidDriver) Clipboard(ctx context.Context) (string, error) {
+	var encoded string
+	err := d.query(ctx, "mobile: getClipboard", nil, &encoded)
+	if isRefused(err) {
+		text, err := d.ReadClipboard(ctx, "/appium/device/get_clipboard")
+		return text, d.refusal("reading the clipboard", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	return d.decodeClipboard(encoded)
+}
+
+// SetClipboard implements mobile.Driver.
+func (d *androidDriver) SetClipboard(ctx context.Context, text string) error {
+	err := d.command(ctx, "mobile: setClipboard", args(clipboardContent(text)), nil)
+	if isRefused(err) {
+		err = d.refusal("setting the clipboard", d.WriteClipboard(ctx, "/appium/device/set_clipboard", text))
+	}
+	return err
+}
+
 // SetNetwork implements mobile.Driver.
 func (d *androidDriver) SetNetwork(ctx context.Context, connected bool) error {
 	if !d.changed {

@@ -81,8 +81,8 @@ func TestAndroid(t *testing.T) {
 		"POST /actions": {}, "mobile: pressKey": {}, "mobile: isKeyboardShown": value("true"), "mobile: hideKeyboard": {}, "mobile: type": value("true"),
 		"mobile: terminateApp": {}, "mobile: clearApp": {}, "mobile: activateApp": {}, "mobile: startActivity": {}, "mobile: changePermissions": {},
 		"mobile: getCurrentPackage": value(`"com.example"`), "mobile: deepLink": {}, "mobile: setConnectivity": {},
-		"mobile: getConnectivity":           value(`{"wifi": true, "data": false}`),
-		"POST /appium/device/get_clipboard": value(`"` + text64 + `"`), "POST /appium/device/set_clipboard": {},
+		"mobile: getConnectivity": value(`{"wifi": true, "data": false}`),
+		"mobile: getClipboard":    value(`"` + text64 + `"`), "mobile: setClipboard": {},
 		"mobile: shell": value(`{"stdout": "package:com.example\npackage:com.example.two\n", "stderr": ""}`),
 	})
 	ctx := t.Context()
@@ -133,8 +133,8 @@ func TestAndroid(t *testing.T) {
 			return equal(apps, []string{appName, "com.example.two"}, err)
 		}, []string{`mobile: shell {"args":["'list'","'packages'","'-3'"],"command":"'pm'","includeStderr":true}`}},
 		{"shell", func(d mobile.Driver) error { _, err := d.Shell(ctx, []string{"echo", "it's"}); return err }, []string{`mobile: shell {"args":["'it'\\''s'"],"command":"'echo'","includeStderr":true}`}},
-		{"clipboard", func(d mobile.Driver) error { text, err := d.Clipboard(ctx); return equal(text, "Grüße", err) }, []string{`POST /appium/device/get_clipboard {"contentType":"plaintext"}`}},
-		{"set clipboard", func(d mobile.Driver) error { return d.SetClipboard(ctx, "Grüße") }, []string{`POST /appium/device/set_clipboard {"content":"` + text64 + `","contentType":"plaintext"}`}},
+		{"clipboard", func(d mobile.Driver) error { text, err := d.Clipboard(ctx); return equal(text, "Grüße", err) }, []string{"mobile: getClipboard"}},
+		{"set clipboard", func(d mobile.Driver) error { return d.SetClipboard(ctx, "Grüße") }, []string{`mobile: setClipboard {"content":"` + text64 + `","contentType":"plaintext"}`}},
 		{
 			"network", func(d mobile.Driver) error { return errors.Join(d.SetNetwork(ctx, true), d.SetNetwork(ctx, false)) },
 			[]string{

@@ -88,17 +88,6 @@ func LogNoPermissions(log func(level, message, hint string), app, reason string)
 	log("warn", "the permissions of "+app+" were not set: "+reason, "tap a button of the dialog when the app asks")
 }
 
-// Clipboard returns the text of the clipboard.
-func (d *driver) Clipboard(ctx context.Context) (string, error) {
-	text, err := d.ReadClipboard(ctx, "/appium/device/get_clipboard")
-	return text, d.refusal("reading the clipboard", err)
-}
-
-// SetClipboard replaces the text of the clipboard.
-func (d *driver) SetClipboard(ctx context.Context, text string) error {
-	return d.refusal("setting the clipboard", d.WriteClipboard(ctx, "/appium/device/set_clipboard", text))
-}
-
 // Close implements mobile.Driver. It sends the cloud how the session has ended, and ends it.
 func (d *driver) Close(ctx context.Context) error {
 	defer d.client.Close()

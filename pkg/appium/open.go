@@ -180,12 +180,51 @@ func (d *driver) prepare(ctx context.Context, changeSettings func(context.Contex
 		return err
 	}
 	d.info = infoOf(d.Capabilities(), d.options.Platform, width, height)
+	d.warnOfOldServer(ctx)
 	err = changeSettings(ctx)
 	if fault.KindOf(err) == fault.ToolFailed {
 		d.options.Log("warn", "the server refuses settings, so that reading the screen may take long: "+err.Error(), "")
 		return nil
 	}
 	return err
+}
+
+// warnOfOldServer logs that the server is an Appium before version 2, which lacks commands that calls need. Clouds choose
+// one for some devices unless they are told a version. A server that says no version is not warned of.
+func (d *driver) warnOfOldServer(ctx context.Context) {
+	version := versionIn(d.Capabilities())
+	if version == "" {
+		status, err := d.client.Status(ctx)
+		if err != nil {
+			return
+		}
+		version = status.Build.Version
+	}
+	if major, _, _ := strings.Cut(version, "."); major != "0" && major != "1" {
+		return
+	}
+	hint := "update it: npm i -g appium"
+	if c := d.options.cloud(); c != nil {
+		hint = "request another one in device: {capabilities: {" + c.options + ": {appiumVersion: …}}}"
+	}
+	d.options.Log("warn", d.Server+" is Appium "+version+"; calls may need commands that Appium has from version 2 on", hint)
+}
+
+// versionIn returns the version of Appium that capabilities name, also in the options of a cloud; empty without one.
+func versionIn(capabilities map[string]any) string {
+	for name, value := range capabilities {
+		switch value := value.(type) {
+		case string:
+			if strings.TrimPrefix(name, "appium:") == "appiumVersion" {
+				return value
+			}
+		case map[string]any:
+			if version := versionIn(value); version != "" {
+				return version
+			}
+		}
+	}
+	return ""
 }
 
 // Sizes in density-independent pixels and points from which a device is a tablet.

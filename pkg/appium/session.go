@@ -216,18 +216,27 @@ func (s *Session) ReadClipboard(ctx context.Context, path string) (string, error
 	if err != nil {
 		return "", err
 	}
-	text, err := base64.StdEncoding.DecodeString(encoded)
+	return s.decodeClipboard(encoded)
+}
+
+// decodeClipboard returns the text of the clipboard, which servers send in base64.
+func (s *Session) decodeClipboard(encoded string) (string, error) {
+	text, err := base64.StdEncoding.DecodeString(encoded) // which ignores line breaks
 	if err != nil {
 		return "", fault.New(fault.ProtocolError, "", "%s: the clipboard is not in base64", s.Server)
 	}
 	return string(text), nil
 }
 
+// clipboardContent returns the arguments with which servers set the clipboard.
+func clipboardContent(text string) map[string]any {
+	return map[string]any{"contentType": "plaintext", "content": base64.StdEncoding.EncodeToString([]byte(text))}
+}
+
 // WriteClipboard replaces the text of the clipboard, for which a server has a path.
 func (s *Session) WriteClipboard(ctx context.Context, path, text string) error {
 	return s.Act(ctx, "set the clipboard", func(ctx context.Context) error {
-		content := base64.StdEncoding.EncodeToString([]byte(text))
-		return s.Post(ctx, path, map[string]any{"contentType": "plaintext", "content": content}, nil)
+		return s.Post(ctx, path, clipboardContent(text), nil)
 	})
 }
 

@@ -139,7 +139,7 @@ func (p *phones) startAppium(ctx context.Context, home string) (*appium, error) 
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, "node", "node_modules/appium/index.js", "server",
-		"--address", "127.0.0.1", "--port", port, "--log-level", "error")
+		"--address", "127.0.0.1", "--port", port, "--log-level", "error", "--use-drivers", "uiautomator2")
 	cmd.Dir = home
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "TMPDIR=" + folder, "APPIUM_HOME=" + home, "ANDROID_HOME=" + folder,

@@ -60,7 +60,9 @@ func TestOldServersAreWarnedOf(t *testing.T) {
 		"1 by its capabilities": {session(`"appium:appiumVersion": "1.21.0"`), value(`{"build": {"version": "3.8.0"}}`), nil, "is Appium 1.21.0;", false},
 		"2 by its capabilities": {session(`"appiumVersion": "2.11.0"`), value(`{"build": {"version": "1.0"}}`), nil, "", false},
 		"1 of a cloud": {
-			session(`"bstack:options": {"appiumVersion": "1.22.0"}`), reply{}, map[string]any{"bstack:options": map[string]any{}},
+			session(`"bstack:options": {"appiumVersion": "1.22.0"}`),
+			reply{},
+			map[string]any{"bstack:options": map[string]any{}},
 			"request another one in device: {capabilities: {bstack:options: {appiumVersion: …}}}", false,
 		},
 	} {

@@ -5,7 +5,6 @@ package e2e_test
 import (
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +18,7 @@ func hardToConnect() []hardPhone {
 	android := func(name string, o simulated.AndroidOptions) hardPhone { return hardPhone{name: name, android: &o} }
 	failing := func(h hardPhone, code int, why string) hardPhone {
 		h.code, h.fails = code, map[string]string{}
-		for _, trail := range androidTrails() {
+		for _, trail := range trailsFor("android") {
 			h.fails[trail] = why
 		}
 		return h
@@ -47,18 +46,6 @@ func hardToConnect() []hardPhone {
 		android("a phone that is folded", simulated.AndroidOptions{Foldable: true}),
 		withSerial,
 	}
-}
-
-// androidTrails returns the names of the trails of the corner shop for Android.
-func androidTrails() []string {
-	files, _ := filepath.Glob(cornerShop + "/trails/*.trail.yaml")
-	var names []string
-	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), "\n      android:\n") {
-			names = append(names, strings.TrimSuffix(filepath.Base(file), ".trail.yaml"))
-		}
-	}
-	return names
 }
 
 // What a run that was killed has changed on a phone, doctor and the next run put back, and say so.

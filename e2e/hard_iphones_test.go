@@ -9,18 +9,21 @@ import (
 
 // hardIPhones are ways in which iPhones, iPads and simulators differ from the simulated iPhone without options.
 func hardIPhones() []hardPhone {
-	const order = "see-an-order"
+	const (
+		order, note, code, profile = "see-an-order", "write-a-note", "sign-in-with-a-code", "fill-in-the-profile"
+		lost, noCode               = `shows "da@example.com" after "ada@example.com" was entered`, `shows "7" after "4711" was entered`
+	)
 	return []hardPhone{
 		{name: "an iPad, whose keyboard has a key that hides it", iPhone: &simulated.IPhoneOptions{Tablet: true}},
 		{
 			name: "a field that loses the first key", iPhone: &simulated.IPhoneOptions{App: app.Options{LoseFirstKey: true}},
-			fails: map[string]string{order: `shows "da@example.com" after "ada@example.com" was entered`},
+			fails: map[string]string{order: lost, note: lost, code: noCode, profile: noCode},
 		},
 		{name: "a simulator", iPhone: &simulated.IPhoneOptions{Simulator: true}},
 		{name: "a keyboard that only a drag to the side hides", iPhone: &simulated.IPhoneOptions{App: app.Options{HidesSideways: true}}},
 		{
 			name: "a keyboard that stays", iPhone: &simulated.IPhoneOptions{App: app.Options{KeyboardStays: true}},
-			fails: map[string]string{order: "the keyboard covers it"},
+			fails: map[string]string{order: "the keyboard covers it", note: "the keyboard covers it"},
 		},
 		{
 			name:   "elements that are reported as not visible",

@@ -42,44 +42,53 @@ func hardPhones() []hardPhone {
 func TestTrailsOnHardPhones(t *testing.T) {
 	t.Parallel()
 	for _, hard := range hardPhones() {
-		t.Run(hard.name, func(t *testing.T) {
-			t.Parallel()
-			d := newPhoneDesk(t)
-			platform, phone, putBack := d.hard(hard)
-			defer putBack()
-			for _, trail := range d.shopTrails(platform) {
-				name := strings.TrimSuffix(filepath.Base(trail), ".trail.yaml")
-				phone.Clear(app.ShopID) // trails for iOS cannot
-				r := d.run("run", "--device", "phone", trail)
-				if why, fails := hard.fails[name]; fails {
+		trails := trailsFor(hard.platform())
+		if len(trails) == 0 {
+			t.Fatal("the corner shop has no trails for", hard.platform())
+		}
+		for _, trail := range trails {
+			t.Run(hard.name+"/"+trail, func(t *testing.T) {
+				t.Parallel()
+				d := newPhoneDesk(t)
+				phone, putBack := d.hard(hard)
+				r := d.run("run", "--device", "phone", d.shopTrail(trail))
+				if why, fails := hard.fails[trail]; fails {
 					r.wantOutput(t, cmp.Or(hard.code, 1), why)
 				} else {
 					r.want(t, 0, "1 passed")
 				}
-			}
-			if wrong := phone.WrongTouches(); wrong > 0 {
-				t.Errorf("%d touches hit nothing: %v", wrong, phone.Touches())
-			}
-		})
+				if wrong := phone.WrongTouches(); wrong > 0 {
+					t.Errorf("%d touches hit nothing: %v", wrong, phone.Touches())
+				}
+				putBack()
+			})
+		}
 	}
 }
 
-// hard starts a hard phone as the device phone of the project, and returns its platform. The
-// caller calls putBack, which fails the test unless the phone is as it was.
-func (d *phoneDesk) hard(h hardPhone) (platform string, phone *app.Device, putBack func()) {
+func (h hardPhone) platform() string {
+	if h.iPhone != nil {
+		return "ios"
+	}
+	return "android"
+}
+
+// hard starts a hard phone as the device phone of the project. The caller calls putBack, which fails the test unless the
+// phone is as it was.
+func (d *phoneDesk) hard(h hardPhone) (phone *app.Device, putBack func()) {
 	d.t.Helper()
 	const config = "target: corner-shop\ndevices: { phone: { platform: %s, %s: %q } }\n"
 	if h.iPhone != nil {
 		p := d.iPhoneWith(*h.iPhone)
 		d.write("trailblaze.yaml", fmt.Sprintf(config, "ios", "wdaUrl", p.URL()))
-		return "ios", p.App, func() {}
+		return p.App, func() {}
 	}
 	p := d.androidWith(*h.android)
 	if h.serial != "" {
 		d.rename(p.Addr(), h.serial)
 	}
 	d.write("trailblaze.yaml", fmt.Sprintf(config, "android", "id", cmp.Or(h.serial, p.Addr())))
-	return "android", p.App, func() { d.putBack(p) }
+	return p.App, func() { d.putBack(p) }
 }
 
 // rename gives a device another serial at the adb server that the project uses.
@@ -93,23 +102,26 @@ func (d *phoneDesk) rename(serial, to string) {
 	d.env = append(d.env, "ANDROID_ADB_SERVER_PORT="+renamed.Port)
 }
 
-// shopTrails adds all trails of the corner shop that have a recording for a platform to the project, and returns their
-// paths in it.
-func (d *phoneDesk) shopTrails(platform string) (paths []string) {
-	d.t.Helper()
-	files, err := filepath.Glob(cornerShop + "/trails/*.trail.yaml")
-	if err != nil || len(files) == 0 {
-		d.t.Fatal("the corner shop has no trails", err)
-	}
+// trailsFor returns the names of the trails of the corner shop that have a recording for a platform, without
+// .trail.yaml.
+func trailsFor(platform string) (names []string) {
+	files, _ := filepath.Glob(cornerShop + "/trails/*.trail.yaml")
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			d.t.Fatal(err)
-		}
-		if strings.Contains(string(text), "\n      "+platform+":\n") {
-			paths = append(paths, "trails/"+filepath.Base(file))
-			d.write(paths[len(paths)-1], string(text))
+		if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), "\n      "+platform+":\n") {
+			names = append(names, strings.TrimSuffix(filepath.Base(file), ".trail.yaml"))
 		}
 	}
-	return paths
+	return names
+}
+
+// shopTrail adds a trail of the corner shop to the project, and returns its path in it.
+func (d *phoneDesk) shopTrail(name string) string {
+	d.t.Helper()
+	path := "trails/" + name + ".trail.yaml"
+	text, err := os.ReadFile(filepath.Join(cornerShop, path))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.write(path, string(text))
+	return path
 }

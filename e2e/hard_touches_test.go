@@ -22,11 +22,10 @@ func TestTouchesWithoutServer(t *testing.T) {
 	t.Parallel()
 	d := newPhoneDesk(t)
 	d.env = append(d.env, "TRAILBLAZE_UIAUTOMATOR2=")
-	platform, phone, putBack := d.hard(hardPhone{android: &simulated.AndroidOptions{}})
+	phone, putBack := d.hard(hardPhone{android: &simulated.AndroidOptions{}})
 	defer putBack()
-	d.shopTrails(platform)
 	for _, name := range []string{"touch-what-lies-below", "scroll-through-orders"} {
-		d.run("run", "--device", "phone", "trails/"+name+".trail.yaml").want(t, 0, "1 passed")
+		d.run("run", "--device", "phone", d.shopTrail(name)).want(t, 0, "1 passed")
 	}
 	if wrong := phone.WrongTouches(); wrong > 0 {
 		t.Errorf("%d touches hit nothing: %v", wrong, phone.Touches())

@@ -18,6 +18,8 @@ func hardToType() []hardPhone {
 		{name: "a phone that ignores ESCAPE", android: with(app.Options{IgnoreEscape: true})},
 		{name: "an app with an area of the keyboard's id", android: with(app.Options{InputArea: true})},
 		{name: "a code whose focus moves late", android: with(app.Options{LateFocus: 3})},
+		{name: "uiautomator cannot write to a terminal", android: &simulated.AndroidOptions{Level: 25, NoTerminal: true}},
 		{name: "an iPhone", iPhone: &simulated.IPhoneOptions{}},
+		{name: "a code whose focus moves late on an iPhone", iPhone: &simulated.IPhoneOptions{App: app.Options{LateFocus: 3}}},
 	}
 }

@@ -169,6 +169,9 @@ func (d *driver) HideKeyboard(ctx context.Context) error {
 		}
 		shown, err = d.awaitHidden(ctx, key, front)
 	}
+	if err == nil && shown {
+		err = mobile.ErrKeyboardStays
+	}
 	return err
 }
 

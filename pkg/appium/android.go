@@ -95,10 +95,14 @@ func (d *androidDriver) HideKeyboard(ctx context.Context) error {
 	if fault.KindOf(err) != fault.ToolFailed {
 		return err
 	}
-	if now, readErr := d.Read(ctx); readErr == nil && now.Keyboard == nil {
+	now, readErr := d.Read(ctx)
+	switch {
+	case readErr != nil:
+		return err
+	case now.Keyboard == nil:
 		return nil
 	}
-	return err
+	return mobile.ErrKeyboardStays
 }
 
 // Launch implements mobile.Driver.

@@ -321,17 +321,31 @@ func (e *entry) settled() bool { return e.done() || e.moved }
 // await waits until something holds of what the field shows, but not for long.
 func (e *entry) await(ctx context.Context, holds func() bool) error {
 	for end := time.Now().Add(e.phone.limits.Entered); ; {
-		now, err := e.phone.driver.Read(ctx)
-		if err != nil {
+		if err := e.read(ctx); err != nil {
 			return err
 		}
-		if e.look(now.Tree); holds() || time.Now().After(end) {
+		if holds() || time.Now().After(end) {
 			return nil
 		}
 		if err := act.Pause(ctx, e.phone.limits.Stable); err != nil {
 			return err
 		}
 	}
+}
+
+// read looks at the screen. Where the tree does not have the focus, the device is asked for it only if it may be in a box.
+func (e *entry) read(ctx context.Context) error {
+	now, err := e.phone.driver.Read(ctx)
+	if err != nil {
+		return err
+	}
+	if e.look(now.Tree); e.done() || len(e.boxes) == 0 {
+		return nil
+	}
+	if now, err = e.phone.driver.withFocus(ctx, now); err == nil {
+		e.look(now.Tree)
+	}
+	return err
 }
 
 // look sets what the field shows. One that is no longer on the screen counts as showing the text.
@@ -468,35 +482,16 @@ func hideKeyboard(ctx context.Context, d *phone, _ device.Arguments) (tool.Resul
 	return success("the keyboard is hidden"), d.hideKeyboard(ctx)
 }
 
-// hideKeyboard hides the keyboard if one is shown, and waits until it is gone, but not for long. The error of one that
-// stays wraps ErrKeyboardStays.
+// hideKeyboard hides the keyboard if one is shown. The error of one that stays wraps ErrKeyboardStays.
 func (d *phone) hideKeyboard(ctx context.Context) error {
 	err := d.driver.HideKeyboard(ctx)
 	if errors.Is(err, ErrKeyboardStays) {
-		return keyboardStays()
-	}
-	if err != nil || d.options.Platform == IOS { // whose drivers have looked
-		return err
-	}
-	for end := time.Now().Add(d.limits.Keyboard); ; {
-		now, err := d.driver.Read(ctx)
-		if err != nil || now.Keyboard == nil {
-			return err
-		}
-		if time.Now().After(end) {
-			return keyboardStays()
-		}
-		if err := act.Pause(ctx, d.limits.Poll); err != nil {
-			return err
+		return &fault.Error{
+			Kind: fault.ToolFailed, Cause: err, Message: ErrKeyboardStays.Error(),
+			Hint: "tap a button that hides it, such as Done, or press ENTER; hideKeyboardAfter: false leaves it",
 		}
 	}
-}
-
-func keyboardStays() error {
-	return &fault.Error{
-		Kind: fault.ToolFailed, Cause: ErrKeyboardStays, Message: ErrKeyboardStays.Error(),
-		Hint: "tap a button that hides it, such as Done, or press ENTER; hideKeyboardAfter: false leaves it",
-	}
+	return err
 }
 
 // tryHideKeyboard is hideKeyboard for a caller that goes on with a keyboard that stays.

@@ -73,7 +73,7 @@ func (c *changes) putBackEarlier(ctx context.Context) (bool, error) {
 	return true, c.putBack(ctx)
 }
 
-var settingValue = lazyregexp.New(`^[\w.-]+$`)
+var settingValue = lazyregexp.New(`^[\w.,-]+$`)
 
 // parseChanges reads the lines of changesFile that setting.command supports.
 func parseChanges(text string) []setting {
@@ -97,6 +97,9 @@ func (s setting) command() []string {
 		return []string{"dumpsys", "deviceidle", "whitelist", sign + serverPackage}
 	case wifi, mobileData:
 		return []string{"svc", strings.TrimPrefix(s.key, "svc-"), s.value}
+	}
+	if command := s.stateCommand(); command != nil {
+		return command
 	}
 	known := slices.ContainsFunc(append(settingsFor(firstHiddenAPI), stayOn()), func(g setting) bool { return g.key == s.key })
 	switch {
@@ -165,14 +168,25 @@ func (c *changes) readGlobal(ctx context.Context, wanted []setting) ([]setting, 
 
 // set changes a setting whose value is known. The first value of a key is the one that is put back.
 func (c *changes) set(ctx context.Context, before, after setting) error {
-	if !slices.ContainsFunc(c.original, func(s setting) bool { return s.key == before.key }) {
-		c.original = append(c.original, before)
-		if err := c.save(ctx); err != nil {
-			return err
-		}
+	if err := c.note(ctx, before); err != nil {
+		return err
 	}
 	_, err := run(ctx, c.phone, after.command()...)
 	return err
+}
+
+// note keeps settings that are about to be changed, in the order in which they are to be put back.
+func (c *changes) note(ctx context.Context, before ...setting) error {
+	known := len(c.original)
+	for _, b := range before {
+		if !slices.ContainsFunc(c.original, func(s setting) bool { return s.key == b.key }) {
+			c.original = append(c.original, b)
+		}
+	}
+	if len(c.original) == known {
+		return nil
+	}
+	return c.save(ctx)
 }
 
 // save writes what has to be put back to the phone, and removes the file when nothing has.

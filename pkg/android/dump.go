@@ -96,6 +96,9 @@ func (d *driver) inputTouch(ctx context.Context, fingers []mobile.Finger) error 
 		return d.withoutServer("a gesture with several fingers or directions")
 	}
 	f := fingers[0]
+	if f.Taps > 1 { // each starts a process on the phone, which takes longer than the pause of a double tap may be
+		return d.withoutServer("tapping twice")
+	}
 	from, to := f.Path[0], f.Path[len(f.Path)-1]
 	points := []string{strconv.Itoa(from.X), strconv.Itoa(from.Y), strconv.Itoa(to.X), strconv.Itoa(to.Y)}
 	const longPress = 400 * time.Millisecond // longer than a tap, and shorter than Android's long press

@@ -74,7 +74,7 @@ func (b *backend) open(ctx context.Context, s device.Session) (mobile.Driver, er
 		<-b.slot
 		return nil, err
 	}
-	return &driver{phone: b.phone, app: b.app, release: func(ctx context.Context) error {
+	return &driver{phone: b.phone, app: b.app, env: b.options.env, release: func(ctx context.Context) error {
 		defer func() { <-b.slot }()
 		if b.phone.reachable(ctx) {
 			return nil

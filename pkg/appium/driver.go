@@ -18,6 +18,10 @@ type driver struct {
 	client  *webdriver.Client
 	options Options
 	info    mobile.Info
+
+	originals mobile.Originals
+	// putBackOf gives what a platform has changed its value: what putBack does not know.
+	putBackOf func(ctx context.Context, o mobile.Original) error
 }
 
 func (d *driver) Info() mobile.Info { return d.info }
@@ -93,6 +97,9 @@ func (d *driver) Close(ctx context.Context) error {
 	defer d.client.Close()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.options.Limits.Close)
 	defer cancel()
+	if err := d.originals.PutBack(ctx, d.putBack); err != nil {
+		d.options.Log("warn", "the device is not as it was before: "+err.Error(), "")
+	}
 	d.sendOutcome(ctx)
 	if err := d.Delete(ctx); err != nil {
 		return fault.Wrap(fault.Device, err, "it ends after its idle limit", "end the session of "+d.Server)

@@ -27,11 +27,14 @@ func Open(ctx context.Context, o Options) (mobile.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	var opened mobile.Driver = &androidDriver{driver: d}
+	android := &androidDriver{driver: d}
+	d.putBackOf = android.putBackAppearance
+	var opened mobile.Driver = android
 	changeSettings := func(ctx context.Context) error { return d.ChangeSettings(ctx, ServerSettings()) }
 	if o.Platform == mobile.IOS {
 		i := newIOSDriver(d)
 		opened, changeSettings = i, func(ctx context.Context) error { return i.source.Prepare(ctx, i.info) }
+		d.putBackOf = i.putBackAppearance
 	}
 	if err := d.prepare(ctx, changeSettings); err != nil {
 		return nil, errors.Join(err, d.Close(context.WithoutCancel(ctx)))

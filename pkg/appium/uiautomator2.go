@@ -74,7 +74,7 @@ func Packages(out string) []string {
 func Fingers(fingers []mobile.Finger) []webdriver.Finger {
 	all := make([]webdriver.Finger, len(fingers))
 	for i, f := range fingers {
-		all[i] = webdriver.Finger{Hold: f.Hold, Move: f.Move, Rest: f.Rest}
+		all[i] = webdriver.Finger{Hold: f.Hold, Move: f.Move, Rest: f.Rest, Taps: f.Taps}
 		for _, p := range f.Path {
 			all[i].Path = append(all[i].Path, webdriver.Point{X: p.X, Y: p.Y})
 		}

@@ -21,6 +21,7 @@ import (
 type driver struct {
 	*appium.Session
 	info      mobile.Info
+	client    *webdriver.Client
 	phone     bool       // it is a phone, and not a simulator somewhere
 	runner    string     // the app in which WebDriverAgent runs
 	simulator *simulator // nil for a phone, and without simctl
@@ -30,6 +31,7 @@ type driver struct {
 	limits    limits
 	log       func(level, message, hint string)
 	release   func()
+	originals *mobile.Originals
 }
 
 // connect starts a session of WebDriverAgent.
@@ -55,8 +57,8 @@ func (b *backend) connect(ctx context.Context, s device.Session, release func())
 			Hint: "restart WebDriverAgent if it has crashed, or end the other program that has started a session: it has one at a time",
 		},
 		info:   mobile.Info{ID: b.options.udid, Product: product(status), Tablet: strings.EqualFold(status.Device, ipad)},
-		runner: appium.RunnerOf(status.Build.Product),
-		app:    b.options.app, limits: b.limits, log: s.Log, release: release,
+		runner: appium.RunnerOf(status.Build.Product), client: b.wda.client,
+		app: b.options.app, limits: b.limits, log: s.Log, release: release,
 	}
 	d.source = appium.IOSSource{Source: d.sourceJSON, Settings: d.ChangeSettings, Log: s.Log}
 	if err := d.prepare(ctx, b.options); err != nil {
@@ -73,21 +75,27 @@ func (d *driver) prepare(ctx context.Context, o options) error {
 	if err := d.source.Prepare(ctx, d.info); err != nil {
 		return err
 	}
-	var about struct{ IsSimulator bool }
+	var about struct {
+		IsSimulator bool
+		UUID        string // of WebDriverAgent on this device
+	}
 	err = d.Session.Read(ctx, "read what the device is", func(ctx context.Context) error {
 		return d.Get(ctx, "/wda/device/info", &about)
 	})
-	if appium.Answered(err) {
-		return nil // an older WebDriverAgent, whose device counts as a phone
-	}
-	d.phone = !about.IsSimulator
-	if err == nil && about.IsSimulator {
+	d.phone = !appium.Answered(err) && !about.IsSimulator
+	switch {
+	case appium.Answered(err): // an older WebDriverAgent, whose device counts as a phone
+		err = nil
+	case err == nil && about.IsSimulator:
 		d.simulator, err = findSimulator(ctx, o, d.limits)
 	}
 	if d.simulator != nil {
 		d.info.ID = d.simulator.udid
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return d.putBackEarlier(ctx, o.stateDir, address(o.wdaURL)+" "+about.UUID)
 }
 
 // Info implements mobile.Driver.
@@ -336,6 +344,9 @@ func (*driver) Shell(context.Context, []string) (string, error) { return "", app
 // Close implements mobile.Driver. WebDriverAgent goes on; its settings are those of the session.
 func (d *driver) Close(ctx context.Context) error {
 	defer d.release()
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.limits.close)
+	defer cancel()
+	d.putBackAll(closing)
 	return d.delete(ctx)
 }
 

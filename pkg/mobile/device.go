@@ -201,6 +201,8 @@ func (l Limits) limitOf(call tool.Call) time.Duration {
 	switch call.Tool {
 	case "launchApp":
 		waits = l.Launch
+	case "mobile_background":
+		waits = inBackground(a) + l.Front
 	case "mobile_maestro", "maestro":
 		waits = l.ofMaestro(a)
 	}

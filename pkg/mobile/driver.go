@@ -118,10 +118,12 @@ type Screen struct {
 }
 
 // Finger is the path of one finger: down at the first point, there for Hold, then in a straight line from point to
-// point, Move in all, at the last one for Rest, and up. Without Rest, what it has moved goes on by itself.
+// point, Move in all, at the last one for Rest, and up. Without Rest, what it has moved goes on by itself. With Taps it
+// does so several times, as fast as a person taps twice.
 type Finger struct {
 	Path             []screen.Point
 	Hold, Move, Rest time.Duration
+	Taps             int // 0 for one
 }
 
 // Key is a key or a button of a device.

@@ -34,15 +34,13 @@ func Lock(folder, id, name, other string) (*LockedDevice, error) {
 	if folder == "" {
 		return nil, nil //nolint:nilnil // without a folder nothing is locked
 	}
-	folder = filepath.Join(folder, "phones")
 	failed := func(err error) error {
 		return fault.Wrap(fault.IO, err, "set TRAILBLAZE_CACHE_DIR to a folder that can be written", "lock "+name)
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	path := deviceFile(folder, id, ".lock")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, failed(err)
 	}
-	sum := sha256.Sum256([]byte(id))
-	path := filepath.Join(folder, hex.EncodeToString(sum[:8])+".lock")
 	lock, err := files.Lock(path, false)
 	holder, _ := lockedHere.Load(path)
 	switch {
@@ -58,4 +56,10 @@ func Lock(folder, id, name, other string) (*LockedDevice, error) {
 			"%s is used by another trailblaze", name)
 	}
 	return nil, failed(err)
+}
+
+// deviceFile returns the path of a file about a device.
+func deviceFile(folder, id, extension string) string {
+	sum := sha256.Sum256([]byte(id))
+	return filepath.Join(folder, "phones", hex.EncodeToString(sum[:8])+extension)
 }

@@ -29,6 +29,8 @@ func tapCommands(p Platform) []command {
 	list := []command{
 		elementCommand(p, "tap", "Taps an element once, when it is ready.",
 			elementProperties(p)+", "+longPressProperty, elements.targetOf, tapElement),
+		elementCommand(p, "mobile_doubleTap", "Taps an element twice, fast, when it is ready.",
+			elementProperties(p), elements.targetOf, doubleTapElement),
 		elementCommand(p, "longPress", "Presses an element and holds it, when it is ready.",
 			elementProperties(p), elements.targetOf, holdElement),
 		elementCommand(p, "tapOnElementBySelector", "Taps the first element that matches, when it is ready.",
@@ -117,9 +119,15 @@ func holdElement(ctx context.Context, d *phone, t target, a device.Arguments) (t
 	return d.touch(ctx, t, o, waitLimit(ctx, a, d.limits.Action))
 }
 
+func doubleTapElement(ctx context.Context, d *phone, t target, a device.Arguments) (tool.Result, error) {
+	o := touchOptions{hold: tapHold, taps: 2, verb: "tapped twice", want: "ready to be tapped"}
+	return d.touch(ctx, t, o, waitLimit(ctx, a, d.limits.Action))
+}
+
 // touchOptions say how an element is touched.
 type touchOptions struct {
 	hold       time.Duration
+	taps       int // 0 for one
 	verb, want string
 	where      func(*found) (screen.Point, string) // the middle of what is visible when nil
 }
@@ -130,7 +138,7 @@ func (d *phone) touch(ctx context.Context, t target, o touchOptions, limit time.
 		o.where = centre
 	}
 	seen, err := d.withElement(ctx, t, o.want, limit, o.where, func(ctx context.Context, e *found) error {
-		return d.driver.Touch(ctx, Finger{Path: []screen.Point{e.point}, Hold: o.hold})
+		return d.driver.Touch(ctx, Finger{Path: []screen.Point{e.point}, Hold: o.hold, Taps: o.taps})
 	})
 	if err != nil {
 		return tool.Result{}, err

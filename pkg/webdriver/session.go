@@ -232,11 +232,15 @@ func (s *Session) Size(ctx context.Context) (width, height int, err error) {
 type Point struct{ X, Y int }
 
 // Finger is the path of one finger: down at the first point, there for Hold, then in straight lines to the others, Move
-// in all, at the last one for Rest, and up.
+// in all, at the last one for Rest, and up. With Taps it does so several times, with a short pause between.
 type Finger struct {
 	Path             []Point
 	Hold, Move, Rest time.Duration
+	Taps             int // 0 for one
 }
+
+// tapPause is between two taps. Android takes two for a double tap if it is from 40 to 300 ms, iOS if it is shorter.
+const tapPause = 80 * time.Millisecond
 
 // Actions moves one finger, or several at the same time.
 func (s *Session) Actions(ctx context.Context, fingers ...Finger) error {
@@ -254,6 +258,15 @@ func (s *Session) Actions(ctx context.Context, fingers ...Finger) error {
 }
 
 func (f Finger) steps() []map[string]any {
+	steps := f.touch()
+	for range f.Taps - 1 {
+		steps = append(append(steps, pause(tapPause)), f.touch()...)
+	}
+	return steps
+}
+
+// touch returns the steps from down to up.
+func (f Finger) touch() []map[string]any {
 	steps := []map[string]any{moveTo(f.Path[0], 0), {"type": "pointerDown", "button": 0}}
 	if f.Hold > 0 {
 		steps = append(steps, pause(f.Hold))

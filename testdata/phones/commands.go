@@ -120,7 +120,7 @@ func defaultSettings() map[string]string {
 		"global mobile_data": "1", "secure android_id": "0123456789abcdef",
 		"secure enabled_accessibility_services": "", "secure accessibility_enabled": "0",
 		"secure default_input_method": latinIME, "system screen_off_timeout": "60000",
-		"system accelerometer_rotation": "0", "system user_rotation": "0",
+		"system accelerometer_rotation": "1", "system user_rotation": "0", "uimode night": "no",
 	}
 }
 
@@ -172,6 +172,11 @@ func (p *Android) setSetting(key, value string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.settings[key] = value
+	if p.settings["system accelerometer_rotation"] == "0" {
+		p.App.SetLandscape(p.settings["system user_rotation"] == "1" || p.settings["system user_rotation"] == "3")
+	} else {
+		p.App.SetLandscape(false) // it lies upright on its desk
+	}
 }
 
 // The size of the inner screen of a phone that can be folded, in pixels.
@@ -183,6 +188,7 @@ const (
 // wm says what the screen is.
 func wm(c *call) int {
 	width, height := c.phone.App.Size()
+	width, height = min(width, height), max(width, height) // as the device is held upright
 	switch c.arg(1) {
 	case "size":
 		c.phone.mu.Lock()
@@ -256,7 +262,15 @@ func cmd(c *call) int {
 		return settings(&inner)
 	case "connectivity":
 		return airplaneMode(c)
-	case "uimode", "notification", "statusbar", "bluetooth_manager", "deviceidle":
+	case "location":
+		return location(c)
+	case "locale":
+		return locale(c)
+	case "uimode":
+		return uiMode(c)
+	case "statusbar":
+		return cmdStatusBar(c)
+	case "notification", "bluetooth_manager", "deviceidle":
 		return 0
 	}
 	c.unknown()
@@ -364,6 +378,10 @@ func blackPicture(width, height int) ([]byte, error) {
 }
 
 func appops(c *call) int {
+	if c.arg(3) == "android:mock_location" && c.arg(1) == "set" {
+		c.phone.setMockLocation(c.arg(2), c.arg(4))
+		return 0
+	}
 	switch c.arg(1) {
 	case "set", "reset":
 		return 0

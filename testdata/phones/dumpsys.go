@@ -32,6 +32,9 @@ func dumpsys(c *call) int {
 		wakefulness := map[bool]string{true: "Asleep", false: "Awake"}[c.phone.App.Asleep()]
 		c.printf("POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mWakefulness=%s\n  mWakefulnessChanging=false\n", wakefulness)
 		return 0
+	case "location":
+		c.printf("Location Manager State:\n  gps provider [mock]:\n    last location=Location[gps %s hAcc=100.0 et=+1h2m3s]\n", c.phone.App.Location())
+		return 0
 	case "deviceidle":
 		return deviceIdle(c)
 	case "battery":

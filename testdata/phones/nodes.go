@@ -13,6 +13,9 @@ import (
 // app, which takes all touches of its task.
 func androidScreen(windows []app.Window, width, height int) wire.Screen {
 	s := wire.Screen{Width: width, Height: height}
+	if width > height {
+		s.Rotation = 1
+	}
 	modal := map[string]bool{} // by app
 	for _, w := range slices.Backward(windows) {
 		if modal[w.Package] {

@@ -426,9 +426,19 @@ func touchAll(d *app.Device, strokes []stroke) {
 		for _, s := range strokes[:n] {
 			fingers = append(fingers, s.finger)
 		}
+		if n == 1 && len(strokes) > 1 && isDoubleTap(strokes[0], strokes[1]) {
+			n, fingers[0].Taps = 2, 2
+		}
 		d.Touch(fingers...)
 		strokes = strokes[n:]
 	}
+}
+
+// isDoubleTap reports whether two strokes are a double tap: those of Android's ViewConfiguration, 40 to 300 ms apart.
+func isDoubleTap(a, b stroke) bool {
+	pause := b.down - a.up
+	return len(a.finger.Path) == 1 && len(b.finger.Path) == 1 && a.finger.Path[0] == b.finger.Path[0] &&
+		pause >= 40*time.Millisecond && pause <= 300*time.Millisecond
 }
 
 // typeText types text into the field that has the focus.

@@ -54,6 +54,7 @@ func (p *IPhone) routes() {
 		s.handle(pattern, answer)
 		s.handle(method+" /session/{session}"+path, answer)
 	}
+	s.handle("POST /wda/device/appearance", p.setAppearance)
 	for pattern, answer := range p.inSession() {
 		method, path, _ := strings.Cut(pattern, " ")
 		s.handle(method+" /session/{session}"+path, answer)
@@ -64,45 +65,38 @@ func (p *IPhone) routes() {
 // anywhere returns what works with and without a session.
 func (p *IPhone) anywhere() map[string]func(*request) (any, error) {
 	s, device := p.webDriver, p.App
-	width, height := device.Size()
-	size := map[string]int{"width": width, "height": height}
-	idiom := 0 // of a phone
-	if p.options.Tablet {
-		idiom = 1
-	}
 	return map[string]func(*request) (any, error){
-		"GET /source":            p.source,
-		"GET /screenshot":        p.screenshot,
-		"GET /orientation":       value("PORTRAIT"),
-		"GET /rotation":          value(map[string]int{"x": 0, "y": 0, "z": 0}),
-		"GET /window/size":       value(size),
-		"GET /wda/screen":        value(map[string]any{"screenSize": size, "statusBarSize": map[string]int{"width": width, "height": 47}, "scale": 3}),
-		"GET /wda/activeAppInfo": p.activeApp,
-		"GET /wda/device/info": value(map[string]any{
-			"currentLocale": "en_US", "timeZone": "Etc/UTC", "name": "iPhone", "model": "iPhone", "uuid": "SIMULATED-1",
-			"userInterfaceIdiom": idiom, "userInterfaceStyle": "light", "isSimulator": p.options.Simulator, "thermalState": 0,
-		}),
-		"GET /wda/locked":         value(false),
-		"POST /wda/lock":          s.do(func() {}),
-		"POST /wda/unlock":        s.do(func() {}),
-		"POST /wda/homescreen":    s.do(func() { device.Press(app.KeyHome) }),
-		"POST /wda/getPasteboard": p.getPasteboard,
-		"POST /wda/setPasteboard": p.setPasteboard,
-		"GET /alert/text":         p.alertText,
-		"POST /alert/accept":      func(r *request) (any, error) { return nil, answerAlert(device, r.text("name"), true) },
-		"POST /alert/dismiss":     func(r *request) (any, error) { return nil, answerAlert(device, r.text("name"), false) },
+		"GET /source":                   p.source,
+		"GET /screenshot":               p.screenshot,
+		"GET /orientation":              func(*request) (any, error) { return orientation(device), nil },
+		"POST /orientation":             p.setOrientation,
+		"GET /rotation":                 func(*request) (any, error) { return rotation(device), nil },
+		"GET /window/size":              func(*request) (any, error) { return windowRect(device), nil },
+		"GET /wda/screen":               p.screenInfo,
+		"GET /wda/activeAppInfo":        p.activeApp,
+		"GET /wda/device/info":          p.deviceInfo,
+		"GET /wda/locked":               value(false),
+		"POST /wda/lock":                s.do(func() {}),
+		"POST /wda/unlock":              s.do(func() {}),
+		"POST /wda/homescreen":          s.do(func() { device.Press(app.KeyHome) }),
+		"GET /wda/simulatedLocation":    p.location,
+		"POST /wda/simulatedLocation":   p.setLocation,
+		"DELETE /wda/simulatedLocation": s.do(func() { device.SetLocation("") }),
+		"POST /wda/getPasteboard":       p.getPasteboard,
+		"POST /wda/setPasteboard":       p.setPasteboard,
+		"GET /alert/text":               p.alertText,
+		"POST /alert/accept":            func(r *request) (any, error) { return nil, answerAlert(device, r.text("name"), true) },
+		"POST /alert/dismiss":           func(r *request) (any, error) { return nil, answerAlert(device, r.text("name"), false) },
 	}
 }
 
 // inSession returns what works in a session only.
 func (p *IPhone) inSession() map[string]func(*request) (any, error) {
 	s, device := p.webDriver, p.App
-	width, height := device.Size()
 	return map[string]func(*request) (any, error){
-		"GET /window/rect":                value(map[string]int{"x": 0, "y": 0, "width": width, "height": height}),
+		"GET /window/rect":                func(*request) (any, error) { return windowRect(device), nil },
 		"POST /actions":                   func(r *request) (any, error) { return nil, perform(device, r, p.middle) },
 		"POST /timeouts":                  s.do(func() {}),
-		"POST /orientation":               s.do(func() {}),
 		"GET /appium/settings":            s.getSettings,
 		"POST /appium/settings":           p.changeSettings,
 		"POST /url":                       p.openURL,

@@ -130,7 +130,7 @@ func (r *androidReader) keep(windows []*element, out *Result) []*element {
 		case isKeyboard && !area.Empty():
 			out.Keyboard = &area
 		case isKeyboard: // it shows nothing
-		case w.value("package") == systemUI:
+		case w.value("package") == systemUI && !isShade(w, windows):
 			system = append(system, w)
 		default:
 			apps = append(apps, w)
@@ -140,6 +140,23 @@ func (r *androidReader) keep(windows []*element, out *Result) []*element {
 		return append(system, apps...)
 	}
 	return apps
+}
+
+// isShade reports whether a window of the system is the open list of notifications, which is above the apps. Its ids are
+// those of AOSP, and it is high, unlike the bars.
+func isShade(w *element, windows []*element) bool {
+	list := w.find("resource-id", systemUI+":id/notification_stack_scroller")
+	if list == nil || list.value("displayed") == "false" {
+		return false
+	}
+	highest := 0
+	for _, other := range windows {
+		if b := bounds(other.value("bounds")); b != nil {
+			highest = max(highest, b.Height())
+		}
+	}
+	area := bounds(w.value("bounds"))
+	return area != nil && area.Height() > highest/2
 }
 
 // keyboard returns the area that the keyboard covers if w is its window. The window itself may be as large as the

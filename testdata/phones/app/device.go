@@ -52,12 +52,13 @@ type Finger struct {
 	// Last is how long the finger moved from the last point but one to the last one, and Rest how long it was still there
 	// before it was lifted. A list moves on with the speed that follows, not at all if Last is 0.
 	Last, Rest time.Duration
+	Taps       int // 2 for a double tap
 }
 
 // Touch is one sequence of touch events that the device received.
 type Touch struct {
 	Fingers []Finger
-	Kind    string // tap, long press, swipe, pinch
+	Kind    string // tap, double tap, long press, swipe, pinch
 	// Target is the id, or else the text, of the element that it was on and that it acted on; empty when it changed
 	// nothing.
 	Target string
@@ -76,6 +77,8 @@ type Options struct {
 	LoadingReads int
 	// NoPrompt leaves the prompt for notifications out.
 	NoPrompt bool
+	// StaysUpright keeps the app in portrait however the device is turned, as an app that declares no other orientation.
+	StaysUpright bool
 	// KeyboardStays says that no drag hides the keyboard of iOS, as on screens without a scroll view that has a
 	// keyboardDismissMode. HidesSideways says that only a drag to the side does.
 	KeyboardStays, HidesSideways bool
@@ -130,6 +133,7 @@ type Device struct {
 	ui          shopUI
 	onProcess   func(app string, change ProcessChange)
 	hung        bool // the shop does not respond
+	control     control
 }
 
 // New returns a device that shows its home screen, with the app installed.
@@ -146,7 +150,12 @@ func New(p Platform, o Options) *Device {
 }
 
 // Size returns the size of the screen, in pixels on Android and points on iOS.
-func (d *Device) Size() (width, height int) { return d.width, d.height }
+func (d *Device) Size() (width, height int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.turn()
+	return d.width, d.height
+}
 
 // OnRead sets a function that is called before each read of the screen, with the number of reads before it. It may
 // call methods of the device.
@@ -180,6 +189,9 @@ func (d *Device) Read() []Window {
 		d.ui.notice--
 	}
 	d.flingOn()
+	if d.control.turning > 0 {
+		d.control.turning--
+	}
 	return d.windows()
 }
 
@@ -238,7 +250,7 @@ func (d *Device) FrontWindow() string {
 	defer d.mu.Unlock()
 	windows := d.windows()
 	for _, w := range slices.Backward(windows) {
-		if w.Kind != KeyboardWindow {
+		if w.Kind != KeyboardWindow && (w.Kind != ShadeWindow || d.platform == IOS) {
 			return w.Package
 		}
 	}
@@ -298,6 +310,9 @@ func (d *Device) kindOf(fingers []Finger) string {
 			return "swipe"
 		}
 	}
+	if fingers[0].Taps == 2 {
+		return "double tap"
+	}
 	if fingers[0].Hold >= longPress {
 		return "long press"
 	}
@@ -314,6 +329,10 @@ func (d *Device) touch(t Touch) string {
 	if d.platform == IOS && t.Kind == "swipe" && start.X < 20 && end.X-start.X > 100 {
 		return d.back()
 	}
+	if t.Kind == "swipe" && d.opensNotifications(start, end) {
+		d.control.shade = true
+		return "notifications"
+	}
 	w, ok := windowAt(d.windows(), start)
 	if !ok {
 		return ""
@@ -329,7 +348,7 @@ func (d *Device) touch(t Touch) string {
 	if hit == nil || hit.Disabled {
 		return ""
 	}
-	act := map[string]func(){"tap": hit.tap, "long press": hit.hold, "pinch": hit.pinch}[t.Kind]
+	act := map[string]func(){"tap": hit.tap, "double tap": hit.double, "long press": hit.hold, "pinch": hit.pinch}[t.Kind]
 	if act == nil {
 		return ""
 	}
@@ -492,7 +511,7 @@ func (d *Device) homeID() string {
 }
 
 func (d *Device) goHome() {
-	d.foreground, d.keyboard = d.homeID(), false
+	d.foreground, d.keyboard, d.control.shade = d.homeID(), false, false
 }
 
 // pressBack does what the key does, which some apps handle before the keyboard gets it.
@@ -509,6 +528,9 @@ func (d *Device) back() string {
 	case d.keyboardShown():
 		d.keyboard = false
 		return "keyboard"
+	case d.control.shade:
+		d.control.shade = false
+		return "notifications"
 	case d.promptShown():
 		d.answerPrompt(false)
 		return "prompt"

@@ -48,8 +48,8 @@ type Element struct {
 	Raised      bool // drawn above its siblings, wherever it is among them
 	Children    []*Element
 
-	tap, hold, pinch func()
-	scroll           func(dy int)
+	tap, double, hold, pinch func()
+	scroll                   func(dy int)
 }
 
 // Window is a window of an app or of the system.
@@ -69,6 +69,7 @@ const (
 	DialogWindow
 	SystemWindow
 	BannerWindow
+	ShadeWindow // with the notifications
 	KeyboardWindow
 )
 

@@ -27,7 +27,8 @@ func (d *Device) Screenshot() ([]byte, error) {
 	palette := color.Palette{
 		black: color.Black, white: color.White, grey: color.Gray{0x90}, light: color.Gray{0xe8}, blue: color.RGBA{0x20, 0x50, 0xc0, 0xff},
 	}
-	p := painter{image.NewPaletted(image.Rect(0, 0, d.width*scale, d.height*scale), palette), scale}
+	width, height := d.Size()
+	p := painter{image.NewPaletted(image.Rect(0, 0, width*scale, height*scale), palette), scale}
 	if d.Screen() != Secure && !d.Asleep() {
 		for _, w := range windows {
 			p.fill(w.Root.Bounds, w.Root.Bounds, white)

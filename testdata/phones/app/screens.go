@@ -18,6 +18,7 @@ const (
 
 // windows returns what is on the screen, from the back to the front.
 func (d *Device) windows() []Window {
+	d.turn()
 	if d.locked {
 		return []Window{d.lockScreen()}
 	}
@@ -38,6 +39,9 @@ func (d *Device) windows() []Window {
 	}
 	if d.options.Banner && d.platform == IOS {
 		windows = append(windows, Window{Package: iosHome, Kind: BannerWindow, Root: d.banner()})
+	}
+	if d.control.shade {
+		windows = append(windows, d.shade())
 	}
 	if d.keyboardShown() {
 		windows = append(windows, Window{Package: androidKeys, Kind: KeyboardWindow, Root: d.keyboardArea()})
@@ -229,7 +233,7 @@ func (d *Device) orderScreen() *Element {
 	n := d.ui.order
 	picture := &Element{
 		Kind: Image, ID: "picture", Label: "Picture of the parcel", Bounds: d.box(24, 120, 120, 120),
-		States: screen.States{Clickable: true}, pinch: func() { d.ui.zoomed = true },
+		States: screen.States{Clickable: true}, pinch: func() { d.ui.zoomed = true }, double: func() { d.ui.zoomed = true },
 	}
 	if d.ui.zoomed {
 		picture.Label += ", zoomed"

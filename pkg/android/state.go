@@ -1,0 +1,232 @@
+package android
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/appium"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+)
+
+// This file has the capabilities of mobile that change a phone itself. What they change is put back at the end of the
+// session, or by the next one: see changes.
+
+// Keys of settings in the table system of the phone's settings.
+const (
+	systemTable  = "system/"
+	autoRotation = systemTable + "accelerometer_rotation"
+	userRotation = systemTable + "user_rotation"
+	fontScale    = systemTable + "font_scale"
+)
+
+// Keys of the appearance. The key of the locales of an app ends with the app.
+const (
+	nightMode  = "night-mode"
+	appLocales = "locales/"
+)
+
+// stateCommand is setting.command for what the capabilities change; nil for another key.
+func (s setting) stateCommand() []string {
+	app, isLocale := strings.CutPrefix(s.key, appLocales)
+	switch {
+	case isLocale && s.value == absent:
+		return appium.SetAppLocales(app, "")
+	case isLocale:
+		return appium.SetAppLocales(app, s.value)
+	}
+	switch s.key {
+	case autoRotation, userRotation, fontScale:
+		return s.systemCommand()
+	case nightMode:
+		return []string{"cmd", "uimode", "night", s.value}
+	case testProvider:
+		return []string{"cmd", "location", "providers", "remove-test-provider", s.value}
+	case mockLocation:
+		return []string{"appops", "set", shellApp, "android:mock_location", s.value}
+	}
+	return nil
+}
+
+func (s setting) systemCommand() []string {
+	name := strings.TrimPrefix(s.key, systemTable)
+	if s.value == absent {
+		return []string{"settings", "delete", "system", name}
+	}
+	return []string{"settings", "put", "system", name, s.value}
+}
+
+// setSystem changes settings of the table system.
+func (c *changes) setSystem(ctx context.Context, wanted ...setting) error {
+	for _, s := range wanted {
+		out, err := run(ctx, c.phone, "settings", "get", "system", strings.TrimPrefix(s.key, systemTable))
+		if err != nil {
+			return err
+		}
+		if err := c.set(ctx, setting{s.key, strings.TrimSpace(out)}, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putBackSession puts back what commands of the session have changed. The rest is for all sessions of the run.
+func (c *changes) putBackSession(ctx context.Context) error {
+	var keys []string
+	for _, s := range c.original {
+		if !slices.ContainsFunc(append(settingsFor(firstHiddenAPI), stayOn()), func(g setting) bool { return g.key == s.key }) {
+			keys = append(keys, s.key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil // without keys, everything would be put back
+	}
+	return c.putBack(ctx, keys...)
+}
+
+// SetOrientation implements mobile.OrientationSetter. Rotation 0 is how the device is made, which is landscape for some
+// tablets.
+func (d *driver) SetOrientation(ctx context.Context, o mobile.Orientation) error {
+	rotation := "0"
+	if (o == mobile.Landscape) != (d.info.Width > d.info.Height) {
+		rotation = "1"
+	}
+	return d.unconfirmedError(d.changes.setSystem(ctx, setting{autoRotation, "0"}, setting{userRotation, rotation}))
+}
+
+// OpenNotifications implements mobile.NotificationsOpener.
+func (d *driver) OpenNotifications(ctx context.Context) error {
+	_, err := d.act(ctx, "cmd", "statusbar", "expand-notifications")
+	return err
+}
+
+// Keys of what a location needs: the providers of test locations, and the shell's right to set them.
+const (
+	testProvider = "test-provider"
+	mockLocation = "mock-location"
+)
+
+// shellApp is the app as which the shell runs.
+const shellApp = "com.android.shell"
+
+// firstTestLocation is the first API level with `cmd location providers`.
+const firstTestLocation = 31
+
+// SetLocation implements mobile.LocationSetter: with a test provider, which can be removed again. The console of an
+// emulator is the second way, because no source says that every phone lets its shell add a provider.
+func (d *driver) SetLocation(ctx context.Context, l mobile.Location) (note string, err error) {
+	emulator, isEmulator := consoleOf(d.Serial(), d.env)
+	if d.api >= firstTestLocation {
+		note, err = d.setTestLocation(ctx, l)
+		if err == nil || !isEmulator {
+			return note, err
+		}
+	}
+	if !isEmulator {
+		return "", mobile.Unsupported("Android 11 and older cannot be told a location by the shell",
+			"use an emulator, Android 12, or an Appium server, whose app io.appium.settings can")
+	}
+	return "the emulator keeps the location after the session", emulator.run(ctx, fmt.Sprintf("geo fix %f %f", l.Longitude, l.Latitude))
+}
+
+// setTestLocation makes a test provider the phone's GPS, and reads back where the phone believes to be.
+func (d *driver) setTestLocation(ctx context.Context, l mobile.Location) (note string, err error) {
+	const provider = "gps"
+	err = d.changes.note(ctx, setting{testProvider, provider}, setting{mockLocation, "default"})
+	if err != nil {
+		return "", d.wrap(err)
+	}
+	at := fmt.Sprintf("%f,%f", l.Latitude, l.Longitude)
+	providers := []string{"cmd", "location", "providers"}
+	lines := []string{adb.Quote(setting{mockLocation, "allow"}.command()...)}
+	for _, words := range [][]string{
+		{"add-test-provider", provider}, {"set-test-provider-enabled", provider, "true"},
+		{"set-test-provider-location", provider, "--location", at},
+	} {
+		lines = append(lines, adb.Quote(slices.Concat(providers, words)...))
+	}
+	if _, err := runLine(ctx, d.Device, strings.Join(lines, " && ")); err != nil {
+		return "", d.unconfirmedError(err)
+	}
+	out, err := d.runAny(ctx, "dumpsys", "location")
+	if err == nil && !strings.Contains(out, at) {
+		note = "the phone does not say that it is at the location"
+	}
+	return note, err
+}
+
+// firstAppLocales is the first API level with `cmd locale`.
+const firstAppLocales = 33
+
+// SetAppearance implements mobile.AppearanceSetter.
+func (d *driver) SetAppearance(ctx context.Context, a mobile.Appearance) (now mobile.Appearance, err error) {
+	if a.Locale != "" && d.api < firstAppLocales {
+		return now, mobile.Unsupported("Android 12 and older have one locale for all apps, which the shell cannot change",
+			"choose the language in the settings of the phone")
+	}
+	if a.Style != "" {
+		now.Style, err = d.setNightMode(ctx, a.Style)
+	}
+	if err == nil && a.FontSize != "" {
+		now.FontSize, err = d.setFontScale(ctx, a.FontSize)
+	}
+	if err == nil && a.Locale != "" {
+		now.Locale, err = d.setLocales(ctx, a.App, a.Locale)
+	}
+	return now, err
+}
+
+var nightModeLine = lazyregexp.New(`Night mode: (\w+)`)
+
+func (d *driver) setNightMode(ctx context.Context, s mobile.Style) (mobile.Style, error) {
+	read := func() (string, error) {
+		out, err := d.runAny(ctx, "cmd", "uimode", "night")
+		if m := nightModeLine().FindStringSubmatch(out); m != nil || err != nil {
+			return append(m, "", "")[1], err
+		}
+		return "", mobile.Unsupported("this phone does not say whether it is dark: "+outputText(out), "change it in the settings of the phone")
+	}
+	before, err := read()
+	if err == nil {
+		err = d.unconfirmedError(d.changes.set(ctx, setting{nightMode, before}, setting{nightMode, appium.NightMode(s)}))
+	}
+	if err != nil {
+		return "", err
+	}
+	now, err := read()
+	return appium.StyleOf(now), err
+}
+
+func (d *driver) setFontScale(ctx context.Context, s mobile.FontSize) (mobile.FontSize, error) {
+	if err := d.changes.setSystem(ctx, setting{fontScale, appium.FontScale(s)}); err != nil {
+		return "", d.unconfirmedError(err)
+	}
+	now, err := d.run(ctx, "settings", "get", "system", strings.TrimPrefix(fontScale, systemTable))
+	return appium.FontSizeOf(now), err
+}
+
+func (d *driver) setLocales(ctx context.Context, app, locales string) (string, error) {
+	read := []string{"cmd", "locale", "get-app-locales", app}
+	before, err := d.run(ctx, read...)
+	if err != nil {
+		return "", err
+	}
+	key := appLocales + app
+	err = d.changes.set(ctx, setting{key, cmp.Or(appium.AppLocales(before), absent)}, setting{key, locales})
+	if err != nil {
+		return "", d.unconfirmedError(err)
+	}
+	now, err := d.run(ctx, read...)
+	return appium.AppLocales(now), err
+}
+
+var (
+	_ mobile.OrientationSetter   = (*driver)(nil)
+	_ mobile.NotificationsOpener = (*driver)(nil)
+	_ mobile.LocationSetter      = (*driver)(nil)
+	_ mobile.AppearanceSetter    = (*driver)(nil)
+)

@@ -1,0 +1,107 @@
+package appium
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
+
+// This file has the capabilities of mobile that change a device itself. What they change is put back when the session
+// ends. A session that the server ends itself does not: clouds reset their devices.
+
+// Names of what is put back.
+const (
+	originalOrientation = "orientation"
+	originalLocation    = "location"
+)
+
+// ReadOrientation returns how the screen is turned.
+func (s *Session) ReadOrientation(ctx context.Context) (o mobile.Orientation, err error) {
+	err = s.Read(ctx, "read the orientation", func(ctx context.Context) error { return s.Get(ctx, "/orientation", &o) })
+	return o, err
+}
+
+// Turn turns the device.
+func (s *Session) Turn(ctx context.Context, o mobile.Orientation) error {
+	return s.Act(ctx, "turn the device to "+string(o), func(ctx context.Context) error {
+		return s.Post(ctx, "/orientation", map[string]any{"orientation": o}, nil)
+	})
+}
+
+// SetOrientation implements mobile.OrientationSetter.
+func (d *driver) SetOrientation(ctx context.Context, o mobile.Orientation) error {
+	before, err := d.ReadOrientation(ctx)
+	if err == nil {
+		err = d.originals.Keep(originalOrientation, string(before))
+	}
+	if err != nil {
+		return d.refusal("the orientation", err)
+	}
+	return d.refusal("turning the device", d.Turn(ctx, o))
+}
+
+// putBack gives what the session has changed its value.
+func (d *driver) putBack(ctx context.Context, o mobile.Original) error {
+	switch o.Name {
+	case originalLocation:
+		return d.command(ctx, d.names().resetLocation, nil, nil)
+	case originalOrientation:
+		return d.Turn(ctx, mobile.Orientation(o.Value))
+	default:
+		return d.putBackOf(ctx, o)
+	}
+}
+
+// stateCommands are the extension commands of a platform for the same things.
+type stateCommands struct{ setLocation, getLocation, resetLocation string }
+
+func (d *driver) names() stateCommands {
+	if d.options.Platform == mobile.IOS {
+		return stateCommands{"mobile: setSimulatedLocation", "mobile: getSimulatedLocation", "mobile: resetSimulatedLocation"}
+	}
+	return stateCommands{"mobile: setGeolocation", "mobile: getGeolocation", "mobile: resetGeolocation"}
+}
+
+// SetLocation implements mobile.LocationSetter.
+func (d *driver) SetLocation(ctx context.Context, l mobile.Location) (note string, err error) {
+	err = d.originals.Keep(originalLocation, "")
+	if err == nil {
+		err = d.command(ctx, d.names().setLocation, args{"latitude": l.Latitude, "longitude": l.Longitude}, nil)
+	}
+	if err != nil {
+		return "", err
+	}
+	var now mobile.Location
+	if err := d.query(ctx, d.names().getLocation, nil, &now); err != nil {
+		return "the device does not say where it is: " + err.Error(), nil
+	}
+	return l.NoteOf(now), nil
+}
+
+// OpenNotifications implements mobile.NotificationsOpener.
+func (d *androidDriver) OpenNotifications(ctx context.Context) error {
+	return d.command(ctx, "mobile: openNotifications", nil, nil)
+}
+
+// OpenNotifications implements mobile.NotificationsOpener.
+func (d *iosDriver) OpenNotifications(ctx context.Context) error {
+	return d.Touch(ctx, d.gestures.Notifications(d.info))
+}
+
+// Notifications returns the swipe from the top that opens the notifications. On the right it would open the controls.
+func (g *Gestures) Notifications(info mobile.Info) mobile.Finger {
+	width, height := cmp.Or(g.width, info.Width), cmp.Or(g.height, info.Height)
+	return mobile.Finger{
+		Path: []screen.Point{{X: width / 4, Y: 1}, {X: width / 4, Y: height * 4 / 5}}, Move: 400 * time.Millisecond,
+	}
+}
+
+var (
+	_ mobile.OrientationSetter   = (*driver)(nil)
+	_ mobile.LocationSetter      = (*driver)(nil)
+	_ mobile.NotificationsOpener = (*androidDriver)(nil)
+	_ mobile.NotificationsOpener = (*iosDriver)(nil)
+)

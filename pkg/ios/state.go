@@ -1,0 +1,178 @@
+package ios
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/appium"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+)
+
+// This file has the capabilities of mobile that change a device itself. What they change is put back at the end of the
+// session, or by the next one: see mobile.Originals.
+
+// Names of what is put back.
+const (
+	originalOrientation = "orientation"
+	originalLocation    = "location"
+	originalStyle       = "style"
+	originalContentSize = "content size"
+)
+
+// putBackEarlier puts back what an earlier session has left.
+func (d *driver) putBackEarlier(ctx context.Context, folder, id string) (err error) {
+	if d.originals, err = mobile.NewOriginals(folder, id); err != nil {
+		return err
+	}
+	return d.originals.PutBack(ctx, d.putBack)
+}
+
+// putBackAll puts back what the session has changed. What fails stays noted for the next session.
+func (d *driver) putBackAll(ctx context.Context) {
+	if err := d.originals.PutBack(ctx, d.putBack); err != nil {
+		d.log("warn", "the device is not as it was before: "+err.Error(), "the next session on it puts it back")
+	}
+}
+
+// putBack gives what a session has changed its value.
+func (d *driver) putBack(ctx context.Context, o mobile.Original) error {
+	if o.Name == originalContentSize && d.simulator == nil {
+		return nil // of a simulator that simctl does not control any more
+	}
+	switch o.Name {
+	case originalOrientation:
+		return d.turn(ctx, mobile.Orientation(o.Value))
+	case originalLocation:
+		return d.Act(ctx, "reset the location", func(ctx context.Context) error {
+			return d.Call(ctx, http.MethodDelete, simulatedLocation, nil, nil)
+		})
+	case originalStyle:
+		return d.changeStyle(ctx, o.Value)
+	case originalContentSize:
+		_, err := d.simulator.runOn(ctx, "ui", "content_size", o.Value)
+		return err
+	}
+	return nil // of a later version
+}
+
+// SetOrientation implements mobile.OrientationSetter.
+func (d *driver) SetOrientation(ctx context.Context, o mobile.Orientation) error {
+	before, err := d.ReadOrientation(ctx)
+	if err == nil {
+		err = d.originals.Keep(originalOrientation, string(before))
+	}
+	if err != nil {
+		return err
+	}
+	return d.turn(ctx, o)
+}
+
+// turn turns the device. WebDriverAgent looks at the screen once, without waiting for the end of the motion, and may so
+// say that it has not turned.
+func (d *driver) turn(ctx context.Context, o mobile.Orientation) error {
+	err := d.Turn(ctx, o)
+	if known := fault.As(err); appium.Answered(err) && known != nil && strings.Contains(known.Message, "Unable To Rotate") {
+		return nil
+	}
+	return err
+}
+
+// OpenNotifications implements mobile.NotificationsOpener.
+func (d *driver) OpenNotifications(ctx context.Context) error {
+	return d.Touch(ctx, d.gestures.Notifications(d.info))
+}
+
+// simulatedLocation is the path of the location that is set.
+const simulatedLocation = "/wda/simulatedLocation"
+
+// SetLocation implements mobile.LocationSetter.
+func (d *driver) SetLocation(ctx context.Context, l mobile.Location) (note string, err error) {
+	if err := d.originals.Keep(originalLocation, ""); err != nil {
+		return "", err
+	}
+	wanted := map[string]any{"latitude": l.Latitude, "longitude": l.Longitude}
+	if err := d.post(ctx, "set the location", simulatedLocation, wanted); err != nil {
+		return "", err
+	}
+	var now mobile.Location
+	err = d.Session.Read(ctx, "read the location", func(ctx context.Context) error { return d.Get(ctx, simulatedLocation, &now) })
+	return l.NoteOf(now), err
+}
+
+// SetAppearance implements mobile.AppearanceSetter.
+func (d *driver) SetAppearance(ctx context.Context, a mobile.Appearance) (now mobile.Appearance, err error) {
+	switch {
+	case a.Locale != "":
+		return now, appium.NoLocale()
+	case a.FontSize != "" && d.simulator == nil:
+		return now, appium.NoFontSize()
+	}
+	if a.Style != "" {
+		now.Style, err = d.setStyle(ctx, strings.ToLower(string(a.Style)))
+	}
+	if err == nil && a.FontSize != "" {
+		now.FontSize, err = d.setContentSize(ctx, appium.ContentSize(a.FontSize))
+	}
+	return now, err
+}
+
+func (d *driver) setStyle(ctx context.Context, style string) (mobile.Style, error) {
+	before, err := d.readStyle(ctx)
+	if err == nil && appium.StyleOf(before) != "" {
+		err = d.originals.Keep(originalStyle, before)
+	}
+	if err == nil {
+		err = d.changeStyle(ctx, style)
+	}
+	if err != nil {
+		return "", err
+	}
+	now, err := d.readStyle(ctx)
+	return appium.StyleOf(now), err
+}
+
+// readStyle returns light or dark, or another word of a device that does not say which.
+func (d *driver) readStyle(ctx context.Context) (string, error) {
+	if d.simulator != nil {
+		out, err := d.simulator.runOn(ctx, "ui", "appearance")
+		return strings.TrimSpace(out), err
+	}
+	var about struct{ UserInterfaceStyle string }
+	err := d.Session.Read(ctx, "read the appearance", func(ctx context.Context) error { return d.Get(ctx, "/wda/device/info", &about) })
+	return about.UserInterfaceStyle, err
+}
+
+// changeStyle uses a path of WebDriverAgent that works without a session only.
+func (d *driver) changeStyle(ctx context.Context, style string) error {
+	if d.simulator != nil {
+		_, err := d.simulator.runOn(ctx, "ui", "appearance", style)
+		return err
+	}
+	return d.Act(ctx, "change the appearance", func(ctx context.Context) error {
+		return d.client.Call(ctx, http.MethodPost, "/wda/device/appearance", map[string]any{"name": style}, nil)
+	})
+}
+
+func (d *driver) setContentSize(ctx context.Context, size string) (mobile.FontSize, error) {
+	before, err := d.simulator.runOn(ctx, "ui", "content_size")
+	if err == nil {
+		err = d.originals.Keep(originalContentSize, strings.TrimSpace(before))
+	}
+	if err == nil {
+		_, err = d.simulator.runOn(ctx, "ui", "content_size", size)
+	}
+	if err != nil {
+		return "", err
+	}
+	now, err := d.simulator.runOn(ctx, "ui", "content_size")
+	return appium.FontSizeOf(now), err
+}
+
+var (
+	_ mobile.OrientationSetter   = (*driver)(nil)
+	_ mobile.NotificationsOpener = (*driver)(nil)
+	_ mobile.LocationSetter      = (*driver)(nil)
+	_ mobile.AppearanceSetter    = (*driver)(nil)
+)

@@ -74,7 +74,7 @@ func (b *backend) Collect(ctx context.Context, o device.CollectOptions) (device.
 	if err != nil {
 		return device.Collection{}, err
 	}
-	phone, err := b.choose(ctx)
+	chosen, err := b.choose(ctx)
 	if err != nil {
 		return device.Collection{}, err
 	}
@@ -87,13 +87,11 @@ func (b *backend) Collect(ctx context.Context, o device.CollectOptions) (device.
 		return []byte(lines), err
 	})
 	c.Ask(ctx, "features.txt", "host-serial:…:features", func(ctx context.Context) ([]byte, error) {
-		features, err := phone.Features(ctx)
+		features, err := chosen.Features(ctx)
 		return []byte(strings.Join(features, ",") + "\n"), err
 	})
-	collectShell(ctx, c, phone)
-	c.AskScreen(ctx, "dump.xml", "uiautomator dump /dev/tty", func(ctx context.Context) ([]byte, error) {
-		return phone.Exec(ctx, "uiautomator dump /dev/tty")
-	})
+	collectShell(ctx, c, chosen)
+	c.AskScreen(ctx, "dump.xml", "uiautomator dump", (&driver{phone: &phone{Device: chosen, limits: b.limits}}).dump)
 	b.collectServer(ctx, c, o)
 	return c.Done(), nil
 }
@@ -141,10 +139,10 @@ func (b *backend) collectServer(ctx context.Context, c *mobile.Collecting, o dev
 	c.Is(opened.Info().Product)
 	c.AskPicture(ctx, opened)
 	d, ok := opened.(*driver)
-	switch {
-	case !ok:
+	if !ok {
 		return
-	case d.server == nil:
+	}
+	if d.server == nil {
 		c.Failed("source.xml", "GET /source", d.withoutServer("reading the source"))
 		return
 	}

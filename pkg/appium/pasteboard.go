@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 )
@@ -23,7 +24,8 @@ type Pasteboard struct {
 
 // RunnerOf returns the app in which a WebDriverAgent runs that Xcode has built as a product, empty for the usual one.
 func RunnerOf(product string) string {
-	return cmp.Or(product, "com.facebook.WebDriverAgentRunner") + ".xctrunner"
+	const suffix = ".xctrunner"
+	return strings.TrimSuffix(cmp.Or(product, "com.facebook.WebDriverAgentRunner"), suffix) + suffix
 }
 
 // Read returns the text, empty for none.
@@ -89,7 +91,8 @@ func (p Pasteboard) unusable(cause error) error {
 	if cause != nil {
 		reason += fmt.Sprintf(": %v", cause)
 	}
-	e := mobile.Unsupported(reason, "enter the text with inputText")
+	e := mobile.Unsupported(reason, "if WebDriverAgent was signed with another bundle id, give it: device: {ios: {wdaBundleId: …}}, or the "+
+		"capability updatedWDABundleId; else use inputText")
 	e.Cause = cause
 	return e
 }

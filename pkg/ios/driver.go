@@ -1,12 +1,14 @@
 package ios
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -25,7 +27,9 @@ type driver struct {
 	phone     bool       // it is a phone, and not a simulator somewhere
 	runner    string     // the app in which WebDriverAgent runs
 	simulator *simulator // nil for a phone, and without simctl
-	app       string     // to install on the simulator; empty for none, and when that was done
+	app       string     // to install; empty for none, and when that was done
+	options   options
+	onPhone   *atomic.Bool // the run has installed the app on the phone
 	source    appium.IOSSource
 	gestures  appium.Gestures
 	limits    limits
@@ -57,8 +61,8 @@ func (b *backend) connect(ctx context.Context, s device.Session, release func())
 			Hint: "restart WebDriverAgent if it has crashed, or end the other program that has started a session: it has one at a time",
 		},
 		info:   mobile.Info{ID: b.options.udid, Product: product(status), Tablet: strings.EqualFold(status.Device, ipad)},
-		runner: appium.RunnerOf(status.Build.Product), client: b.wda.client,
-		app: b.options.app, limits: b.limits, log: s.Log, release: release,
+		runner: appium.RunnerOf(cmp.Or(b.options.wdaApp, status.Build.Product)), client: b.wda.client,
+		app: b.options.app, options: b.options, onPhone: &b.onPhone, limits: b.limits, log: s.Log, release: release,
 	}
 	d.source = appium.IOSSource{Source: d.sourceJSON, Settings: d.ChangeSettings, Log: s.Log}
 	if err := d.prepare(ctx, b.options); err != nil {
@@ -193,22 +197,26 @@ func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 	}))
 }
 
-// install installs the user's app on the simulator, once, unless the app that is started is that one.
+// install installs the user's app: on a simulator once for a session, unless the app that is started is that one, and on
+// a phone once for the run, because which one it has is not known.
 func (d *driver) install(ctx context.Context, started string) error {
-	if d.app == "" {
-		return nil
-	}
-	if d.simulator == nil {
-		d.log("warn", "the app is not installed: that is possible only on a simulator of this machine", "install it with Xcode or `ios install`")
-		d.app = ""
-		return nil
-	}
-	if !d.simulator.has(ctx, started, d.app) {
-		if _, err := d.simulator.runOn(ctx, "install", d.app); err != nil {
-			return err
-		}
-	}
+	file := d.app
 	d.app = ""
+	switch {
+	case file == "" || d.onPhone.Load():
+		return nil
+	case d.simulator != nil && d.simulator.has(ctx, started, file):
+		return nil
+	case d.simulator != nil:
+		_, err := d.simulator.runOn(ctx, "install", file)
+		return err
+	case d.phone && d.options.udid != "" && hasXcode(d.options):
+		_, err := xcrun(ctx, d.options, d.limits, "", "devicectl", "device", "install", "app", "--device", d.options.udid, file)
+		d.onPhone.Store(err == nil)
+		return err
+	}
+	d.log("warn", "the app is not installed: that is possible on a simulator of this machine, and on a phone that is connected to this Mac and "+
+		"whose udid is given", "install it with Xcode or `ios install`")
 	return nil
 }
 

@@ -3,6 +3,7 @@ package ios
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 
 	"github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -25,6 +26,7 @@ type backend struct {
 	limits  limits
 	slot    chan struct{} // holds a value while a session uses the device
 	wda     wdaServer
+	onPhone atomic.Bool // the user's app was installed on a phone
 }
 
 func newBackend(host device.Host) (device.Backend, error) {

@@ -22,7 +22,7 @@ func (b *backend) List(ctx context.Context) ([]device.Found, error) {
 		name := product(status) + ", WebDriverAgent at " + b.wda.client.URL()
 		found = append(found, device.Found{ID: b.options.udid, Name: name, Type: "phone", State: device.Ready})
 	}
-	if !hasSimctl(b.options) {
+	if !hasXcode(b.options) {
 		return found, b.wda.failure(ctx, err)
 	}
 	simulators, listErr := (&simulator{options: b.options, limits: b.limits}).list(ctx, "available")

@@ -20,6 +20,7 @@ type options struct {
 	wdaURL     string
 	start      []string // the command that starts WebDriverAgent; nil for none
 	startLimit time.Duration
+	wdaApp     string // the bundle id with which WebDriverAgent was signed; empty for what it says itself
 	udid       string // of the simulator; empty for the only one that is booted
 	app        string // folder or file of the app; empty for none
 	// clearKeychain says that removing what an app has stored removes what all apps of the simulator have in the keychain.
@@ -35,6 +36,7 @@ type options struct {
 // limits bound what a device may take. Tests use shorter ones.
 type limits struct {
 	call  time.Duration // for a response of WebDriverAgent, and for simctl
+	app   time.Duration // for an app to be installed
 	start time.Duration // for WebDriverAgent to respond after its start
 	probe time.Duration // for the response to one request for the status
 	poll  time.Duration // between two of them
@@ -43,7 +45,7 @@ type limits struct {
 
 func defaultLimits() limits {
 	return limits{
-		call: time.Minute, start: defaultStart, probe: 5 * time.Second, poll: 250 * time.Millisecond, close: 10 * time.Second,
+		call: time.Minute, app: 3 * time.Minute, start: defaultStart, probe: 5 * time.Second, poll: 250 * time.Millisecond, close: 10 * time.Second,
 	}
 }
 
@@ -57,6 +59,7 @@ func deviceOptions() []device.Option {
 		{Key: "wdaUrl", Flag: "wda-url", Env: "TRAILBLAZE_WDA_URL", Usage: "`URL` of WebDriverAgent", Default: defaultURL},
 		{Key: "wdaStart", Usage: "command that starts WebDriverAgent if it does not respond, as a list or as text for sh"},
 		{Key: "wdaStartTimeout", Usage: "how long WebDriverAgent may take to respond after its start", Default: "5m"},
+		{Key: "wdaBundleId", Usage: "bundle `ID` with which WebDriverAgent was signed, for the clipboard of a phone"},
 		{Key: "udid", Usage: "id of the simulator, when several are booted"},
 		{Key: "clearKeychain", Usage: "removing what an app has stored empties the keychain of the simulator too", Switch: true},
 	}
@@ -67,6 +70,7 @@ func newOptions(host device.Host) (options, error) {
 	v := host.Values
 	o := options{
 		wdaURL: cmp.Or(v["wdaUrl"], defaultURL), startLimit: defaultStart, udid: v["udid"], app: v["app"], values: v,
+		wdaApp:        v["wdaBundleId"],
 		clearKeychain: v["clearKeychain"] == "true",
 		env:           host.Env, dir: host.Dir, stateDir: host.StateDir, programs: host.Programs,
 	}

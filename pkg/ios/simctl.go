@@ -25,7 +25,7 @@ const maxOutput = 16 << 20
 // findSimulator returns the simulator of the user's udid, or the only one that is booted. It is nil if this machine
 // does not have simctl.
 func findSimulator(ctx context.Context, o options, l limits) (*simulator, error) {
-	if !hasSimctl(o) {
+	if !hasXcode(o) {
 		return nil, nil
 	}
 	s := &simulator{options: o, limits: l, udid: o.udid}
@@ -52,24 +52,33 @@ func findSimulator(ctx context.Context, o options, l limits) (*simulator, error)
 		"%d simulators are booted: %s", len(simulators), strings.Join(names, ", "))
 }
 
-// hasSimctl reports whether this is a Mac with Xcode.
-func hasSimctl(o options) bool {
+// hasXcode reports whether this is a Mac with Xcode.
+func hasXcode(o options) bool {
 	_, err := o.programs.LookPath("xcrun", o.env)
 	return err == nil && o.programs.CanPipe()
 }
 
 // run runs `xcrun simctl` and returns its stdout.
 func (s *simulator) run(ctx context.Context, input string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
+	return xcrun(ctx, s.options, s.limits, input, append([]string{"simctl"}, args...)...)
+}
+
+// xcrun runs a tool of Xcode and returns its stdout. It may take as long as the installation of an app if it is one.
+func xcrun(ctx context.Context, o options, l limits, input string, args ...string) (string, error) {
+	limit := l.call
+	if slices.Contains(args, "install") {
+		limit = l.app
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	name := "simctl " + args[0]
+	name := strings.Join(args[:2], " ")
 	// A byte 0 after the output says that the exit status was 0.
 	const script = `"$@" <&3 >&4 3<&- 4>&- && printf '\0' >&4`
-	program, err := shellProgram(s.options, name, script, append([]string{"xcrun", "simctl"}, args...))
+	program, err := shellProgram(o, name, script, append([]string{"xcrun"}, args...))
 	if err != nil {
 		return "", err
 	}
-	process, err := s.options.programs.Start(ctx, program)
+	process, err := o.programs.Start(ctx, program)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +97,7 @@ func (s *simulator) run(ctx context.Context, input string, args ...string) (stri
 		done <- result{output, errors.Join(writeErr, closeErr, err)}
 	}()
 	stop := func() error {
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.close)
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.close)
 		defer cancel()
 		return process.Stop(stopping)
 	}

@@ -216,7 +216,11 @@ func (d *phone) enterInto(ctx context.Context, f field, text string) (note strin
 // replace makes a field hold text. What it does not take as a whole is typed, or erased, as its keyboard does.
 func (d *phone) replace(ctx context.Context, f field, text string) (note string, err error) {
 	e := d.newEntry(f, text)
-	setErr := d.driver.SetText(ctx, text)
+	set := d.driver.SetText
+	if d.options.Platform == IOS && e.shown == "" { // where it is typed, after the field was cleared
+		set = d.driver.Type
+	}
+	setErr := set(ctx, text)
 	_, unconfirmed := errors.AsType[*act.UnconfirmedError](setErr)
 	if unconfirmed || ctx.Err() != nil || fault.KindOf(setErr) == fault.InvalidArguments {
 		return "", setErr

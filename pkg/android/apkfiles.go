@@ -50,15 +50,15 @@ func readAPK(name string) (*apk, error) {
 		if err != nil {
 			return nil, fault.Wrap(fault.Misuse, err, hint, "app: "+file.name+" is not an APK")
 		}
-		if m.Split == "" {
-			a.manifest = m
-			bases = append(bases, filepath.Base(file.name))
-		}
 		if m.Package != cmp.Or(a.Package, m.Package) {
 			return nil, fault.New(fault.Misuse, hint, "app: %s has APKs of %s and of %s",
 				name, a.Package, m.Package)
 		}
 		a.Package = m.Package
+		if m.Split == "" {
+			a.manifest = m
+			bases = append(bases, filepath.Base(file.name))
+		}
 	}
 	if len(bases) != 1 {
 		return nil, fault.New(fault.Misuse, "bundletool build-apks makes one for a phone with --connected-device, and one for "+

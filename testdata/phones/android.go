@@ -58,7 +58,8 @@ type AndroidOptions struct {
 	// cannot be started (the same file, verifyServicesAvailability).
 	ListLate int
 	// Doze keeps the UiAutomator2 server of a phone that was asleep from responding until it is on the whitelist of
-	// Doze. No source says whether that ends when the screen is on (lib/uiautomator2-server/session.ts, initServer).
+	// Doze, or the phone is touched. AOSP ends Doze when the screen is on; Appium does not rely on it
+	// (lib/uiautomator2-server/session.ts, initServer), and makers have restrictions of their own.
 	Doze bool
 	// User is the user who uses the phone, such as 10 for a second one. Commands without --user act on the copy of an
 	// app that user 0 has (AOSP, PackageManagerShellCommand: runClear, runGrantRevokePermission).
@@ -117,7 +118,6 @@ type Android struct {
 	failStarts      int
 	listLate        int
 	whitelist       []string // of Doze
-	dozes           bool     // the server does not respond unless it is on the whitelist
 	appOfOthers     bool
 	folded          bool
 	installations   map[int][]manifest // that have begun with `pm install-create`
@@ -151,7 +151,7 @@ func StartAndroid(ctx context.Context, o AndroidOptions) (*Android, error) {
 		p.packages[serverApp] = manifest{app: serverApp, version: o.Server, code: serverCode(o.Server)}
 		p.packages[serverTestApp] = manifest{app: serverTestApp}
 	}
-	p.failStarts, p.listLate, p.appOfOthers, p.dozes = o.FailStarts, o.ListLate, o.AppOfOthers, o.Doze
+	p.failStarts, p.listLate, p.appOfOthers = o.FailStarts, o.ListLate, o.AppOfOthers
 	p.installations = map[int][]manifest{}
 	p.App.SetLocked(o.Lock != "")
 	p.App.SetAsleep(o.Lock != "")
@@ -227,9 +227,10 @@ func (p *Android) Dial(ctx context.Context, service string) (net.Conn, error) {
 
 // inDoze reports whether Doze keeps the UiAutomator2 server from responding.
 func (p *Android) inDoze() bool {
+	touched := len(p.App.Touches()) > 0
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.dozes && !slices.Contains(p.whitelist, serverApp)
+	return p.options.Doze && !touched && !slices.Contains(p.whitelist, serverApp)
 }
 
 // Commands returns the command lines that the shell received.

@@ -151,6 +151,8 @@ func newSimctl(t *testing.T, booted ...string) simctl {
 	s.write(t, "listapps", "{\n    \"com.apple.Preferences\" =     {\n        ApplicationType = System;\n    };\n"+
 		"    \"com.example.shop\" =     {\n        ApplicationType = User;\n        GroupContainers =         {\n            \"group.x\" = 1;\n        };\n    };\n}\n")
 	s.write(t, "pbpaste", "from the clipboard")
+	s.write(t, "ui-appearance", "light\n")
+	s.write(t, "ui-content_size", "medium\n")
 	script := `#!/bin/sh
 shift
 echo "$@" >>"$FOLDER/calls"
@@ -158,6 +160,7 @@ case "$1" in
 pbcopy) cat >"$FOLDER/clipboard" ;;
 privacy) [ "$4" != motion ] || { echo "Operation not permitted" >&2; exit 1; } ;;
 get_app_container) [ -d "$BUNDLE" ] || { echo "No such file or directory" >&2; exit 2; }; echo "$BUNDLE" ;;
+ui) [ -z "$4" ] || echo "$4" >"$FOLDER/ui-$3"; cat "$FOLDER/ui-$3" ;;
 uninstall) rm -r "$BUNDLE" ;;
 install) rm -rf "$BUNDLE"; mkdir -p "${BUNDLE%/*}"; cp -R "$3" "$BUNDLE" ;;
 esac

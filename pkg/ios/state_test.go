@@ -111,3 +111,19 @@ func TestLocationAndAppearance(t *testing.T) {
 		t.Errorf("after the session, the phone is at %q and %s", at, style)
 	}
 }
+
+func TestAppearanceOfASimulator(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	asSimulator(p)
+	s := newSimctl(t, testUDID)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}, s.path()))
+	u.call("mobile_setAppearance", map[string]any{"style": "DARK", "fontSize": "LARGE"})
+	if got := s.read(t, "ui-appearance") + s.read(t, "ui-content_size"); got != "dark\nextra-large\n" {
+		t.Errorf("the simulator has %q", got)
+	}
+	u.close()
+	if got := s.read(t, "ui-appearance") + s.read(t, "ui-content_size"); got != "light\nmedium\n" {
+		t.Errorf("after the session, the simulator has %q", got)
+	}
+}

@@ -277,7 +277,10 @@ func TestWindows(t *testing.T) {
 			&screen.Rect{Top: 1400, Right: 1080, Bottom: 2280},
 		},
 		"a keyboard without an area": {[]string{input("[0,0][0,0]", "[0,2280][1080,2280]"), app}, "Pay", nil},
-		"only the notifications":     {[]string{statusBar}, "12:00", nil},
+		"open notifications":         {[]string{shade("[0,0][1080,2280]", "true"), app}, "Order shipped Pay", nil},
+		"closed notifications, which Android 10 has in the status bar": {[]string{shade("[0,0][1080,80]", "true"), app}, "Pay", nil},
+		"notifications that are not drawn":                             {[]string{shade("[0,0][1080,2280]", "false"), app}, "Pay", nil},
+		"only the notifications":                                       {[]string{statusBar}, "12:00", nil},
 		"notifications and keyboard": {
 			[]string{shown, statusBar}, "12:00", &screen.Rect{Top: 1500, Right: 1080, Bottom: 2280},
 		},
@@ -371,4 +374,12 @@ func TestSizeOfTheScreen(t *testing.T) {
 			t.Errorf("%s: %dx%d, want %dx%d", name, got.Tree.Width, got.Tree.Height, c.width, c.height)
 		}
 	}
+}
+
+// shade returns the window of the notifications with the ids of AOSP (SystemUI, status_bar_expanded.xml).
+func shade(bounds, displayed string) string {
+	return `<android.widget.FrameLayout class="android.widget.FrameLayout" package="com.android.systemui" bounds="` + bounds + `">` +
+		`<android.view.ViewGroup class="android.view.ViewGroup" package="com.android.systemui" resource-id="com.android.systemui:id/notification_stack_scroller" ` +
+		`displayed="` + displayed + `" bounds="` + bounds + `"><android.widget.TextView class="android.widget.TextView" package="com.android.systemui" ` +
+		`text="Order shipped" displayed="` + displayed + `" bounds="[0,0][1080,80]"/></android.view.ViewGroup></android.widget.FrameLayout>`
 }

@@ -1,0 +1,99 @@
+package appium_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/appium"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/mobile"
+)
+
+// changeState uses the capabilities that both platforms have.
+func changeState(ctx context.Context, d mobile.Driver, a mobile.Appearance) error {
+	turner, ok := d.(mobile.OrientationSetter)
+	placer, also := d.(mobile.LocationSetter)
+	styler, finally := d.(mobile.AppearanceSetter)
+	if !ok || !also || !finally {
+		return errors.New("a capability is missing")
+	}
+	_, placeErr := placer.SetLocation(ctx, mobile.Location{Latitude: 52.5, Longitude: 13.25})
+	now, styleErr := styler.SetAppearance(ctx, a)
+	return errors.Join(turner.SetOrientation(ctx, mobile.Landscape), placeErr, equal(now, mobile.Appearance{Style: mobile.Dark, FontSize: mobile.LargeFont}, styleErr))
+}
+
+func TestStateIsPutBack(t *testing.T) {
+	t.Parallel()
+	both := map[string]reply{"GET /orientation": value(`"PORTRAIT"`), "POST /orientation": {}}
+	for platform, c := range map[mobile.Platform]struct {
+		replies map[string]reply
+		want    []string
+	}{
+		mobile.Android: {
+			map[string]reply{
+				"mobile: setGeolocation": {}, "mobile: getGeolocation": value(`{"latitude": 52.5, "longitude": 13.25}`), "mobile: resetGeolocation": {},
+				"mobile: getUiMode": value(`"yes"`), "mobile: setUiMode": {}, "mobile: shell": value(`{"stdout": "1.15\n", "stderr": ""}`),
+			},
+			[]string{
+				`mobile: shell {"args":["'put'","'system'","'font_scale'","'1.15'"],"command":"'settings'","includeStderr":true}`,
+				`mobile: setUiMode {"mode":"night","value":"yes"}`, "mobile: resetGeolocation",
+			},
+		},
+		mobile.IOS: {
+			map[string]reply{
+				"mobile: setSimulatedLocation": {}, "mobile: getSimulatedLocation": value(`{"latitude": 52.5, "longitude": 13.25}`), "mobile: resetSimulatedLocation": {},
+				"mobile: getAppearance": value(`{"style": "dark"}`), "mobile: setAppearance": {},
+				"mobile: contentSize": value(`"extra-large"`), "mobile: setContentSize": {},
+			},
+			[]string{
+				`mobile: setContentSize {"size":"extra-large"}`, `mobile: setAppearance {"style":"dark"}`, "mobile: resetSimulatedLocation",
+			},
+		},
+	} {
+		t.Run(string(platform), func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, c.replies)
+			for call, answer := range both {
+				s.set(call, answer)
+			}
+			d, err := appium.Open(t.Context(), s.options(platform))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := changeState(t.Context(), d, mobile.Appearance{Style: mobile.Dark, FontSize: mobile.LargeFont}); err != nil {
+				t.Error(err)
+			}
+			s.take()
+			if err := d.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			want := slices.Concat([]string{`POST /orientation {"orientation":"PORTRAIT"}`}, c.want, []string{"DELETE "})
+			if diff := cmp.Diff(want, s.take()); diff != "" {
+				t.Errorf("closing (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStateThatAServerRefuses(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, map[string]reply{
+		"GET /orientation": value(`"PORTRAIT"`), "POST /orientation": {}, "mobile: setGeolocation": {}, "mobile: resetGeolocation": {},
+		"mobile: getUiMode": failure(http.StatusForbidden, "unknown error", "not allowed here"),
+	})
+	d := s.open(mobile.Android)
+	err := changeState(t.Context(), d, mobile.Appearance{Style: mobile.Dark})
+	var said *fault.Error
+	if !errors.As(err, &said) || said.Kind != fault.ToolFailed {
+		t.Errorf("got %v", err)
+	}
+	note, err := d.(mobile.LocationSetter).SetLocation(t.Context(), mobile.Location{}) //nolint:forcetypeassert // changeState has checked it
+	if err != nil || note == "" {
+		t.Errorf("a location that cannot be read back: %q %v", note, err)
+	}
+}

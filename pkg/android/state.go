@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/adb"
 	"github.com/trailblaze/trailblaze/pkg/appium"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 )
@@ -224,9 +227,46 @@ func (d *driver) setLocales(ctx context.Context, app, locales string) (string, e
 	return appium.AppLocales(now), err
 }
 
+// LockScreen implements mobile.ScreenLocker.
+func (d *driver) LockScreen(ctx context.Context) error {
+	d.locked = true
+	if err := d.input(ctx, "keyevent", "KEYCODE_SLEEP"); err != nil {
+		return err
+	}
+	for end := time.Now().Add(d.limits.unlock); ; {
+		state, err := readLock(ctx, d.Device)
+		if err != nil || !state.ready() {
+			return d.wrap(err)
+		}
+		if time.Now().After(end) {
+			return fault.New(fault.ToolFailed, "", "%s stays awake", d.Serial())
+		}
+		if err := act.Pause(ctx, d.limits.poll); err != nil {
+			return err
+		}
+	}
+}
+
+// UnlockScreen implements mobile.ScreenLocker.
+func (d *driver) UnlockScreen(ctx context.Context) error {
+	d.locked = false
+	return d.wrap(d.wake(ctx))
+}
+
+// unlockEarlier unlocks a phone that the session has locked.
+func (d *driver) unlockEarlier(ctx context.Context) {
+	if !d.locked {
+		return
+	}
+	if err := d.UnlockScreen(ctx); err != nil {
+		d.log("warn", "the phone stays locked: "+err.Error(), "unlock it")
+	}
+}
+
 var (
 	_ mobile.OrientationSetter   = (*driver)(nil)
 	_ mobile.NotificationsOpener = (*driver)(nil)
+	_ mobile.ScreenLocker        = (*driver)(nil)
 	_ mobile.LocationSetter      = (*driver)(nil)
 	_ mobile.AppearanceSetter    = (*driver)(nil)
 )

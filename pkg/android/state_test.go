@@ -248,3 +248,21 @@ func TestConsoleOfAnEmulator(t *testing.T) {
 	wantFault(t, c.run(within(t), "fly"), fault.ToolFailed, "refused")
 	<-done
 }
+
+func TestLock(t *testing.T) {
+	t.Parallel()
+	use(t, phones.AndroidOptions{}, func(t *testing.T, p *phones.Android, s device.Device, _ bool) {
+		says(t, s, "mobile_lock", nil, "locked the device")
+		if !p.App.Asleep() || !p.App.Locked() {
+			t.Error("the phone is awake")
+		}
+		says(t, s, "mobile_unlock", nil, "unlocked the device")
+		says(t, s, "tap", map[string]any{"id": "settings"}, `tapped button "Settings"`)
+		says(t, s, "mobile_lock", nil, "locked the device")
+		t.Cleanup(func() {
+			if p.App.Asleep() || p.App.Locked() {
+				t.Error("after the session, the phone is locked")
+			}
+		})
+	})
+}

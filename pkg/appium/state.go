@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
@@ -16,6 +17,7 @@ import (
 const (
 	originalOrientation = "orientation"
 	originalLocation    = "location"
+	originalLock        = "lock"
 )
 
 // ReadOrientation returns how the screen is turned.
@@ -48,6 +50,8 @@ func (d *driver) putBack(ctx context.Context, o mobile.Original) error {
 	switch o.Name {
 	case originalLocation:
 		return d.command(ctx, d.names().resetLocation, nil, nil)
+	case originalLock:
+		return d.UnlockScreen(ctx)
 	case originalOrientation:
 		return d.Turn(ctx, mobile.Orientation(o.Value))
 	default:
@@ -81,6 +85,27 @@ func (d *driver) SetLocation(ctx context.Context, l mobile.Location) (note strin
 	return l.NoteOf(now), nil
 }
 
+// LockScreen implements mobile.ScreenLocker. The server waits until the screen is locked.
+func (d *driver) LockScreen(ctx context.Context) error {
+	if err := d.originals.Keep(originalLock, ""); err != nil {
+		return err
+	}
+	return d.command(ctx, "mobile: lock", nil, nil)
+}
+
+// UnlockScreen implements mobile.ScreenLocker. The server waits until the screen is unlocked.
+func (d *driver) UnlockScreen(ctx context.Context) error {
+	return WithLockHint(d.command(ctx, "mobile: unlock", nil, nil))
+}
+
+// WithLockHint returns the error of a device that was not unlocked, with a hint.
+func WithLockHint(err error) error {
+	if e := fault.As(err); e != nil && e.Hint == "" {
+		e.Hint = "turn the passcode of the device off: nobody can enter it here"
+	}
+	return err
+}
+
 // OpenNotifications implements mobile.NotificationsOpener.
 func (d *androidDriver) OpenNotifications(ctx context.Context) error {
 	return d.command(ctx, "mobile: openNotifications", nil, nil)
@@ -101,6 +126,7 @@ func (g *Gestures) Notifications(info mobile.Info) mobile.Finger {
 
 var (
 	_ mobile.OrientationSetter   = (*driver)(nil)
+	_ mobile.ScreenLocker        = (*driver)(nil)
 	_ mobile.LocationSetter      = (*driver)(nil)
 	_ mobile.NotificationsOpener = (*androidDriver)(nil)
 	_ mobile.NotificationsOpener = (*iosDriver)(nil)

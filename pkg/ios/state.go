@@ -19,6 +19,7 @@ const (
 	originalLocation    = "location"
 	originalStyle       = "style"
 	originalContentSize = "content size"
+	originalLock        = "lock"
 )
 
 // putBackEarlier puts back what an earlier session has left.
@@ -48,6 +49,8 @@ func (d *driver) putBack(ctx context.Context, o mobile.Original) error {
 		return d.Act(ctx, "reset the location", func(ctx context.Context) error {
 			return d.Call(ctx, http.MethodDelete, simulatedLocation, nil, nil)
 		})
+	case originalLock:
+		return d.UnlockScreen(ctx)
 	case originalStyle:
 		return d.changeStyle(ctx, o.Value)
 	case originalContentSize:
@@ -170,9 +173,23 @@ func (d *driver) setContentSize(ctx context.Context, size string) (mobile.FontSi
 	return appium.FontSizeOf(now), err
 }
 
+// LockScreen implements mobile.ScreenLocker. WebDriverAgent waits until the screen is locked.
+func (d *driver) LockScreen(ctx context.Context) error {
+	if err := d.originals.Keep(originalLock, ""); err != nil {
+		return err
+	}
+	return d.post(ctx, "lock the device", "/wda/lock", nil)
+}
+
+// UnlockScreen implements mobile.ScreenLocker. WebDriverAgent waits until the screen is unlocked.
+func (d *driver) UnlockScreen(ctx context.Context) error {
+	return appium.WithLockHint(d.post(ctx, "unlock the device", "/wda/unlock", nil))
+}
+
 var (
 	_ mobile.OrientationSetter   = (*driver)(nil)
 	_ mobile.NotificationsOpener = (*driver)(nil)
+	_ mobile.ScreenLocker        = (*driver)(nil)
 	_ mobile.LocationSetter      = (*driver)(nil)
 	_ mobile.AppearanceSetter    = (*driver)(nil)
 )

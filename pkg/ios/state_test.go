@@ -127,3 +127,21 @@ func TestAppearanceOfASimulator(t *testing.T) {
 		t.Errorf("after the session, the simulator has %q", got)
 	}
 }
+
+func TestLock(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	p.App.Show(app.Orders)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	u.call("mobile_lock", nil)
+	if !p.App.Locked() {
+		t.Error("the phone is not locked")
+	}
+	u.call("mobile_unlock", nil)
+	u.call("tap", map[string]any{"id": "settings"})
+	u.call("mobile_lock", nil)
+	u.close()
+	if p.App.Locked() {
+		t.Error("after the session, the phone is locked")
+	}
+}

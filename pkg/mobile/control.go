@@ -17,6 +17,8 @@ func controlCommands() []command {
 	return []command{
 		newCommand("mobile_setOrientation", "Turns the device, and waits until the screen has turned. It is turned back at the end of the session.",
 			device.Enum("orientation", "How", string(Portrait), string(Landscape)), setOrientation, "orientation"),
+		newCommand("mobile_lock", "Locks the device, and turns its screen off.", "", lockDevice),
+		newCommand("mobile_unlock", "Turns the screen on, and unlocks a device without a passcode.", "", unlockDevice),
 		newCommand("mobile_openNotifications", "Opens the list of notifications.", "", openNotifications),
 		newCommand("mobile_background", "Goes to the home screen, and after some time back to the app that was in front.",
 			fmt.Sprintf(`"seconds": {"type": "number", "minimum": 0, "maximum": %d, "default": %d}`, maxBackground, defaultBackground),
@@ -61,6 +63,18 @@ func (d *phone) awaitOrientation(ctx context.Context, wanted Orientation) error 
 			return err
 		}
 	}
+}
+
+func lockDevice(ctx context.Context, d *phone, _ device.Arguments) (tool.Result, error) {
+	return success("locked the device"), perform(ctx, d, "lock the screen", "lock it by hand", func(ctx context.Context, l ScreenLocker) error {
+		return l.LockScreen(ctx)
+	})
+}
+
+func unlockDevice(ctx context.Context, d *phone, _ device.Arguments) (tool.Result, error) {
+	return success("unlocked the device"), perform(ctx, d, "unlock the screen", "unlock it by hand", func(ctx context.Context, l ScreenLocker) error {
+		return l.UnlockScreen(ctx)
+	})
 }
 
 func openNotifications(ctx context.Context, d *phone, _ device.Arguments) (tool.Result, error) {

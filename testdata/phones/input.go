@@ -89,8 +89,13 @@ func inputFinger(command string, n []int) app.Finger {
 // press presses a key by its number or its name.
 func (p *Android) press(key string) {
 	key = strings.TrimPrefix(key, "KEYCODE_")
-	if key == "224" || key == "WAKEUP" {
+	switch key {
+	case "224", "WAKEUP":
 		p.App.SetAsleep(false)
+		return
+	case "223", "SLEEP":
+		p.App.SetAsleep(true)
+		p.App.SetLocked(true)
 		return
 	}
 	known := map[string]string{

@@ -100,6 +100,8 @@ const (
 	originalStyle    = "style"
 	originalFontSize = "font size"
 	originalLocales  = "locales of "
+
+	originalEnrollment = "enrollment"
 )
 
 // SetAppearance implements mobile.AppearanceSetter.
@@ -227,8 +229,11 @@ func (d *iosDriver) setContentSize(ctx context.Context, s mobile.FontSize) (mobi
 
 // putBackAppearance gives what SetAppearance has changed its value.
 func (d *iosDriver) putBackAppearance(ctx context.Context, o mobile.Original) error {
-	if o.Name == originalStyle {
+	switch o.Name {
+	case originalStyle:
 		return d.command(ctx, "mobile: setAppearance", args{"style": o.Value}, nil)
+	case originalEnrollment:
+		return d.enroll(ctx, false)
 	}
 	return d.command(ctx, "mobile: setContentSize", args{"size": o.Value}, nil)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -96,4 +98,53 @@ func TestStateThatAServerRefuses(t *testing.T) {
 	if err != nil || note == "" {
 		t.Errorf("a location that cannot be read back: %q %v", note, err)
 	}
+}
+
+func TestTransfers(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	picture := filepath.Join(t.TempDir(), "a.png")
+	if err := os.WriteFile(picture, []byte("PNG"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, map[string]reply{
+		"mobile: installApp": {}, "mobile: removeApp": value("true"), "mobile: pushFile": {}, "mobile: fingerprint": {},
+	})
+	runSteps(t, s, s.open(mobile.Android), []step{
+		{"install", func(d mobile.Driver) error { return d.(mobile.Installer).Install(ctx, "/a.apk") }, []string{`mobile: installApp {"appPath":"/a.apk"}`}},
+		{"uninstall", func(d mobile.Driver) error { return d.(mobile.Installer).Uninstall(ctx, appName) }, []string{`mobile: removeApp {"appId":"com.example"}`}},
+		{"media", func(d mobile.Driver) error {
+			_, err := d.(mobile.MediaAdder).AddMedia(ctx, []string{picture})
+			return err
+		}, []string{
+			`mobile: pushFile {"payload":"UE5H","remotePath":"/sdcard/Pictures/a.png"}`,
+		}},
+		{"finger", func(d mobile.Driver) error { return d.(mobile.BiometricSensor).SendBiometric(ctx, true) }, []string{`mobile: fingerprint {"fingerprintId":1}`}},
+	})
+	s.set("mobile: removeApp", value("false"))
+	if err := s.open(mobile.Android).(mobile.Installer).Uninstall(ctx, appName); fault.KindOf(err) != fault.ToolFailed {
+		t.Errorf("an app that is not installed: %v", err)
+	}
+	i := startServer(t, map[string]reply{
+		"mobile: installApp": {}, "mobile: removeApp": value("true"), "mobile: pushFile": {}, "mobile: pushNotification": {}, "mobile: clearKeychains": {},
+		"mobile: isBiometricEnrolled": value("false"), "mobile: enrollBiometric": {}, "mobile: sendBiometricMatch": {},
+	})
+	runSteps(t, i, i.open(mobile.IOS), []step{
+		{"install", func(d mobile.Driver) error { return d.(mobile.Installer).Install(ctx, "/a.app") }, []string{`mobile: installApp {"app":"/a.app"}`}},
+		{"uninstall", func(d mobile.Driver) error { return d.(mobile.Installer).Uninstall(ctx, appName) }, []string{`mobile: removeApp {"bundleId":"com.example"}`}},
+		{"media", func(d mobile.Driver) error {
+			_, err := d.(mobile.MediaAdder).AddMedia(ctx, []string{picture})
+			return err
+		}, []string{
+			`mobile: pushFile {"payload":"UE5H","remotePath":"a.png"}`,
+		}},
+		{"push", func(d mobile.Driver) error {
+			return d.(mobile.NotificationPusher).PushNotification(ctx, appName, []byte(`{"aps":{}}`))
+		}, []string{`mobile: pushNotification {"bundleId":"com.example","payload":{"aps":{}}}`}},
+		{"keychain", func(d mobile.Driver) error { return d.(mobile.KeychainClearer).ClearKeychain(ctx) }, []string{"mobile: clearKeychains"}},
+		{"face", func(d mobile.Driver) error { return d.(mobile.BiometricSensor).SendBiometric(ctx, false) }, []string{
+			"mobile: isBiometricEnrolled", `mobile: enrollBiometric {"isEnabled":true}`,
+			`mobile: sendBiometricMatch {"match":false,"type":"touchId"}`, `mobile: sendBiometricMatch {"match":false,"type":"faceId"}`,
+		}},
+	})
 }

@@ -24,12 +24,12 @@ type driver struct {
 	*appium.Session
 	info      mobile.Info
 	client    *webdriver.Client
-	phone     bool       // it is a phone, and not a simulator somewhere
-	runner    string     // the app in which WebDriverAgent runs
-	simulator *simulator // nil for a phone, and without simctl
-	app       string     // to install; empty for none, and when that was done
 	options   options
-	onPhone   *atomic.Bool // the run has installed the app on the phone
+	phone     bool         // it is a phone, and not a simulator somewhere
+	runner    string       // the app in which WebDriverAgent runs
+	simulator *simulator   // nil for a phone, and without simctl
+	app       string       // to install; empty for none, and when that was done
+	installed *atomic.Bool // the run has installed the app on the phone
 	source    appium.IOSSource
 	gestures  appium.Gestures
 	limits    limits
@@ -62,7 +62,7 @@ func (b *backend) connect(ctx context.Context, s device.Session, release func())
 		},
 		info:   mobile.Info{ID: b.options.udid, Product: product(status), Tablet: strings.EqualFold(status.Device, ipad)},
 		runner: appium.RunnerOf(cmp.Or(b.options.wdaApp, status.Build.Product)), client: b.wda.client,
-		app: b.options.app, options: b.options, onPhone: &b.onPhone, limits: b.limits, log: s.Log, release: release,
+		app: b.options.app, options: b.options, installed: &b.installed, limits: b.limits, log: s.Log, release: release,
 	}
 	d.source = appium.IOSSource{Source: d.sourceJSON, Settings: d.ChangeSettings, Log: s.Log}
 	if err := d.prepare(ctx, b.options); err != nil {
@@ -203,7 +203,7 @@ func (d *driver) install(ctx context.Context, started string) error {
 	file := d.app
 	d.app = ""
 	switch {
-	case file == "" || d.onPhone.Load():
+	case file == "" || d.installed.Load():
 		return nil
 	case d.simulator != nil && d.simulator.has(ctx, started, file):
 		return nil
@@ -211,8 +211,8 @@ func (d *driver) install(ctx context.Context, started string) error {
 		_, err := d.simulator.runOn(ctx, "install", file)
 		return err
 	case d.phone && d.options.udid != "" && hasXcode(d.options):
-		_, err := xcrun(ctx, d.options, d.limits, "", "devicectl", "device", "install", "app", "--device", d.options.udid, file)
-		d.onPhone.Store(err == nil)
+		err := d.devicectl(ctx, "install", file)
+		d.installed.Store(err == nil)
 		return err
 	}
 	d.log("warn", "the app is not installed: that is possible on a simulator of this machine, and on a phone that is connected to this Mac and "+

@@ -22,11 +22,11 @@ func Kind() device.Kind {
 
 // backend has the device of a run. It implements device.Backend.
 type backend struct {
-	options options
-	limits  limits
-	slot    chan struct{} // holds a value while a session uses the device
-	wda     wdaServer
-	onPhone atomic.Bool // the user's app was installed on a phone
+	options   options
+	limits    limits
+	slot      chan struct{} // holds a value while a session uses the device
+	wda       wdaServer
+	installed atomic.Bool // the user's app was installed on a phone
 }
 
 func newBackend(host device.Host) (device.Backend, error) {

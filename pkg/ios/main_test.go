@@ -160,6 +160,8 @@ case "$1" in
 pbcopy) cat >"$FOLDER/clipboard" ;;
 privacy) [ "$4" != motion ] || { echo "Operation not permitted" >&2; exit 1; } ;;
 get_app_container) [ -d "$BUNDLE" ] || { echo "No such file or directory" >&2; exit 2; }; echo "$BUNDLE" ;;
+push) cat >"$FOLDER/push" ;;
+spawn) [ "$4" != -g ] || echo "$5 0" ;;
 ui) [ -z "$4" ] || echo "$4" >"$FOLDER/ui-$3"; cat "$FOLDER/ui-$3" ;;
 uninstall) rm -r "$BUNDLE" ;;
 install) rm -rf "$BUNDLE"; mkdir -p "${BUNDLE%/*}"; cp -R "$3" "$BUNDLE" ;;

@@ -20,6 +20,7 @@ const (
 	originalStyle       = "style"
 	originalContentSize = "content size"
 	originalLock        = "lock"
+	originalEnrollment  = "enrollment" // of a person, by a fingerprint or a face
 )
 
 // putBackEarlier puts back what an earlier session has left.
@@ -39,7 +40,7 @@ func (d *driver) putBackAll(ctx context.Context) {
 
 // putBack gives what a session has changed its value.
 func (d *driver) putBack(ctx context.Context, o mobile.Original) error {
-	if o.Name == originalContentSize && d.simulator == nil {
+	if (o.Name == originalContentSize || o.Name == originalEnrollment) && d.simulator == nil {
 		return nil // of a simulator that simctl does not control any more
 	}
 	switch o.Name {
@@ -49,6 +50,8 @@ func (d *driver) putBack(ctx context.Context, o mobile.Original) error {
 		return d.Act(ctx, "reset the location", func(ctx context.Context) error {
 			return d.Call(ctx, http.MethodDelete, simulatedLocation, nil, nil)
 		})
+	case originalEnrollment:
+		return d.setEnrollment(ctx, o.Value)
 	case originalLock:
 		return d.UnlockScreen(ctx)
 	case originalStyle:

@@ -80,6 +80,12 @@ type AppearanceSetter interface {
 	SetAppearance(ctx context.Context, a Appearance) (Appearance, error)
 }
 
+// BiometricSensor is a Driver that can act for the finger or the face of a person.
+type BiometricSensor interface {
+	// SendBiometric answers an app that asks for a person: with one that the device knows if match, else with another.
+	SendBiometric(ctx context.Context, match bool) error
+}
+
 // perform calls what only a driver with the interface C can do. what completes "cannot", as in "turn the screen";
 // instead says what to do on a device without it.
 func perform[C any](ctx context.Context, d *phone, what, instead string, call func(context.Context, C) error) error {

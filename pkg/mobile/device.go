@@ -199,7 +199,7 @@ func (l Limits) limitOf(call tool.Call) time.Duration {
 	a := device.Arguments(call.Args)
 	waits := timeoutOf(a, 0)
 	switch call.Tool {
-	case "launchApp":
+	case "launchApp", "mobile_installApp":
 		waits = l.Launch
 	case "mobile_background":
 		waits = inBackground(a) + l.Front

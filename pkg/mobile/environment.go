@@ -23,6 +23,8 @@ func environmentCommands() []command {
 				device.Enum("fontSize", "The size of texts", fontSizes()...)+
 				`, "locale": {"type": "string", "pattern": "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", "description": "Of the app, such as de-DE"}, `+
 				appProperty, setAppearance).checkedBy(checkAppearance),
+		newCommand("mobile_biometric", "Answers an app that asks for a fingerprint or a face.",
+			`"match": {"type": "boolean", "default": true, "description": "false: of a person that the device does not know"}`, biometric),
 	}
 }
 
@@ -118,6 +120,16 @@ func setAppearance(ctx context.Context, d *phone, a device.Arguments) (tool.Resu
 		done = append(done, part.name+" "+part.want)
 	}
 	return success("set %s", strings.Join(done, ", ")), nil
+}
+
+func biometric(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
+	match := a.Flag("match", true)
+	done := success("sent a fingerprint or a face that the device does not know")
+	if match {
+		done = success("sent a fingerprint or a face that the device knows")
+	}
+	return done, perform(ctx, d, "send a fingerprint or a face", "only emulators and simulators have such a sensor",
+		func(ctx context.Context, s BiometricSensor) error { return s.SendBiometric(ctx, match) })
 }
 
 func degrees(d float64) string { return strconv.FormatFloat(d, 'f', -1, 64) }

@@ -100,7 +100,7 @@ func Kind(p Platform) device.Kind {
 		Checks: append(device.CoreChecks(), "assertVisibleBySelector", "assertNotVisibleBySelector", "assertNotVisibleWithText",
 			"assertVisibleWithText", "assertVisibleWithAccessibilityText", "assertVisibleWithResourceId", "verifyScreenshot"),
 		Starts:     append(device.CoreStarts(), "mobile_clearAppData", "openUrl"),
-		Restricted: []string{"adbShell", "android_adbShell"},
+		Restricted: []string{"adbShell", "android_adbShell", "mobile_installApp", "mobile_addMedia"},
 		Instead:    instead(p),
 		OneSession: true,
 	}

@@ -21,7 +21,7 @@ import (
 // commands returns what the shell can run.
 func commands() map[string]func(*call) int {
 	return map[string]func(*call) int{
-		"[": testCommand, "am": am, "appops": appops, "cat": cat, "cmd": cmd, "date": date, "dumpsys": dumpsys, "echo": echo,
+		"[": testCommand, "am": am, "appops": appops, "cat": cat, "cmd": cmd, "date": date, "content": content, "dumpsys": dumpsys, "echo": echo,
 		"exec": execCommand, "export": succeed,
 		"getprop": getprop, "grep": grep, "id": id, "ime": ime, "input": input, "kill": succeed, "logcat": logcat, "ls": ls, "mkdir": mkdir,
 		"monkey": monkey, "pgrep": pgrep, "pidof": pidof, "pm": pm, "ps": ps, "rm": rm, "screencap": screencap,

@@ -202,3 +202,28 @@ func (p *IPhone) setAppearance(r *request) (any, error) {
 	p.App.SetStyle(style)
 	return nil, nil
 }
+
+// content is `content`, as far as it is about media. The media provider lists what it was told to scan, under the real
+// path of /sdcard.
+func content(c *call) int {
+	switch {
+	case c.arg(1) == "call" && c.after("--method") == "scan_file" && c.phone.options.Level >= 29:
+		if _, err := c.phone.files.Stat(c.after("--arg")); err == nil {
+			c.phone.App.AddMedium("/storage/emulated/0" + strings.TrimPrefix(c.after("--arg"), "/sdcard"))
+		}
+		c.printf("Result: Bundle[{}]\n")
+		return 0
+	case c.arg(1) == "query" && c.after("--uri") == "content://media/external/file":
+		_, pattern, _ := strings.Cut(c.after("--where"), "LIKE '%")
+		for _, file := range c.phone.App.Media() {
+			if strings.HasSuffix(file, strings.ReplaceAll(strings.TrimSuffix(pattern, "'"), "''", "'")) {
+				c.printf("Row: 0 _data=%s\n", file)
+				return 0
+			}
+		}
+		c.printf("No result found.\n")
+		return 0
+	}
+	c.unknown()
+	return 1
+}

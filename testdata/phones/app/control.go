@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -15,6 +16,7 @@ type control struct {
 	location      string // as it was set, in degrees; empty for where it is
 	shade         bool   // the list of notifications is open
 	notifications []Notification
+	media         []string // paths
 }
 
 // Notification is one in the list of notifications.
@@ -121,4 +123,18 @@ func (d *Device) Style() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.control.style
+}
+
+// AddMedium adds a picture or a video to those that apps see.
+func (d *Device) AddMedium(path string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.control.media = append(d.control.media, path)
+}
+
+// Media returns the paths of the pictures and videos that apps see.
+func (d *Device) Media() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.control.media)
 }

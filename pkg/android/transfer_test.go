@@ -1,0 +1,61 @@
+package android
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/testdata/phones"
+)
+
+// keep writes a file, and returns its path.
+func keep(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestInstallAndUninstall(t *testing.T) {
+	t.Parallel()
+	use(t, phones.AndroidOptions{}, func(t *testing.T, p *phones.Android, s device.Device, _ bool) {
+		file := keep(t, "notes.apk", binaryAPK("com.example.notes", "1.0"))
+		says(t, s, "mobile_installApp", map[string]any{"file": file}, "installed "+file)
+		if !p.Installed("com.example.notes") {
+			t.Error("the app is not installed")
+		}
+		notes := map[string]any{"appId": "com.example.notes"}
+		says(t, s, "mobile_uninstallApp", notes, "removed com.example.notes")
+		if p.Installed("com.example.notes") {
+			t.Error("the app is still installed")
+		}
+		refuses(t, s, "mobile_uninstallApp", notes, "the app com.example.notes is not installed")
+		if r := call(t, s, "mobile_installApp", map[string]any{"file": "nowhere.apk"}); r.OK {
+			t.Error("a file that does not exist was installed")
+		}
+	})
+}
+
+func TestAddMedia(t *testing.T) {
+	t.Parallel()
+	use(t, phones.AndroidOptions{}, func(t *testing.T, p *phones.Android, s device.Device, _ bool) {
+		file := keep(t, "it's.png", []byte("\x89PNG"))
+		r := call(t, s, "mobile_addMedia", map[string]any{"files": []any{file}})
+		if !r.OK || len(r.Notes) > 0 || !slices.Equal(p.App.Media(), []string{"/storage/emulated/0/Pictures/trailblaze/it's.png"}) {
+			t.Errorf("%s, notes %q: the phone has %q", r.Text, r.Notes, p.App.Media())
+		}
+	})
+}
+
+func TestWhatAPhoneCannotReceive(t *testing.T) {
+	t.Parallel()
+	use(t, phones.AndroidOptions{}, func(t *testing.T, _ *phones.Android, s device.Device, _ bool) {
+		refuses(t, s, "mobile_biometric", nil, "only to an emulator of this machine", "use an emulator")
+		refuses(t, s, "mobile_pushNotification", map[string]any{"title": "Hello"}, "cannot send a push notification on this device: Simulated Phone", "android_sendBroadcast")
+		refuses(t, s, "mobile_clearKeychain", nil, "cannot clear the keychain", "clearAppData")
+	})
+}

@@ -60,20 +60,36 @@ func TestCrashOfTheApp(t *testing.T) {
 	})
 }
 
-// A call that is optional fails because of a crash. The trail starts the app again, passes, and the crash is noted.
+// A trail that starts the app again after a crash passes, and the crash is noted, also when a call failed that is
+// optional.
 func TestCrashAndAnotherStart(t *testing.T) {
 	t.Parallel()
-	onBothPlatforms(t, func(t *testing.T, platform string, a *authored) {
-		a.app.Show(app.Orders)
-		a.write("trails/crash.trail.yaml", phoneTrailOf(open, openSettings, pressCrash,
-			"assertVisible: { text: Settings, timeoutMs: 100 }\n          optional: true", open, "assertVisible: { text: Orders }"))
-		r := a.run("run", "--platform", platform, "--json")
-		r.want(t, 0)
-		if noted := ofType(r.events(t), "device.noted"); len(noted) != 1 || noted[0]["text"] != crashReasons()[platform] {
-			t.Errorf("noted: %v", noted)
-		}
-		a.away()
-	})
+	const optional = "assertVisible: { text: Settings, timeoutMs: 100 }\n          optional: true"
+	for name, calls := range map[string][]string{
+		"only":          {open, openSettings, pressCrash, open},
+		"optional call": {open, openSettings, pressCrash, optional, open},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onBothPlatforms(t, func(t *testing.T, platform string, a *authored) {
+				a.app.Show(app.Orders)
+				a.write("trails/crash.trail.yaml", phoneTrailOf(append(calls, "assertVisible: { text: Orders }")...))
+				r := a.run("run", "--platform", platform, "--json")
+				r.want(t, 0)
+				if noted := ofType(r.events(t), "device.noted"); len(noted) != 1 || noted[0]["text"] != crashReasons()[platform] {
+					t.Errorf("noted: %v", noted)
+				}
+				for _, call := range ofType(r.events(t), "call.finished") {
+					notes, _ := call["notes"].([]any)
+					if again := call["tool"] == "launchApp" && call["call"] != "1"; again != (len(notes) == 1) ||
+						again && notes[0] != crashReasons()[platform]+"; it was started again" {
+						t.Errorf("notes of %v: %q", call["tool"], notes)
+					}
+				}
+				a.away()
+			})
+		})
+	}
 }
 
 // The log of the app is redacted, and has no lines from before the trail.

@@ -81,6 +81,9 @@ func (d *phone) launch(ctx context.Context, l Launch) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
+	if before != "" && before != l.App {
+		d.noteCrash(ctx, l.App)
+	}
 	d.crashes.willStart(l.App)
 	if err := d.driver.Launch(ctx, l); err != nil {
 		return tool.Result{}, err

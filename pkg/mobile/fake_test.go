@@ -31,8 +31,9 @@ type fake struct {
 	platform Platform
 	start    time.Time
 	nodes    func(f *fake, at time.Duration) []*screen.Node
-	fail     map[string]error // by method
-	slow     time.Duration    // that Read takes
+	fail     map[string]error                                         // by method
+	slow     time.Duration                                            // that Read takes
+	readLog  func(ctx context.Context, q LogQuery) (DeviceLog, error) // nil for a log without lines
 
 	mu        sync.Mutex
 	log       []string
@@ -243,6 +244,13 @@ func (f *fake) SetNetwork(_ context.Context, connected bool) error {
 
 func (f *fake) Shell(_ context.Context, argv []string) (string, error) {
 	return "output\n", f.did("Shell", "shell %s", strings.Join(argv, "|"))
+}
+
+func (f *fake) ReadLog(ctx context.Context, q LogQuery) (DeviceLog, error) {
+	if f.readLog == nil {
+		return DeviceLog{}, nil
+	}
+	return f.readLog(ctx, q)
 }
 
 func (f *fake) Close(context.Context) error {

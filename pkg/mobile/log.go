@@ -77,6 +77,13 @@ func (c *crashes) mayEnd(app string) {
 	}
 }
 
+// shouldRun reports whether the trail has started an app and not ended it.
+func (c *crashes) shouldRun(app string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.running == app
+}
+
 // isNew reports whether a crash was not known, and notes it. A device may not say which process it was; then an app
 // crashes once after each start.
 func (c *crashes) isNew(crash devicelog.Crash) bool {
@@ -133,22 +140,40 @@ func (d *phone) readLog(ctx context.Context, driver *serial, onlyCrashes bool) (
 	return log, err
 }
 
+// noteCrash notes a crash of an app that the trail has started, that is not in front any more, and that it is about to
+// start again.
+func (d *phone) noteCrash(ctx context.Context, app string) {
+	if !d.crashes.shouldRun(app) {
+		return
+	}
+	if last, ok := d.lastCrash(ctx); ok && last.App == app && !d.crashes.wasStartedAgain(last) {
+		d.notes = append(d.notes, last.String()+"; it was started again")
+	}
+}
+
+// lastCrash returns the last crash in the log. ok is false without one, and if that is not known soon.
+func (d *phone) lastCrash(ctx context.Context) (c devicelog.Crash, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, d.limits.Response)
+	defer cancel()
+	log, err := d.readLog(ctx, d.driver, true)
+	if err != nil || len(log.Crashes) == 0 {
+		return c, false // that the log cannot be read is part of the evidence
+	}
+	return log.Crashes[len(log.Crashes)-1], true
+}
+
 // explainCrash returns the result of a call that failed with a crash of the app: first, because it is the reason, or
 // last if the app was started again since.
 func (d *phone) explainCrash(ctx context.Context, r tool.Result) tool.Result {
 	if r.Kind == fault.InvalidArguments || d.driver == nil {
 		return r
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.limits.Response)
-	defer cancel()
-	log, err := d.readLog(ctx, d.driver, true)
-	if err != nil || len(log.Crashes) == 0 {
-		return r // that the log cannot be read is part of the evidence
-	}
-	last := log.Crashes[len(log.Crashes)-1]
-	if d.crashes.wasStartedAgain(last) {
+	last, ok := d.lastCrash(ctx)
+	switch {
+	case !ok:
+	case d.crashes.wasStartedAgain(last):
 		r.Text += "\nearlier in the session " + last.String() + "; it was started again"
-	} else {
+	default:
 		r.Text = last.String() + "\n" + r.Text
 	}
 	return r

@@ -34,6 +34,7 @@ type phone struct {
 	driver  *serial
 	located *tool.Located // how a recording names the element of the call; nil without one
 	notes   []string      // of the call: see tool.Result
+	copied  string        // by copyTextFrom of Maestro
 	app     string        // under test: what was launched last, else that of the session; may be empty
 
 	closing  sync.Once

@@ -123,6 +123,9 @@ func (f *fake) Touch(_ context.Context, fingers ...Finger) error {
 		if finger.Rest > 0 {
 			path += fmt.Sprintf(" and %s still", finger.Rest)
 		}
+		if finger.Taps == 2 {
+			path += " twice"
+		}
 		words = append(words, path)
 	}
 	f.note("touch %s", strings.Join(words, " and "))

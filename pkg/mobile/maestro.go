@@ -28,7 +28,8 @@ func maestroCommands(p Platform) []command {
 // maestroStep is a command of Maestro with its arguments.
 type maestroStep struct {
 	maestroCommand
-	args device.Arguments
+	args     device.Arguments
+	commands []maestroStep // of a flow
 }
 
 // maestroCommand describes a command of Maestro.
@@ -39,6 +40,7 @@ type maestroCommand struct {
 	run    handler
 	check  func(p Platform, a device.Arguments) error // may be nil
 	limits func(l Limits, a device.Arguments) time.Duration
+	flow   maestroFlow // in place of run, for a command with commands of its own
 }
 
 // elementKeys are the keys with which Maestro describes an element.
@@ -51,29 +53,31 @@ func maestro() []maestroCommand {
 	action := func(l Limits, _ device.Arguments) time.Duration { return l.Action }
 	assertion := func(l Limits, a device.Arguments) time.Duration { return maestroTime(a, "timeout", l.Assertion) }
 	app := []string{"appId"}
-	return []maestroCommand{
-		{"assertNotVisible", "text", elementKeys(), maestroElement(assertGone), checkMaestroElement, assertion},
-		{"assertVisible", "text", elementKeys(), maestroElement(maestroVisible), checkMaestroElement, assertion},
-		{"back", "", nil, pressHandler(Back), nil, action},
-		{"clearState", "appId", app, clearAppData, nil, action},
-		{"eraseText", "charactersToErase", []string{"charactersToErase"}, maestroErase, checkMaestroErase, action},
-		{"extendedWaitUntil", "", []string{"visible", "notVisible", "timeout"}, maestroWait, checkMaestroWait, assertion},
-		{"hideKeyboard", "", nil, hideKeyboard, nil, action},
-		{"inputText", "text", []string{"text"}, maestroInput, nil, action},
-		{"killApp", "appId", app, stopApp, nil, action},
+	list := []maestroCommand{
+		{name: "assertNotVisible", alone: "text", keys: elementKeys(), run: maestroElement(assertGone), check: checkMaestroElement, limits: assertion},
+		{name: "assertVisible", alone: "text", keys: elementKeys(), run: maestroElement(maestroVisible), check: checkMaestroElement, limits: assertion},
+		{name: "back", run: pressHandler(Back), limits: action},
+		{name: "clearState", alone: "appId", keys: app, run: clearAppData, limits: action},
+		{name: "eraseText", alone: "charactersToErase", keys: []string{"charactersToErase"}, run: maestroErase, check: checkMaestroErase, limits: action},
+		{name: "extendedWaitUntil", keys: []string{"visible", "notVisible", "timeout"}, run: maestroWait, check: checkMaestroWait, limits: assertion},
+		{name: "hideKeyboard", run: hideKeyboard, limits: action},
+		{name: "inputText", alone: "text", keys: []string{"text"}, run: maestroInput, limits: action},
+		{name: "killApp", alone: "appId", keys: app, run: stopApp, limits: action},
 		{
-			"launchApp", "appId",
-			[]string{"appId", "clearState", "stopApp", "permissions", "arguments"},
-			maestroLaunch, checkMaestroLaunch, func(l Limits, _ device.Arguments) time.Duration { return l.Launch },
+			name: "launchApp", alone: "appId", keys: []string{"appId", "clearState", "stopApp", "permissions", "arguments"},
+			run: maestroLaunch, check: checkMaestroLaunch, limits: func(l Limits, _ device.Arguments) time.Duration { return l.Launch },
 		},
-		{"longPressOn", "text", elementKeys(), maestroElement(holdElement), checkMaestroElement, action},
-		{"openLink", "link", []string{"link"}, maestroLink, checkMaestroLink, action},
-		{"pressKey", "key", []string{"key"}, maestroKey, checkMaestroKey, action},
-		{"scroll", "", nil, scroll, nil, action},
-		{"stopApp", "appId", app, stopApp, nil, action},
-		{"swipe", "", []string{"direction", "duration"}, maestroSwipe, checkMaestroSwipe, action},
-		{"tapOn", "text", elementKeys(), maestroElement(tapElement), checkMaestroElement, action},
+		{name: "longPressOn", alone: "text", keys: elementKeys(), run: maestroElement(holdElement), check: checkMaestroElement, limits: action},
+		{name: "openLink", alone: "link", keys: []string{"link"}, run: maestroLink, check: checkMaestroLink, limits: action},
+		{name: "pressKey", alone: "key", keys: []string{"key"}, run: maestroKey, check: checkMaestroKey, limits: action},
+		{name: "scroll", run: scroll, limits: action},
+		{name: "stopApp", alone: "appId", keys: app, run: stopApp, limits: action},
+		{name: "swipe", keys: []string{"direction", "duration"}, run: maestroSwipe, check: checkMaestroSwipe, limits: action},
+		{name: "tapOn", alone: "text", keys: elementKeys(), run: maestroElement(tapElement), check: checkMaestroElement, limits: action},
 	}
+	list = slices.Concat(list, maestroMore(), maestroFlows())
+	slices.SortFunc(list, func(a, b maestroCommand) int { return strings.Compare(a.name, b.name) })
+	return list
 }
 
 func maestroNames() []string {
@@ -89,27 +93,42 @@ func (l Limits) ofMaestro(a device.Arguments) time.Duration {
 	steps, _ := readMaestro(Android, a) // the call reports what is wrong
 	var all time.Duration
 	for _, s := range steps {
-		all += s.limits(l, s.args)
+		all = min(all+s.limit(l), maxTimeout)
 	}
 	return all
 }
 
 // readMaestro reads the argument commands.
 func readMaestro(p Platform, a device.Arguments) ([]maestroStep, error) {
-	list, _ := a["commands"].([]any)
+	return readSteps(p, "commands", a["commands"])
+}
+
+// readSteps reads a list of commands, at a path of the arguments.
+func readSteps(p Platform, path string, value any) ([]maestroStep, error) {
+	list, _ := value.([]any)
 	steps := make([]maestroStep, len(list))
 	for i, item := range list {
-		path := fmt.Sprintf("commands[%d]", i)
-		var err error
-		if steps[i], err = readStep(path, item); err != nil {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		s, err := readStep(at, item)
+		if err != nil {
 			return nil, err
 		}
-		if steps[i].check == nil {
-			continue
+		at += "." + s.name
+		if _, err = maestroFlag(s.args, "optional", false); err == nil && s.check != nil {
+			err = s.check(p, s.args)
 		}
-		if err := steps[i].check(p, steps[i].args); err != nil {
-			return nil, invalid(strings.Join(fault.Hints(err), "; "), "%s.%s: %v", path, steps[i].name, err)
+		if err != nil {
+			return nil, invalid(strings.Join(fault.Hints(err), "; "), "%s: %v", at, err)
 		}
+		if s.flow != nil {
+			if s.commands, err = readSteps(p, at+".commands", s.args["commands"]); err != nil {
+				return nil, err
+			}
+			if len(s.commands) == 0 {
+				return nil, invalid("put the commands of the file here; a part of a trail (use:) is for several trails", "%s: commands is missing", at)
+			}
+		}
+		steps[i] = s
 	}
 	return steps, nil
 }
@@ -129,22 +148,14 @@ func readStep(path string, item any) (maestroStep, error) {
 	all := maestro()
 	i := slices.IndexFunc(all, func(c maestroCommand) bool { return c.name == name })
 	if i < 0 {
-		hint := fault.DidYouMean(name, maestroNames())
-		if hint == "" {
-			hint = "supported are " + strings.Join(maestroNames(), ", ")
-		}
-		return maestroStep{}, invalid(hint, "%s: unknown command %q of Maestro", path, name)
+		return maestroStep{}, unknownMaestro(path, name)
 	}
 	s := maestroStep{maestroCommand: all[i], args: device.Arguments{}}
 	switch value := value.(type) {
 	case nil:
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			if !slices.Contains(s.keys, key) {
-				return s, invalid(fault.DidYouMean(key, s.keys), "%s.%s: unknown key %q", path, name, key)
-			}
-		}
 		s.args = value
+		return s, s.checkKeys(path)
 	default:
 		if s.alone == "" {
 			return s, invalid("", "%s.%s: expected no value, found %v", path, name, value)
@@ -154,25 +165,35 @@ func readStep(path string, item any) (maestroStep, error) {
 	return s, nil
 }
 
+// unknownMaestro returns the error for a command that is not supported.
+func unknownMaestro(path, name string) error {
+	if instead := maestroInstead()[name]; instead != "" {
+		return invalid("use instead: "+instead, "%s: the command %s of Maestro is not supported", path, name)
+	}
+	hint := fault.DidYouMean(name, maestroNames())
+	if hint == "" {
+		hint = "supported are " + strings.Join(maestroNames(), ", ")
+	}
+	return invalid(hint, "%s: unknown command %q of Maestro", path, name)
+}
+
+// checkKeys returns an error for a key that a command does not have. All have label, a note for people, and optional.
+func (s maestroStep) checkKeys(path string) error {
+	known := append([]string{"label", "optional"}, s.keys...)
+	for _, key := range slices.Sorted(maps.Keys(s.args)) {
+		if !slices.Contains(known, key) {
+			return invalid(fault.DidYouMean(key, known), "%s.%s: unknown key %q", path, s.name, key)
+		}
+	}
+	return nil
+}
+
 func runMaestro(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
 	steps, err := readMaestro(d.options.Platform, a)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	var done []string
-	for i, s := range steps {
-		result, err := s.run(ctx, d, s.args)
-		if known := fault.As(err); known != nil && len(steps) > 1 {
-			named := *known
-			named.Message = fmt.Sprintf("commands[%d].%s: %s", i, s.name, known.Message)
-			return tool.Result{}, &named
-		}
-		if err != nil {
-			return tool.Result{}, err
-		}
-		done = append(done, result.Text)
-	}
-	return success("%s", strings.Join(done, "; ")), nil
+	return d.runSteps(ctx, steps)
 }
 
 // maestroText returns an argument as text; "" when it is absent.
@@ -317,12 +338,17 @@ func (e elements) awaitedTarget(a device.Arguments) (t target, visible bool, err
 	if !a.Has(key) {
 		key = "notVisible"
 	}
+	t, err = e.maestroTarget(a, key)
+	return t, key == "visible", err
+}
+
+// maestroTarget reads an argument that is an element: its text, or an object.
+func (e elements) maestroTarget(a device.Arguments, key string) (target, error) {
 	step, err := readStep(key, map[string]any{"assertVisible": a[key]})
 	if err != nil {
-		return t, false, err
+		return target{}, err
 	}
-	t, err = e.fromMaestro(step.args)
-	return t, key == "visible", err
+	return e.fromMaestro(step.args)
 }
 
 func maestroWait(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {

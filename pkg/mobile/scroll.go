@@ -274,6 +274,11 @@ func scrollUntilVisible(ctx context.Context, d *phone, a device.Arguments) (tool
 	if err != nil {
 		return tool.Result{}, err
 	}
+	return d.scrollTo(ctx, t, a)
+}
+
+// scrollTo scrolls until an element is visible, with the arguments of scrollUntilTextIsVisible.
+func (d *phone) scrollTo(ctx context.Context, t target, a device.Arguments) (result tool.Result, err error) {
 	s := &scrolling{visible: a.Number("visibilityPercentage", 100) / 100, centre: a.Flag("centerElement", false)}
 	if s.direction, err = a.Word("direction", "DOWN", "UP", "LEFT", "RIGHT"); err != nil {
 		return tool.Result{}, err

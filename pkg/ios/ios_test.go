@@ -171,7 +171,7 @@ func TestTextIsReadBack(t *testing.T) {
 		typing int // requests that type, clear or press something
 	}{
 		{"clearText", nil, `textbox "Note" is empty`, 0},
-		{"inputText", map[string]any{"text": "Ring"}, `entered 4 characters into textbox "Note"; the keyboard stays on the screen`, 2},
+		{"inputText", map[string]any{"text": "Ring"}, `entered 4 characters into textbox "Note"; the keyboard stays on the screen`, 1},
 		{"inputText", map[string]any{"text": " twice", "hideKeyboardAfter": false}, `entered 6 characters into textbox "Note"`, 2},
 		{"eraseText", map[string]any{"charactersToErase": 6}, `erased 6 characters in textbox "Note"`, 2},
 		{"clearText", nil, `erased 4 characters in textbox "Note"`, 1},

@@ -81,7 +81,7 @@ func mayImport() map[string][]string {
 		syntax:     {device, act, screen, fault, lazyregexp, text},
 		android:    {mobile, source, devicelog, appium, adb, webdriver, device, act, screen, tool, fault, lazyregexp},
 		ios:        {mobile, source, devicelog, appium, webdriver, device, act, screen, tool, fault, lazyregexp},
-		appium:     {mobile, source, devicelog, webdriver, device, act, screen, fault, lazyregexp},
+		appium:     {mobile, source, devicelog, webdriver, device, act, screen, fault, files, lazyregexp},
 		mobile:     {source, devicelog, device, picture, act, screen, tool, fault, files, lazyregexp, text},
 		source:     {screen, fault, lazyregexp, text},
 		adb:        {device, fault, lazyregexp},

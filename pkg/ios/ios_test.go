@@ -229,16 +229,18 @@ func TestClipboardOfAnIPhone(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		options     phones.IPhoneOptions
-		activations int // of apps, for one text that is set and read
+		bundle      string // with which WebDriverAgent was signed
+		activations int    // of apps, for one text that is set and read
 	}{
-		{"a phone", phones.IPhoneOptions{}, 4},
-		{"a simulator on another machine", phones.IPhoneOptions{Simulator: true}, 0},
+		{"a phone", phones.IPhoneOptions{}, "", 4},
+		{"a phone with a bundle id of one's own", phones.IPhoneOptions{Runner: "com.yourname.wda.xctrunner"}, "com.yourname.wda", 4},
+		{"a simulator on another machine", phones.IPhoneOptions{Simulator: true}, "", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			p := startPhoneWith(t, tt.options)
 			p.App.Show(app.Order)
-			d, _ := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}, "PATH="))
+			d, _ := openDriver(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "wdaBundleId": tt.bundle}, "PATH="))
 			if err := d.SetClipboard(t.Context(), app.Characters); err != nil || p.App.Clipboard() != app.Characters {
 				t.Errorf("set: %v; the clipboard has %q", err, p.App.Clipboard())
 			}
@@ -610,6 +612,27 @@ func TestSimulatorIsControlledBySimctl(t *testing.T) {
 		"privacy U grant motion com.example.shop\nlistapps U\nlistapps U\npbcopy U\npbpaste U\n", " U", " "+testUDID)
 	if diff := cmp.Diff(want, s.calls(t)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// Which app a phone has is not known. So it is installed once in each run, in the first session.
+func TestAppOfAPhoneIsInstalledOnce(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	s := newSimctl(t)
+	file := filepath.Join(t.TempDir(), "Shop.app")
+	b := newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "app": file, "udid": "PHONE-1"}, s.path())
+	for range 2 {
+		d, err := b.open(t.Context(), device.Session{Log: (&logs{}).add})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(d.Launch(t.Context(), mobile.Launch{App: app.ShopID}), d.Close(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if calls, want := s.calls(t), "device install app --device PHONE-1 "+file+"\n"; calls != want {
+		t.Errorf("calls: %q, want %q", calls, want)
 	}
 }
 

@@ -30,6 +30,9 @@ type IPhoneOptions struct {
 	// has Levels more, without content: XCTest fails with kAXErrorIllegalArgument when it is to read more than 62 levels of
 	// a tree that has them.
 	Levels int
+	// Runner is the app in which WebDriverAgent runs if it was signed with a bundle id of the user's own, which it does not
+	// know (WebDriverAgentLib/Commands/FBSessionCommands.m); empty for RunnerID.
+	Runner string
 	// DismissWait is how long an iPhone looks whether the keyboard is gone before WebDriverAgent says that it does not
 	// know how to hide it; 0 stands for 3 s (WebDriverAgentLib/Categories/XCUIApplication+FBHelpers.m).
 	DismissWait time.Duration

@@ -302,11 +302,13 @@ func (p *IPhone) getPasteboard(*request) (any, error) {
 // mayUsePasteboard reports whether iOS lets WebDriverAgent use the pasteboard: on a phone only while its app is in
 // front (appium-xcuitest-driver docs/guides/clipboard.md).
 func (p *IPhone) mayUsePasteboard() bool {
-	return p.options.Simulator || p.App.Foreground() == RunnerID
+	return p.options.Simulator || p.App.Foreground() == p.runner()
 }
 
 // RunnerID is the app in which WebDriverAgent runs. Xcode adds the last part to the id that /status names.
 const RunnerID = runnerProduct + ".xctrunner"
+
+func (p *IPhone) runner() string { return cmp.Or(p.options.Runner, RunnerID) }
 
 const runnerProduct = "com.facebook.WebDriverAgentRunner"
 
@@ -383,7 +385,7 @@ func (p *IPhone) resetAppAuth(r *request) (any, error) {
 
 // installed reports whether an app is on the phone.
 func (p *IPhone) installed(id string) bool {
-	return id == app.ShopID || id == app.BrowserID || id == RunnerID || strings.HasPrefix(id, "com.apple.")
+	return id == app.ShopID || id == app.BrowserID || id == p.runner() || strings.HasPrefix(id, "com.apple.")
 }
 
 func notInstalled(id string) string {

@@ -22,7 +22,7 @@ func TestCollectedAnswers(t *testing.T) {
 		}
 	})
 	eachAnswer(t, "input_method.txt", func(t *testing.T, data []byte) {
-		if shown := parseInputShown(string(data)); shown && parseInputArea(string(data), 1, 1) == nil {
+		if shown, _ := parseInputShown(string(data)); shown && parseInputArea(string(data), 1, 1) == nil {
 			t.Errorf("a keyboard without an area: %s", data)
 		}
 	})

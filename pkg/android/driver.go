@@ -197,13 +197,24 @@ func (d *driver) awaitHidden(ctx context.Context, key mobile.Key, front string) 
 	}
 }
 
-// keyboard reports whether a keyboard is on the screen, and returns the activity in front.
+// keyboard reports whether a keyboard is known to be on the screen, and returns the activity in front.
 func (d *driver) keyboard(ctx context.Context) (shown bool, front string, err error) {
 	out, err := runLine(ctx, d.Device, "dumpsys input_method; dumpsys activity activities")
 	if activities := resumedActivities(out); len(activities) > 0 {
 		front = activities[0]
 	}
-	return parseInputShown(out), front, d.wrap(err)
+	if err != nil {
+		return false, front, d.wrap(err)
+	}
+	shown, known := parseInputShown(out)
+	switch {
+	case known:
+		return shown, front, nil
+	case d.server == nil: // the dump does not have the window of the keyboard either
+		return false, front, mobile.ErrKeyboardStays
+	}
+	seen, err := d.Read(ctx)
+	return seen.Keyboard != nil, front, err
 }
 
 // Clipboard implements mobile.Driver.

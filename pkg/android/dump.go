@@ -37,7 +37,7 @@ func (d *driver) readDump(ctx context.Context, o source.Options) (mobile.Screen,
 		return mobile.Screen{}, err
 	}
 	d.focused = focusedLength(result.Tree)
-	if parseInputShown(out) {
+	if shown, _ := parseInputShown(out); shown {
 		result.Keyboard = parseInputArea(out, o.Width, o.Height)
 	}
 	return appium.ScreenOf(result), nil

@@ -104,10 +104,14 @@ func componentOf(line string) string {
 }
 
 // parseInputShown reports whether `dumpsys input_method` says that a keyboard is on the screen. With a hardware keyboard
-// the input method is shown, but has no view.
-func parseInputShown(out string) bool {
+// the input method is shown, but has no view. It is not known when the input method has not added its own state.
+func parseInputShown(out string) (shown, known bool) {
 	fields := strings.Fields(out)
-	return slices.Contains(fields, "mInputShown=true") && slices.Contains(fields, "mIsInputViewShown=true")
+	if !slices.Contains(fields, "mInputShown=true") {
+		return false, true
+	}
+	shown = slices.Contains(fields, "mIsInputViewShown=true")
+	return shown, shown || slices.Contains(fields, "mIsInputViewShown=false")
 }
 
 // parseInputArea returns the touchable area of the keyboard in the output of `dumpsys input_method` and `dumpsys window
@@ -115,7 +119,8 @@ func parseInputShown(out string) bool {
 // this size.
 func parseInputArea(out string, width, height int) *screen.Rect {
 	above := 0 // of the window, which begins below the status bar on some phones
-	if m := windowFrame().FindStringSubmatch(out); m != nil {
+	_, window, _ := strings.Cut(out, "WINDOW MANAGER WINDOWS")
+	if m := windowFrame().FindStringSubmatch(window); m != nil {
 		above = number(m[1])
 	}
 	if m := touchableRegion().FindStringSubmatch(out); m != nil {

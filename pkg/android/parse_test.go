@@ -78,14 +78,14 @@ Input method service state for com.google.android.inputmethod.latin
 Last computed insets:
   contentTopInsets=1475 visibleTopInsets=1475 touchableInsets=3 touchableRegion=SkRegion((0,1475,1080,2274))
 `
-	for out, want := range map[string]bool{
-		shown: true,
-		"  mInputShown=false\n  mShowRequested=true":                                   false,
-		strings.Replace(shown, "mIsInputViewShown=true", "mIsInputViewShown=false", 1): false, // a hardware keyboard
-		strings.Replace(shown, "mIsInputViewShown=true", "", 1):                        false, // a keyboard that does not respond
+	for out, want := range map[string][2]bool{
+		shown: {true, true},
+		"  mInputShown=false\n  mShowRequested=true":                                   {false, true},
+		strings.Replace(shown, "mIsInputViewShown=true", "mIsInputViewShown=false", 1): {false, true},  // a hardware keyboard
+		strings.Replace(shown, "mIsInputViewShown=true", "", 1):                        {false, false}, // a keyboard that does not respond
 	} {
-		if parseInputShown(out) != want {
-			t.Errorf("%q: want %v", out, want)
+		if shown, known := parseInputShown(out); [2]bool{shown, known} != want {
+			t.Errorf("%q: shown %v, known %v, want %v", out, shown, known, want)
 		}
 	}
 	for _, c := range []struct {
@@ -97,11 +97,11 @@ Last computed insets:
 		{"mInputShown=true", nil},
 		// Gboard below the status bar, as Android 10 and Android 13 write the frame of its window.
 		{
-			"touchableRegion=SkRegion((0,1321,1080,2196))\n  Window #3 Window{1 u0 InputMethod}:\n    mFrame=[0,84][1080,2280]",
+			"touchableRegion=SkRegion((0,1321,1080,2196)) frame=[0,1][2,3]\nWINDOW MANAGER WINDOWS (dumpsys window windows)\n  Window #3 Window{1 u0 InputMethod}:\n    mFrame=[0,84][1080,2280]",
 			&screen.Rect{Top: 1405, Right: 1080, Bottom: 2280},
 		},
 		{
-			"touchableRegion=SkRegion((0,1321,1080,2196))\n    Frames: parent=[0,0][1080,2400] display=[0,0][1080,2400] frame=[0,84][1080,2280] last=[0,0][0,0]",
+			"touchableRegion=SkRegion((0,1321,1080,2196))\nWINDOW MANAGER WINDOWS (dumpsys window windows)\n    Frames: parent=[0,0][1080,2400] display=[0,0][1080,2400] frame=[0,84][1080,2280] last=[0,0][0,0]",
 			&screen.Rect{Top: 1405, Right: 1080, Bottom: 2280},
 		},
 		{"visibleTopInsets=99999999999999999999999", nil},

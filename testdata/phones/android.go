@@ -31,6 +31,9 @@ type AndroidOptions struct {
 	// Image is the name of the image from which several phones were started; empty for a phone of its own. Phones of
 	// one image have the same serial number.
 	Image string
+	// SilentKeyboard is an input method that does not add its state to that of the system (AOSP,
+	// InputMethodManagerService.dump: "Failed to dump input method client").
+	SilentKeyboard bool
 	// NoTerminal is a phone on which uiautomator cannot write to /dev/tty, so that the dump is lost (LADB, issue 91).
 	NoTerminal bool
 	// IdleLimit is how long uiautomator waits until nothing moves before it gives up; 0 stands for the 10 s of real phones

@@ -81,8 +81,12 @@ func dumpInputMethod(c *call) int {
 	area, shown := c.phone.App.KeyboardArea()
 	area.Top, area.Bottom = area.Top-statusBar, area.Bottom-statusBar
 	c.printf("Input method manager state for user: 0\n  mCurMethodId=%s\n", c.phone.Setting("secure", "default_input_method"))
-	c.printf("  mInputShown=%v\n  mInteractive=true\nInput method service state:\n  mIsInputViewShown=%v\n",
-		c.phone.App.InputShown(), shown)
+	c.printf("  mInputShown=%v\n  mInteractive=true\n", c.phone.App.InputShown())
+	if c.phone.options.SilentKeyboard {
+		c.printf("Failed to dump input method client: java.io.IOException: Timeout\n")
+		return 0
+	}
+	c.printf("Input method service state:\n  mIsInputViewShown=%v\n", shown)
 	if shown {
 		c.printf("  Last computed insets:\n    contentTopInsets=%d visibleTopInsets=%d touchableInsets=2 touchableRegion="+
 			"SkRegion((%d,%d,%d,%d))\n", area.Top, area.Top, area.Left, area.Top, area.Right, area.Bottom)

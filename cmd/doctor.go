@@ -32,8 +32,8 @@ func (cmd *checkCommands) newDoctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check that this machine and the project are ready",
 		Long: `Check the JavaScript runtimes, the devices, the project's files, and each server's script and packages. The devices
-are those of the platforms that the project or its trails name. Processes that a killed run left running are killed. The
-exit code is 2 when a check fails.
+are those of the platforms that the project or its trails name. Processes that a killed run left running are killed, and
+what it changed on an Android phone is put back. The exit code is 2 when a check fails.
 
 With --collect, nothing is checked. Instead FILE, a zip, gets what a phone answers to the questions of a session: its
 screen, its state and how long each answer took, for people who do not have that phone. Texts of the screen, serials and

@@ -194,12 +194,8 @@ func (s *server) renewWakeLock(ctx context.Context) (stop func()) {
 
 // forceStop ends what runs of the server on a phone, however it was started.
 func forceStop(ctx context.Context, phone adb.Device) error {
-	for _, app := range []string{serverPackage, testPackage} {
-		if _, err := run(ctx, phone, "am", "force-stop", app); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := runLine(ctx, phone, "am force-stop "+serverPackage+" && am force-stop "+testPackage)
+	return err
 }
 
 // waitForPort waits until nothing accepts connections at the server's port: a server that was stopped may need a

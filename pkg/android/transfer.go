@@ -22,7 +22,7 @@ func (d *driver) Install(ctx context.Context, file string) error {
 	if d.app != nil && d.app.Package == a.Package {
 		d.app.checked = true // this one is wanted now
 	}
-	return d.wrap(installer{d.Device, d.limits, d.log}.install(ctx, a, "/data/local/tmp/trailblaze-app.apk"))
+	return d.wrap(installer{d.Device, d.limits, d.log}.install(ctx, a, appTemp))
 }
 
 // Uninstall implements mobile.Installer.

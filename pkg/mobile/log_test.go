@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/mobile/devicelog"
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -51,7 +52,9 @@ func TestCrashesInResults(t *testing.T) {
 		save := map[string]any{"text": "Save", "timeoutMs": 1}
 		p.does("launchApp", map[string]any{"appId": orders}, "started com.example.orders", "launch com.example.orders clear stop")
 		p.fails("tap", save, missing)
-		time.Sleep(time.Second)
+		if err := act.Pause(p.Context(), time.Second); err != nil {
+			t.Fatal(err)
+		}
 		crash.Time = time.Now()
 		p.fails("tap", save, "the app com.example.orders crashed: why\n"+missing)
 		p.fails("tap", save, "the app com.example.orders crashed: why\n"+missing)

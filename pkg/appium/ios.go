@@ -22,6 +22,7 @@ type iosDriver struct {
 	source   *IOSSource // nil when the server refuses the source as JSON
 	gestures Gestures
 	log      keptLog
+	reports  keptLog // of crashes
 }
 
 func newIOSDriver(d *driver) *iosDriver {

@@ -14,13 +14,14 @@ import (
 // maxKept is how many bytes of a log are kept, the last ones.
 const maxKept = 16 << 20
 
-// keptLog is what a server has sent of a log. It sends each line once.
+// keptLog is what a server has sent of a log. It sends each entry once.
 type keptLog struct {
-	text   string
-	denied string // why the server does not send it; empty while that is not known
+	entries []string // lines, or crash reports
+	bytes   int      // of the entries
+	denied  string   // why the server does not send it; empty while that is not known
 }
 
-// update adds what the server has logged since it was asked before.
+// update adds what the server has logged since it was asked before. kind is what Appium calls the log.
 func (k *keptLog) update(ctx context.Context, d *driver, kind string) error {
 	if k.denied != "" {
 		return nil
@@ -39,17 +40,19 @@ func (k *keptLog) update(ctx context.Context, d *driver, kind string) error {
 		k.denied = err.Error()
 		return nil
 	}
-	var b strings.Builder
-	b.WriteString(k.text)
 	for _, e := range entries {
-		b.WriteString(e.Message + "\n")
+		k.entries = append(k.entries, e.Message)
+		k.bytes += len(e.Message)
 	}
-	k.text = b.String()
-	if more := len(k.text) - maxKept; more > 0 {
-		_, k.text, _ = strings.Cut(k.text[more:], "\n")
+	for k.bytes > maxKept {
+		k.bytes -= len(k.entries[0])
+		k.entries = k.entries[1:]
 	}
 	return err
 }
+
+// text returns the lines.
+func (k *keptLog) text() string { return strings.Join(k.entries, "\n") }
 
 // ReadLog implements mobile.LogReader. Appium reads the buffers main, system and crash from the start of the session,
 // and first what was there before.
@@ -70,7 +73,7 @@ func (d *androidDriver) ReadLog(ctx context.Context, q mobile.LogQuery) (mobile.
 	if err != nil {
 		return mobile.DeviceLog{}, fault.New(fault.ProtocolError, "", "mobile: getDeviceTime: not a time: %q", text)
 	}
-	lines := since(devicelog.Logcat(d.log.text, now), now.Add(q.Since.Sub(asked)))
+	lines := since(devicelog.Logcat(d.log.text(), now), now.Add(q.Since.Sub(asked)))
 	log := mobile.DeviceLog{Crashes: devicelog.Crashes(lines, q.Apps)}
 	for i, c := range log.Crashes {
 		log.Crashes[i].Time = asked.Add(c.Time.Sub(now))
@@ -91,21 +94,26 @@ func since(lines []devicelog.Line, start time.Time) []devicelog.Line {
 	return nil
 }
 
-// ReadLog implements mobile.LogReader. Appium reads the syslog from the start of the session.
+// ReadLog implements mobile.LogReader. Appium reads the syslog from the start of the session. Crash reports are asked for
+// with the lines only, because a phone may take long to send them.
 func (d *iosDriver) ReadLog(ctx context.Context, q mobile.LogQuery) (mobile.DeviceLog, error) {
-	if err := d.log.update(ctx, d.driver, "syslog"); err != nil {
-		return mobile.DeviceLog{}, err
-	}
-	log := mobile.DeviceLog{Missing: d.log.denied}
-	lines := devicelog.IOS(d.log.text)
 	state := 0
 	if q.Running != "" {
 		err := d.query(ctx, "mobile: queryAppState", args{"bundleId": q.Running}, &state)
 		if err != nil && !isRefused(err) && !Answered(err) {
-			return log, err
+			return mobile.DeviceLog{}, err
 		}
 	}
-	log.Crashes = IOSCrashes(lines, q, nil, state)
+	err := d.log.update(ctx, d.driver, "syslog")
+	if err == nil && !q.Crashes {
+		err = d.reports.update(ctx, d.driver, "crashlog")
+	}
+	log := mobile.DeviceLog{Missing: d.log.denied}
+	if err != nil {
+		log.Missing = err.Error()
+	}
+	lines := devicelog.IOS(d.log.text())
+	log.Crashes = IOSCrashes(q, state, lines, nil, d.reports.entries)
 	if !q.Crashes {
 		log.Lines = devicelog.AboutIOS(lines, q.Apps, nil)
 	}
@@ -115,21 +123,26 @@ func (d *iosDriver) ReadLog(ctx context.Context, q mobile.LogQuery) (mobile.Devi
 // NotRunning is the state of an app that does not run, for WebDriverAgent and Appium.
 const NotRunning = 1
 
-// IOSCrashes returns the crashes of apps on iOS: those in the log, and that of the app that should run and does not,
-// whose time is now. names are those of the processes, as far as they are known.
+// IOSCrashes returns the crashes of apps on iOS: those in the log or in crash reports, and that of the app that should run
+// and has the state NotRunning, whose time is now. names are those of the processes, as far as they are known.
 //
 // A log does not say on which clock its lines are, so that those before the last start of the app are told by its state:
 // while it runs, every crash was before that.
-func IOSCrashes(lines []devicelog.Line, q mobile.LogQuery, names []string, state int) []devicelog.Crash {
+func IOSCrashes(q mobile.LogQuery, state int, lines []devicelog.Line, names, reports []string) []devicelog.Crash {
 	var all []devicelog.Crash
 	for _, app := range q.Apps {
-		c, logged := devicelog.IOSCrash(lines, app, names)
+		c, known := devicelog.IOSCrash(lines, app, names)
+		for _, report := range reports {
+			if reported, ok := devicelog.Report(report, app); ok {
+				c, known = reported, true
+			}
+		}
 		c.App, c.Time = app, time.Time{}
 		ended := app == q.Running && state == NotRunning
 		if ended {
-			c.Time, c.Ended = time.Now(), !logged
+			c.Time, c.Ended = time.Now(), !known
 		}
-		if logged || ended {
+		if known || ended {
 			all = append(all, c)
 		}
 	}

@@ -1,13 +1,17 @@
 package ios
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/appium"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/mobile/devicelog"
 )
@@ -28,15 +32,16 @@ func (d *driver) ReadLog(ctx context.Context, q mobile.LogQuery) (mobile.DeviceL
 		}
 	}
 	var lines []devicelog.Line
-	var names []string
+	var names, reports []string
 	if d.simulator != nil && (!q.Crashes || state == appium.NotRunning) {
-		var err error
-		if lines, names, err = d.simulator.log(ctx, q); err != nil {
-			return log, err
-		}
 		log.Missing = ""
+		reports = d.simulator.reports(q.Since)
+		var err error
+		if lines, names, err = d.simulator.log(ctx, q); err != nil { // it may take long
+			log.Missing = err.Error()
+		}
 	}
-	log.Crashes = appium.IOSCrashes(lines, q, names, state)
+	log.Crashes = appium.IOSCrashes(q, state, lines, names, reports)
 	if !q.Crashes {
 		log.Lines = devicelog.AboutIOS(lines, q.Apps, names)
 	}
@@ -60,6 +65,39 @@ func (s *simulator) log(ctx context.Context, q mobile.LogQuery) (lines []devicel
 	text, err := s.runOn(ctx, "spawn", "log", "show", "--style", "compact", "--info", "--start", q.Since.In(time.Local).Format(time.DateTime),
 		"--predicate", strings.Join(parts, " OR "))
 	return devicelog.IOS(text), names, err
+}
+
+// maxReport is the size of the largest crash report that is read, in bytes.
+const maxReport = 8 << 20
+
+// reports returns the crash reports about the simulator since a time, oldest first. macOS writes them a moment after the
+// crash.
+func (s *simulator) reports(since time.Time) []string {
+	folder := filepath.Join(device.Getenv(s.options.env, "HOME"), "Library", "Logs", "DiagnosticReports")
+	files, err := filepath.Glob(filepath.Join(folder, "*.ips"))
+	if err != nil {
+		return nil
+	}
+	type file struct {
+		text string
+		at   time.Time
+	}
+	var found []file
+	for _, path := range files {
+		info, err := os.Stat(path)
+		if err != nil || info.Size() > maxReport || info.ModTime().Before(since) {
+			continue
+		}
+		if data, err := os.ReadFile(path); err == nil && bytes.Contains(data, []byte(s.udid)) {
+			found = append(found, file{string(data), info.ModTime()})
+		}
+	}
+	slices.SortFunc(found, func(a, b file) int { return a.at.Compare(b.at) })
+	texts := make([]string, len(found))
+	for i, f := range found {
+		texts[i] = f.text
+	}
+	return texts
 }
 
 var _ mobile.LogReader = (*driver)(nil)

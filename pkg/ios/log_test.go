@@ -1,7 +1,9 @@
 package ios
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -97,7 +99,8 @@ func TestLogOfSimulator(t *testing.T) {
 	s.write(t, "spawn", "Timestamp               Ty Process[PID:TID]\n2026-03-01 12:00:00.200 E  Shop[4321:1a2b3c] [com.example.shop:net] cannot connect\n"+
 		"2026-03-01 12:00:00.300 Df backboardd[60:aa] other\n"+
 		"2026-03-01 12:00:01.000 F  Shop[4321:1a2b3c] Shop/Orders.swift:12: Fatal error: Index out of range\n")
-	w := watch(t, p, s.path())
+	home := t.TempDir()
+	w := watch(t, p, s.path(), "HOME="+home)
 	w.call("launchApp", map[string]any{"launchMode": "FORCE_RESTART"})
 	if text := w.fails(); strings.Contains(text, "crashed") || strings.Contains(s.read(t, "calls"), "spawn") {
 		t.Errorf("while it runs, the log was read: %s", text)
@@ -112,6 +115,16 @@ func TestLogOfSimulator(t *testing.T) {
 	}
 	w.call("launchApp", map[string]any{"launchMode": "FORCE_RESTART"})
 	if about := w.artifact("device.txt"); !strings.Contains(about, crash) || len(w.noted) != 1 {
+		t.Errorf("%s; noted %q", about, w.noted)
+	}
+	folder := filepath.Join(home, "Library", "Logs", "DiagnosticReports")
+	report := `{"bundleID":"com.example.shop"}` + "\n" + `{"pid":4321,"exception":{"type":"EXC_CRASH","signal":"SIGABRT"},"coalitionName":"com.apple.CoreSimulator.SimDevice.` + testUDID + `"}`
+	for name, text := range map[string]string{"Shop-1.ips": report, "Shop-2.ips": strings.ReplaceAll(report, testUDID, "ANOTHER"), "Shop-3.txt": report} {
+		if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if about := w.artifact("device.txt"); !strings.Contains(about, "the app com.example.shop crashed: EXC_CRASH (SIGABRT)") || len(w.noted) != 1 {
 		t.Errorf("%s; noted %q", about, w.noted)
 	}
 	const asked = `spawn 0F1E-BOOTED log show --style compact --info --start 20`

@@ -89,18 +89,18 @@ func (c *crashes) shouldRun(app string) bool {
 func (c *crashes) isNew(crash devicelog.Crash) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := fmt.Sprint(crash.App, crash.ANR, crash.PID)
-	if crash.PID == 0 {
-		key += fmt.Sprint(" after start ", c.starts)
-	}
-	if c.noted[key] {
-		return false
-	}
+	process := fmt.Sprint(crash.App, crash.ANR, crash.PID)
+	start := fmt.Sprint(crash.App, crash.ANR, " after start ", c.starts)
+	known := c.noted[process] || c.noted[start] && !crash.Time.Before(c.started)
 	if c.noted == nil {
 		c.noted = map[string]bool{}
 	}
-	c.noted[key] = true
-	return true
+	if crash.PID != 0 {
+		c.noted[process] = true
+	} else {
+		c.noted[start] = true
+	}
+	return !known
 }
 
 // query returns what is asked for: the apps of a session.

@@ -241,3 +241,33 @@ func FuzzLogs(f *testing.F) {
 		_, _ = IOSCrash(lines, shop, nil)
 	})
 }
+
+// ips is a crash report in the format that Apple documents (Interpreting the JSON format of a crash report), shortened.
+const ips = `{"app_name":"Shop","timestamp":"2026-03-01 12:00:00.00 +0100","app_version":"1.0","bundleID":"com.example.shop","bug_type":"309","os_version":"iPhone OS 17.4 (21E213)","name":"Shop","incident_id":"A"}
+{"uptime":1200,"procName":"Shop","pid":4321,"bundleInfo":{"CFBundleShortVersionString":"1.0","CFBundleIdentifier":"com.example.shop"},
+"exception":{"codes":"0x0000000000000001, 0x0000000102f3c9c4","rawCodes":[1,4344498628],"type":"EXC_BREAKPOINT","signal":"SIGTRAP"},
+"asi":{"libswiftCore.dylib":["Shop\/Orders.swift:12: Fatal error: Index out of range"]},"faultingThread":1,
+"threads":[{"id":1,"frames":[]},{"id":2,"triggered":true,"frames":[{"imageOffset":1,"symbol":"_assertionFailure","symbolLocation":308,"imageIndex":1},
+{"imageOffset":2,"sourceLine":12,"sourceFile":"Orders.swift","symbol":"Orders.open(_:)","imageIndex":0,"symbolLocation":240}]}],
+"usedImages":[{"source":"P","name":"Shop","path":"\/private\/var\/containers\/Bundle\/Application\/B\/Shop.app\/Shop"},{"source":"P","path":"\/usr\/lib\/swift\/libswiftCore.dylib"}]}`
+
+func TestCrashReports(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		report, want string
+	}{
+		"said by Swift": {ips, "Fatal error: Index out of range at Shop/Orders.swift:12"},
+		"nothing said":  {strings.Replace(ips, "Fatal error", "no error", 1), "EXC_BREAKPOINT (SIGTRAP) at Orders.open(_:) (Orders.swift:12)"},
+		"no source":     {strings.NewReplacer("Fatal error", "no error", `"Orders.swift"`, `""`).Replace(ips), "EXC_BREAKPOINT (SIGTRAP) at Orders.open(_:)"},
+		"no own frame":  {strings.NewReplacer("Fatal error", "no error", `Shop.app\/`, "").Replace(ips), "EXC_BREAKPOINT (SIGTRAP)"},
+		"another app":   {strings.ReplaceAll(ips, shop, "com.example.other"), ""},
+		"not a crash":   {strings.Replace(ips, "exception", "other", 1), ""},
+		"before iOS 15": {"Incident Identifier: A\nProcess: Shop [4321]\n", ""},
+		"wrong indexes": {strings.NewReplacer("Fatal error", "no error", `"faultingThread":1`, `"faultingThread":9`, `"imageIndex":0`, `"imageIndex":-1`).Replace(ips), "EXC_BREAKPOINT (SIGTRAP)"},
+	} {
+		c, ok := Report(tc.report, shop)
+		if ok != (tc.want != "") || c.Reason != tc.want || ok && (c.PID != 4321 || c.App != shop) {
+			t.Errorf("%s: %+v, %t", name, c, ok)
+		}
+	}
+}

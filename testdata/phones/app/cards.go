@@ -3,7 +3,7 @@ package app
 import "github.com/trailblaze/trailblaze/pkg/screen"
 
 // Screens on which elements lie above each other, as apps build them. They are opened by the links shop://cards and
-// shop://catalog.
+// shop://catalog, without signing in.
 const (
 	Cards   = "cards"
 	Catalog = "catalog"

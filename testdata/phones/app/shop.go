@@ -91,7 +91,7 @@ func (d *Device) startShop(cold bool, url string) {
 		return
 	}
 	switch {
-	case d.data.signedIn:
+	case d.data.signedIn, url == "shop://"+Cards, url == "shop://"+Catalog:
 		d.openLink(url)
 	case url == "shop://code":
 		d.push(EnterCode)

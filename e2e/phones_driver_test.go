@@ -93,6 +93,9 @@ func (u *driverUser) useOrders(device *app.Device) {
 	u.Helper()
 	const note = "Grüße & 日本語 👍"
 	u.call("assertVisibleWithText", map[string]any{"text": "Order 1149"})
+	u.call("scroll", nil) // by five orders, with which the list stops
+	u.call("assertVisibleWithText", map[string]any{"text": "Order 1144"})
+	u.call("scroll", map[string]any{"direction": "UP"})
 	u.call("openUrl", map[string]any{"url": "shop://orders/1147"})
 	u.call("tapOnElementWithText", map[string]any{"text": "Note"})
 	u.call("inputText", map[string]any{"text": note})

@@ -116,7 +116,7 @@ func TestScrolling(t *testing.T) {
 	d := app.New(app.Android, app.Options{})
 	d.Show(app.Orders)
 	list := find(d, "orders").Bounds
-	swipe(d, 1800, 1800-240)
+	swipe(d, 1800, 1800-264) // a list follows after 24 pixels
 	want(t, d, "orders", 0)
 	if top := find(d, "Order 1149"); top == nil || top.Bounds.Top >= list.Top || !top.Hidden {
 		t.Errorf("the first row is one row above the list: %+v", top)
@@ -150,14 +150,14 @@ func TestListsGoOnByThemselves(t *testing.T) {
 		atLeast, atMost  int // how far the list has moved
 		touched, stopped bool
 	}{
-		"Android":                        {app.Android, 1200, 600 * time.Millisecond, 0, 1480, 1500, false, false},
-		"Android, a finger that rests":   {app.Android, 1200, 600 * time.Millisecond, 150 * time.Millisecond, 1200, 1200, false, false},
-		"Android, one that rests little": {app.Android, 1200, 600 * time.Millisecond, 30 * time.Millisecond, 1480, 1500, false, false},
-		"Android, a slow one":            {app.Android, 1200, 3 * time.Second, 0, 1201, 1220, false, false},
-		"Android, a very slow one":       {app.Android, 300, 3 * time.Second, 0, 300, 300, false, false},
-		"Android, touched meanwhile":     {app.Android, 1200, 600 * time.Millisecond, 0, 1201, 1400, true, true},
-		"iOS":                            {app.IOS, 422, 600 * time.Millisecond, 0, 765, 780, false, false},
-		"iOS, a finger that rests":       {app.IOS, 422, 600 * time.Millisecond, 150 * time.Millisecond, 422, 422, false, false},
+		"Android":                        {app.Android, 1200, 600 * time.Millisecond, 0, 1456, 1476, false, false},
+		"Android, a finger that rests":   {app.Android, 1200, 600 * time.Millisecond, 150 * time.Millisecond, 1176, 1176, false, false},
+		"Android, one that rests little": {app.Android, 1200, 600 * time.Millisecond, 30 * time.Millisecond, 1456, 1476, false, false},
+		"Android, a slow one":            {app.Android, 1200, 3 * time.Second, 0, 1177, 1196, false, false},
+		"Android, a very slow one":       {app.Android, 300, 3 * time.Second, 0, 276, 276, false, false},
+		"Android, touched meanwhile":     {app.Android, 1200, 600 * time.Millisecond, 0, 1177, 1376, true, true},
+		"iOS":                            {app.IOS, 422, 600 * time.Millisecond, 0, 757, 772, false, false},
+		"iOS, a finger that rests":       {app.IOS, 422, 600 * time.Millisecond, 150 * time.Millisecond, 414, 414, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

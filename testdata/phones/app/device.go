@@ -306,7 +306,7 @@ func (d *Device) kindOf(fingers []Finger) string {
 	}
 	path := fingers[0].Path
 	for _, p := range path {
-		if max(abs(p.X-path[0].X), abs(p.Y-path[0].Y)) > 8*d.unit {
+		if max(abs(p.X-path[0].X), abs(p.Y-path[0].Y)) > slop*d.unit {
 			return "swipe"
 		}
 	}
@@ -367,7 +367,7 @@ func (d *Device) swipe(w Window, f Finger) string {
 	if e == nil {
 		return ""
 	}
-	e.scroll(end.Y - start.Y)
+	e.scroll(d.beyondSlop(end.Y - start.Y))
 	d.ui.fling = d.flingOf(f)
 	return e.Name()
 }

@@ -14,6 +14,15 @@ func (d *Device) stopped() time.Duration {
 	return 40 * time.Millisecond
 }
 
+// slop is how far a finger has to move before a list follows it, in units of the layout: TOUCH_SLOP of Android's
+// ViewConfiguration.java, by which RecyclerView, ScrollView and Compose move less than the finger. On iOS it is about 10.
+const slop = 8
+
+// beyondSlop returns how far a list moves with a finger that has moved by dy.
+func (d *Device) beyondSlop(dy int) int {
+	return max(0, dy-slop*d.unit) + min(0, dy+slop*d.unit)
+}
+
 // flingOf returns how far a list moves on by itself after a finger was lifted from it, down if that is positive.
 func (d *Device) flingOf(f Finger) int {
 	if f.Last == 0 || f.Rest >= d.stopped() {

@@ -105,7 +105,8 @@ func setAppearance(ctx context.Context, d *phone, a device.Arguments) (tool.Resu
 	}
 	var done []string
 	for _, part := range []struct{ name, want, got string }{
-		{"style", string(wanted.Style), string(now.Style)}, {"fontSize", string(wanted.FontSize), string(now.FontSize)},
+		{"style", string(wanted.Style), string(now.Style)},
+		{"fontSize", string(wanted.FontSize), string(now.FontSize)},
 		{"locale", wanted.Locale, now.Locale},
 	} {
 		switch {

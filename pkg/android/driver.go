@@ -22,11 +22,13 @@ import (
 // driver is a phone during one session. It implements mobile.Driver.
 type driver struct {
 	*phone
-	app     *apk // of the user's option; nil without one
-	env     []string
-	locked  bool // by the session
-	release func(ctx context.Context) error
-	focused int // characters in the field with the focus when the screen was read last
+	app    *apk // of the user's option; nil without one
+	env    []string
+	locked bool // by the session
+
+	recording *recording // nil without one
+	release   func(ctx context.Context) error
+	focused   int // characters in the field with the focus when the screen was read last
 	// clipboard is the text of the clipboard that the session has set; nil if it has set none.
 	clipboard *string
 }
@@ -311,6 +313,7 @@ func (d *driver) Shell(ctx context.Context, argv []string) (string, error) {
 func (d *driver) Close(ctx context.Context) error {
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.limits.close)
 	defer cancel()
+	d.endRecording(closing)
 	d.unlockEarlier(closing)
 	err := d.changes.putBackSession(closing)
 	if released := d.release(closing); err == nil || released != nil {

@@ -47,6 +47,8 @@ func (s setting) stateCommand() []string {
 		return s.systemCommand()
 	case nightMode:
 		return []string{"cmd", "uimode", "night", s.value}
+	case recordedKey:
+		return []string{"rm", "-f", recordedFile}
 	case testProvider:
 		return []string{"cmd", "location", "providers", "remove-test-provider", s.value}
 	case mockLocation:

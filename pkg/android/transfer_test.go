@@ -1,9 +1,11 @@
 package android
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -58,4 +60,40 @@ func TestWhatAPhoneCannotReceive(t *testing.T) {
 		refuses(t, s, "mobile_pushNotification", map[string]any{"title": "Hello"}, "cannot send a push notification on this device: Simulated Phone", "android_sendBroadcast")
 		refuses(t, s, "mobile_clearKeychain", nil, "cannot clear the keychain", "clearAppData")
 	})
+}
+
+func TestRecording(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{})
+	b := d.backend()
+	session := d.session()
+	var kept []device.Artifact
+	session.Keep = func(a device.Artifact) (string, error) {
+		kept = append(kept, a)
+		return "/evidence/" + a.Name, nil
+	}
+	s := b.Open(session)
+	refuses(t, s, "mobile_stopRecording", nil, "the screen is not being recorded", "mobile_startRecording")
+	says(t, s, "mobile_startRecording", nil, "records the screen")
+	refuses(t, s, "mobile_startRecording", nil, "the screen is being recorded", "mobile_stopRecording")
+	says(t, s, "mobile_stopRecording", nil, "/evidence/recording.mp4")
+	if len(kept) != 1 || !strings.Contains(string(kept[0].Data), "ftyp") {
+		t.Errorf("kept %+v", kept)
+	}
+	says(t, s, "mobile_startRecording", nil, "records the screen")
+	names := []string{}
+	for _, a := range s.Evidence(within(t)) {
+		names = append(names, a.Name)
+	}
+	if !slices.Contains(names, "recording.mp4") {
+		t.Errorf("the evidence is %q", names)
+	}
+	says(t, s, "mobile_startRecording", nil, "records the screen")
+	if err := errors.Join(s.Close(within(t)), b.Close(within(t))); err != nil {
+		t.Error(err)
+	}
+	if changed := p.Changed(); len(changed) > 0 {
+		t.Errorf("not put back: %q", changed)
+	}
 }

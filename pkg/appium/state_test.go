@@ -148,3 +148,23 @@ func TestTransfers(t *testing.T) {
 		}},
 	})
 }
+
+func TestRecording(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, map[string]reply{"POST /appium/start_recording_screen": {}, "POST /appium/stop_recording_screen": value(`"TVA0"`)})
+	d := s.open(mobile.IOS)
+	recorder, ok := d.(mobile.Recorder)
+	if !ok {
+		t.Fatal("the driver cannot record")
+	}
+	if err := recorder.StartRecording(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if video, err := recorder.StopRecording(t.Context()); err != nil || string(video) != "MP4" {
+		t.Errorf("got %q %v", video, err)
+	}
+	s.set("POST /appium/stop_recording_screen", value(`""`))
+	if _, err := recorder.StopRecording(t.Context()); fault.KindOf(err) != fault.ToolFailed {
+		t.Errorf("an empty video: %v", err)
+	}
+}

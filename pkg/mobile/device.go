@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
@@ -25,6 +26,8 @@ type phone struct {
 	cancel   context.CancelFunc
 
 	references *screen.References // of a live session
+
+	recording atomic.Bool // the screen is being recorded
 
 	trace   *device.TraceOptions // nil unless the session is traced
 	given   given

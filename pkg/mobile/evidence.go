@@ -36,7 +36,7 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 	case isBlack(data):
 		about += "The screenshot is black: " + whyBlack + ".\n"
 	}
-	parts := []device.Artifact{{}, {Name: "screenshot.png", Title: "the screen", Data: data}, {}, {}}
+	parts := []device.Artifact{{}, {Name: "screenshot.png", Title: "the screen", Data: data}, {}, {}, {}}
 	if now, err := driver.Read(ctx); err == nil {
 		parts[2] = device.Artifact{
 			Name: "screen.txt", Title: "what is on the screen", Data: []byte(d.textOf(now, keptBytes)), Text: true,
@@ -50,6 +50,9 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 	var aboutLog string
 	parts[3], aboutLog = d.logEvidence(ctx, driver)
 	about += aboutLog
+	var aboutVideo string
+	parts[4], aboutVideo = d.recordingEvidence(ctx, driver)
+	about += aboutVideo
 	parts[0] = device.Artifact{Name: "device.txt", Title: "the device and the app in front", Data: []byte(about), Text: true}
 	return slices.DeleteFunc(parts, func(a device.Artifact) bool { return len(a.Data) == 0 })
 }

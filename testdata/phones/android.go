@@ -128,7 +128,8 @@ type Android struct {
 		command string
 		do      func() // nil for nothing
 	}
-	server *uiServer
+	server    *uiServer
+	recording chan struct{} // closed to interrupt screenrecord; nil while it does not run
 }
 
 // StartAndroid starts a simulated phone. The caller must call Close. ctx ends what the phone runs.

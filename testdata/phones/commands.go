@@ -23,8 +23,8 @@ func commands() map[string]func(*call) int {
 	return map[string]func(*call) int{
 		"[": testCommand, "am": am, "appops": appops, "cat": cat, "cmd": cmd, "date": date, "content": content, "dumpsys": dumpsys, "echo": echo,
 		"exec": execCommand, "export": succeed,
-		"getprop": getprop, "grep": grep, "id": id, "ime": ime, "input": input, "kill": succeed, "logcat": logcat, "ls": ls, "mkdir": mkdir,
-		"monkey": monkey, "pgrep": pgrep, "pidof": pidof, "pm": pm, "ps": ps, "rm": rm, "screencap": screencap,
+		"getprop": getprop, "grep": grep, "id": id, "ime": ime, "input": input, "kill": kill, "logcat": logcat, "ls": ls, "mkdir": mkdir,
+		"monkey": monkey, "pgrep": pgrep, "pidof": pidof, "pm": pm, "ps": ps, "rm": rm, "screencap": screencap, "screenrecord": screenRecord,
 		"setprop": setprop, "settings": settings, "sleep": succeed, "svc": svc, "tail": tail, "test": testCommand, "touch": touch,
 		"true": succeed, "uiautomator": uiautomator, "which": which, "whoami": whoami, "wm": wm,
 	}
@@ -522,6 +522,9 @@ func (p *Android) processes() map[string]int {
 	p.mu.Lock()
 	if p.server != nil {
 		all[serverApp] = 4100
+	}
+	if p.recording != nil {
+		all["screenrecord"] = recorderPID
 	}
 	names := slices.Sorted(maps.Keys(p.packages))
 	p.mu.Unlock()

@@ -3,6 +3,7 @@ package phones
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
@@ -226,4 +227,37 @@ func content(c *call) int {
 	}
 	c.unknown()
 	return 1
+}
+
+// screenRecord is `screenrecord FILE`, which writes a video until it is interrupted. An interrupted recording is an MP4,
+// one that was killed is not.
+func screenRecord(c *call) int {
+	p := c.phone
+	interrupted := make(chan struct{})
+	p.mu.Lock()
+	p.recording = interrupted
+	p.mu.Unlock()
+	_ = p.write(c.last(), []byte("no header yet"), false)
+	select {
+	case <-interrupted:
+		_ = p.write(c.last(), []byte("\x00\x00\x00\x18ftypmp42"), false)
+		return 0
+	case <-p.ctx.Done(): // it runs on without the one who started it
+		return 1
+	}
+}
+
+// recorderPID is the id of the process of screenrecord.
+const recorderPID = 4999
+
+// kill interrupts screenrecord. Other processes go on.
+func kill(c *call) int {
+	p := c.phone
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.recording != nil && c.has("-2") && c.has(strconv.Itoa(recorderPID)) {
+		close(p.recording)
+		p.recording = nil
+	}
+	return 0
 }

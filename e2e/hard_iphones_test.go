@@ -9,21 +9,22 @@ import (
 
 // hardIPhones are ways in which iPhones, iPads and simulators differ from the simulated iPhone without options.
 func hardIPhones() []hardPhone {
-	loses := cannotSignIn(`shows "da@example.com" after "ada@example.com" was entered`)
-	for _, trail := range []string{"sign-in-with-a-code", "fill-in-the-profile"} {
-		loses[trail] = `shows "7" after "4711" was entered`
-	}
+	const (
+		order, note, orders   = "see-an-order", "write-a-note", "scroll-through-orders"
+		code, profile         = "sign-in-with-a-code", "fill-in-the-profile"
+		lost, noCode, covered = `shows "da@example.com" after "ada@example.com" was entered`, `shows "7" after "4711" was entered`, "the keyboard covers it"
+	)
 	return []hardPhone{
 		{name: "an iPad, whose keyboard has a key that hides it", iPhone: &simulated.IPhoneOptions{Tablet: true}},
 		{
 			name: "a field that loses the first key", iPhone: &simulated.IPhoneOptions{App: app.Options{LoseFirstKey: true}},
-			fails: loses,
+			fails: map[string]string{order: lost, orders: lost, note: lost, code: noCode, profile: noCode},
 		},
 		{name: "a simulator", iPhone: &simulated.IPhoneOptions{Simulator: true}},
 		{name: "a keyboard that only a drag to the side hides", iPhone: &simulated.IPhoneOptions{App: app.Options{HidesSideways: true}}},
 		{
 			name: "a keyboard that stays", iPhone: &simulated.IPhoneOptions{App: app.Options{KeyboardStays: true}},
-			fails: cannotSignIn("the keyboard covers it"),
+			fails: map[string]string{order: covered, note: covered},
 		},
 		{
 			name:   "elements that are reported as not visible",
@@ -34,12 +35,5 @@ func hardIPhones() []hardPhone {
 			name: "a notification at the top of the screen", iPhone: &simulated.IPhoneOptions{AppAtPoint: true, App: app.Options{Banner: true}},
 		},
 		{name: "a tree that is deeper than XCTest can read", iPhone: &simulated.IPhoneOptions{Levels: 50}},
-	}
-}
-
-// cannotSignIn returns the trails that sign in with a password, which fail for a reason.
-func cannotSignIn(why string) map[string]string {
-	return map[string]string{
-		"see-an-order": why, "write-a-note": why, "scroll-through-orders": why, "touch-what-lies-below": why,
 	}
 }

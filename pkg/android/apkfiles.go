@@ -75,10 +75,12 @@ func apkFiles(name string) ([]apkFile, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		paths, err := filepath.Glob(filepath.Join(name, "*.apk"))
-		files := make([]apkFile, len(paths))
-		for i, p := range paths {
-			files[i] = plainAPK(p)
+		entries, err := os.ReadDir(name)
+		var files []apkFile
+		for _, e := range entries {
+			if filepath.Ext(e.Name()) == ".apk" {
+				files = append(files, plainAPK(filepath.Join(name, e.Name())))
+			}
 		}
 		return files, err
 	}

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"image/png"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -385,8 +387,11 @@ func TestAppWithSplits(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(d *desk){
 		"a folder": func(d *desk) {
-			d.values["app"] = t.TempDir()
+			d.values["app"] = filepath.Join(t.TempDir(), "[app]")
 			d.apks = d.values["app"]
+			if err := os.Mkdir(d.apks, 0o700); err != nil {
+				t.Fatal(err)
+			}
 			for name, data := range splitApp() {
 				d.write(name, data)
 			}
@@ -560,5 +565,17 @@ func TestPhoneThatIsFoldedWithoutTheServer(t *testing.T) {
 	}
 	if seen, err := dr.Read(within(t)); err != nil || seen.Tree.Width != 1080 || seen.Tree.Height != 2400 {
 		t.Errorf("the screen is %dx%d, %v", seen.Tree.Width, seen.Tree.Height, err)
+	}
+}
+
+func TestPhonesOverANetwork(t *testing.T) {
+	t.Parallel()
+	for serial, want := range map[string]bool{
+		"R5CT123ABC": false, "emulator-5554": false, "127.0.0.1:5555": false, "192.168.1.7:5555": true,
+		"adb-R5CT123ABC-x7Yz9K._adb-tls-connect._tcp": true, "adb-R5CT123ABC-x7Yz9K (2)._adb-tls-connect._tcp": true,
+	} {
+		if got := overNetwork(serial); got != want {
+			t.Errorf("%s: %v", serial, got)
+		}
 	}
 }

@@ -49,6 +49,7 @@ func installApp(ctx context.Context, d *phone, a device.Arguments) (tool.Result,
 	if err != nil {
 		return tool.Result{}, err
 	}
+	d.crashes.mayEnd(d.app) // it may be the app of the file
 	const instead = "name the app with device: {app: FILE}, or install it before the run"
 	return success("installed %s", a.Text("file")), perform(ctx, d, "install an app", instead, func(ctx context.Context, i Installer) error {
 		return i.Install(ctx, file)
@@ -60,6 +61,7 @@ func uninstallApp(ctx context.Context, d *phone, a device.Arguments) (tool.Resul
 	if err != nil {
 		return tool.Result{}, err
 	}
+	d.crashes.mayEnd(app)
 	err = perform(ctx, d, "remove an app", "clearAppData removes what it has stored", func(ctx context.Context, i Installer) error {
 		return i.Uninstall(ctx, app)
 	})

@@ -159,3 +159,29 @@ func TestLogIsEvidence(t *testing.T) {
 		}
 	})
 }
+
+// After a command that ends an app, it is not a crash that the app does not run.
+func TestAppsThatTrailsEnd(t *testing.T) {
+	t.Parallel()
+	for command, args := range map[string]map[string]any{
+		"stopApp": {}, "clearAppData": {}, "mobile_uninstallApp": {}, "grantPermission": {"permission": "camera"},
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			var running []string
+			f := &fake{nodes: shown(), readLog: func(_ context.Context, q LogQuery) (DeviceLog, error) {
+				running = append(running, q.Running)
+				return DeviceLog{}, nil
+			}}
+			onPhone(t, f, device.Session{}, func(p *phoneTest) {
+				p.call("launchApp", map[string]any{"appId": orders})
+				p.call("tap", map[string]any{"text": "Save", "timeoutMs": 1})
+				p.call(command, args)
+				p.call("tap", map[string]any{"text": "Save", "timeoutMs": 1})
+			})
+			if running[0] != orders || running[len(running)-1] != "" {
+				t.Errorf("should run: %q", running)
+			}
+		})
+	}
+}

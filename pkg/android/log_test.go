@@ -128,3 +128,19 @@ func TestLogIsNotReadWithoutFailure(t *testing.T) {
 		}
 	}
 }
+
+// A phone may have no log. Calls then fail as they do, and the evidence says why the log is missing.
+func TestPhoneWithoutLog(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{NoLog: true, App: app.Options{NoPrompt: true}})
+	b := d.backend()
+	s := b.Open(d.session())
+	defer s.Close(within(t))
+	call(t, s, "launchApp", map[string]any{"appId": app.ShopID})
+	p.App.Crash()
+	if r := fails(t, s, "tap", "Nowhere"); strings.Contains(r.Text, "crash") || !strings.HasPrefix(r.Text, `text "Nowhere" was not found`) {
+		t.Error(r.Text)
+	}
+	wantEvidence(t, s, map[string][]string{"device.txt": {"No log of the app: logcat on " + p.Addr() + ": Unable to open log device"}})
+}

@@ -26,6 +26,8 @@ type AndroidOptions struct {
 	Level int
 	// Server is the version of the UiAutomator2 server that is installed, such as 10.6.6; empty for none.
 	Server string
+	// NoLog makes logcat write an error only, as on phones of Huawei whose log is off until *#*#2846579#*#* turns it on.
+	NoLog bool
 	// NoShellV2 leaves the feature shell_v2 out, as old phones do: no exit status, no stderr of its own.
 	NoShellV2 bool
 	// Image is the name of the image from which several phones were started; empty for a phone of its own. Phones of

@@ -186,6 +186,10 @@ func (r logcatRequest) has(l logLine) bool {
 
 // logcat writes the log. Without -d it waits for more, until it is ended.
 func logcat(c *call) int {
+	if c.phone.options.NoLog {
+		c.errorf("Unable to open log device '/dev/log/main': No such file or directory\n")
+		return 1
+	}
 	log := c.phone.log
 	if c.has("-c") {
 		log.mu.Lock()

@@ -22,6 +22,7 @@ func hardIPhones() []hardPhone {
 		},
 		{name: "a simulator", iPhone: &simulated.IPhoneOptions{Simulator: true}},
 		{name: "a keyboard that only a drag to the side hides", iPhone: &simulated.IPhoneOptions{App: app.Options{HidesSideways: true}}},
+		{name: "a button in the middle of the screen", iPhone: &simulated.IPhoneOptions{App: app.Options{MiddleButton: true}}},
 		{
 			name: "a keyboard that stays", iPhone: &simulated.IPhoneOptions{App: app.Options{KeyboardStays: true}},
 			fails: map[string]string{order: covered, note: covered},

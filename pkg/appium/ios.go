@@ -121,10 +121,10 @@ func (g *Gestures) Back(info mobile.Info) mobile.Finger {
 // keyboardMotion is how long the keyboard may take to disappear after a drag that hides it.
 const keyboardMotion = 300 * time.Millisecond
 
-// HideKeyboard implements mobile.Driver for a device of iOS. dismiss asks WebDriverAgent to hide the keyboard, which it
+// HideKeyboard is that of mobile.Driver for a device of iOS. dismiss asks WebDriverAgent to hide the keyboard, which it
 // can on an iPad. On an iPhone it would press nothing, look for 3 s, and fail. There a short drag above the keyboard hides
 // it in apps whose scroll view has a keyboardDismissMode.
-func (g *Gestures) HideKeyboard(ctx context.Context, d mobile.Driver, dismiss Caller) error {
+func HideKeyboard(ctx context.Context, d mobile.Driver, dismiss Caller) error {
 	s, err := d.Read(ctx)
 	if err != nil || s.Keyboard == nil {
 		return err
@@ -134,7 +134,7 @@ func (g *Gestures) HideKeyboard(ctx context.Context, d mobile.Driver, dismiss Ca
 			return err
 		}
 	}
-	for _, drag := range g.dragsAbove(s.Keyboard.Top) {
+	for _, drag := range dragsAbove(s) {
 		if err := d.Touch(ctx, drag); err != nil {
 			return err
 		}
@@ -151,21 +151,50 @@ func (g *Gestures) HideKeyboard(ctx context.Context, d mobile.Driver, dismiss Ca
 	return mobile.ErrKeyboardStays
 }
 
-// dragsAbove returns the drags that may hide a keyboard with its upper edge at top, as Maestro makes them: up, and to the
-// side. They begin in the middle of the screen, or above the keyboard if it is there.
-func (g *Gestures) dragsAbove(top int) []mobile.Finger {
-	const by = 3 // percent
-	from := screen.Point{X: g.width / 2, Y: min(g.height/2, top-2*by*g.height/100)}
-	var drags []mobile.Finger
-	for _, to := range []screen.Point{{X: from.X, Y: from.Y - by*g.height/100}, {X: from.X - by*g.width/100, Y: from.Y}} {
-		drags = append(drags, mobile.Finger{Path: []screen.Point{from, to}, Move: 50 * time.Millisecond})
+// dragsAbove returns the drags that may hide the keyboard of a screen, as Maestro makes them: up, and to the side. They
+// begin in the middle of the screen, or above that where nothing is that a short drag could press; none if all is such.
+func dragsAbove(s mobile.Screen) []mobile.Finger {
+	width, height := s.Tree.Width, s.Tree.Height
+	dx, dy := width*3/100, max(1, height*3/100)
+	for y := min(height/2, s.Keyboard.Top-2*dy); y > height/8; y -= dy {
+		for _, x := range []int{width / 2, width / 8, width * 7 / 8} {
+			from := screen.Point{X: x, Y: y}
+			if isPressable(s.Tree, from) {
+				continue
+			}
+			const move = 50 * time.Millisecond
+			return []mobile.Finger{
+				{Path: []screen.Point{from, {X: x, Y: y - dy}}, Move: move},
+				{Path: []screen.Point{from, {X: x - dx, Y: y}}, Move: move},
+			}
+		}
 	}
-	return drags
+	return nil
+}
+
+// isPressable reports whether a short drag from a point could press something. Controls of iOS are pressed also if the
+// finger leaves them by up to 70 points, unless they are in something that scrolls, which then takes the drag.
+func isPressable(t *screen.Tree, p screen.Point) bool {
+	return slices.ContainsFunc(t.Nodes(), func(n *screen.Node) bool {
+		if n.Bounds == nil || !n.Bounds.Contains(p) {
+			return false
+		}
+		named := n.RoleName() == "generic" && len(n.Children) == 0 && n.Label != nil // perhaps a button of React Native
+		if !named && !n.Editable && !screen.IsControl(n.RoleName()) {
+			return false
+		}
+		for up := t.Parent(n); up != nil; up = t.Parent(up) {
+			if up.Scrollable {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // HideKeyboard implements mobile.Driver.
 func (d *iosDriver) HideKeyboard(ctx context.Context) error {
-	return d.gestures.HideKeyboard(ctx, d, func(ctx context.Context) error {
+	return HideKeyboard(ctx, d, func(ctx context.Context) error {
 		return d.command(ctx, "mobile: hideKeyboard", nil, nil)
 	})
 }

@@ -169,7 +169,7 @@ func (d *driver) Press(ctx context.Context, key mobile.Key) error {
 
 // HideKeyboard implements mobile.Driver.
 func (d *driver) HideKeyboard(ctx context.Context) error {
-	return d.gestures.HideKeyboard(ctx, d, func(ctx context.Context) error {
+	return appium.HideKeyboard(ctx, d, func(ctx context.Context) error {
 		return d.post(ctx, "hide the keyboard", "/wda/keyboard/dismiss", nil)
 	})
 }

@@ -406,6 +406,20 @@ func TestKeyboardIsHiddenWithoutWaiting(t *testing.T) {
 	}
 }
 
+// A button in the middle of the screen, which a short drag would press, is left alone.
+func TestDragThatHidesTheKeyboardPressesNothing(t *testing.T) {
+	t.Parallel()
+	p := startPhoneWith(t, phones.IPhoneOptions{App: app.Options{MiddleButton: true}})
+	p.App.Show(app.SignIn)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	u.call("tap", map[string]any{"id": "email"})
+	u.call("hideKeyboard", nil)
+	touches := p.App.Touches()
+	if target := touches[len(touches)-1].Target; target != "page" || len(touches) != 2 {
+		t.Errorf("touches: %+v", touches)
+	}
+}
+
 func TestWhatAnIPhoneCannotDo(t *testing.T) {
 	t.Parallel()
 	p := startPhone(t)

@@ -82,6 +82,8 @@ type Options struct {
 	// KeyboardStays says that no drag hides the keyboard of iOS, as on screens without a scroll view that has a
 	// keyboardDismissMode. HidesSideways says that only a drag to the side does.
 	KeyboardStays, HidesSideways bool
+	// MiddleButton puts a button into the middle of the screen for signing in.
+	MiddleButton bool
 	// Banner shows a notification at the top of the screen of iOS, all the time.
 	Banner bool
 	// LoseFirstKey loses the first key that is typed into a field after it got the focus.
@@ -361,7 +363,7 @@ func (d *Device) touch(t Touch) string {
 func (d *Device) swipe(w Window, f Finger) string {
 	start, end := f.Path[0], f.Path[len(f.Path)-1]
 	if d.platform == IOS && d.keyboardShown() && w.Kind != KeyboardWindow {
-		return d.dragBesideKeyboard(start, end)
+		return d.dragBesideKeyboard(w, start, end)
 	}
 	e := w.Root.scrollerAt(start)
 	if e == nil {
@@ -372,9 +374,17 @@ func (d *Device) swipe(w Window, f Finger) string {
 	return e.Name()
 }
 
+// controlReach is how far, in points, a finger may leave a control of iOS and still press it (UIControl, touchUpInside).
+const controlReach = 70
+
 // dragBesideKeyboard does what a drag on the page does while the keyboard of iOS is shown: the page, which bounces,
-// takes it, and hides the keyboard.
-func (d *Device) dragBesideKeyboard(start, end screen.Point) string {
+// takes it, and hides the keyboard. A control that is not in something that scrolls takes a short one as a tap.
+func (d *Device) dragBesideKeyboard(w Window, start, end screen.Point) string {
+	near := max(abs(end.X-start.X), abs(end.Y-start.Y)) < controlReach
+	if hit := w.Root.at(start); near && hit != nil && hit.tap != nil && w.Root.scrollerAt(start) == nil {
+		hit.tap()
+		return hit.Name()
+	}
 	sideways := abs(end.X-start.X) > abs(end.Y-start.Y)
 	if !d.options.KeyboardStays && sideways == d.options.HidesSideways {
 		d.blur()

@@ -156,6 +156,9 @@ func (d *Device) signInScreen() *Element {
 		// The keyboard covers the button.
 		button("sign_in", "Sign in", d.box(24, 600, -24, 56), d.signIn),
 	)
+	if d.options.MiddleButton {
+		page.add(button("forgot", "Forgot the password?", d.box(24, 396, -24, 56), func() { d.ui.error = "A new password was sent" }))
+	}
 	if d.ui.error != "" {
 		page.add(text("error", d.ui.error, d.box(24, 330, -24, 32)))
 	}

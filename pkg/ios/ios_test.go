@@ -192,6 +192,33 @@ func TestTextIsReadBack(t *testing.T) {
 	}
 }
 
+// A field that is not among the elements, such as one whose bounds differ there, is used and said to be unchecked.
+func TestTextOfAnUnknownFieldIsNotRead(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	p.App.Show(app.Order)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	u.call("tap", map[string]any{"id": "note"})
+	intercept(p, "/rect", func(w http.ResponseWriter) { fmt.Fprint(w, `{"value": {"x": 0, "y": 0, "width": 9, "height": 9}}`) })
+	const note = "the device does not report the field that has the focus, so what it shows was not checked"
+	for _, tt := range []struct {
+		call, want, holds string
+		args              map[string]any
+	}{
+		{"inputText", "entered 4 characters into the field that has the focus", "Ring", map[string]any{"text": "Ring", "hideKeyboardAfter": false}},
+		{"clearText", "cleared the field that has the focus", "", nil},
+	} {
+		r := u.result(tt.call, tt.args)
+		text, err := p.App.FocusedText()
+		if !r.OK || r.Text != tt.want || !slices.Equal(r.Notes, []string{note}) || text != tt.holds || err != nil {
+			t.Errorf("%s: %v %q, notes %q; the field holds %q %v", tt.call, r.OK, r.Text, r.Notes, text, err)
+		}
+	}
+	if requests(p, "/value") != 1 || requests(p, "/clear") != 1 {
+		t.Errorf("requests: %q", p.Requests())
+	}
+}
+
 func TestTextThatIsNotEnteredFails(t *testing.T) {
 	t.Parallel()
 	p := startPhoneWith(t, phones.IPhoneOptions{App: app.Options{LoseFirstKey: true}})

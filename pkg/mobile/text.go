@@ -250,6 +250,11 @@ func (d *phone) erase(ctx context.Context, count int) (tool.Result, error) {
 		return tool.Result{}, err
 	}
 	content := []rune(f.content())
+	if f.node == nil && count == maxErased && d.driver.asksForFocus() { // WebDriverAgent types only what is needed
+		if err := d.driver.SetText(ctx, ""); fault.KindOf(err) != fault.ToolFailed {
+			return success("cleared %s", f), err
+		}
+	}
 	if f.node == nil {
 		count = min(count, blindlyErased)
 		return success("erased up to %d characters in %s", count, f), d.backspace(ctx, count)

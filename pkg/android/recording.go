@@ -35,7 +35,7 @@ func (d *driver) StartRecording(ctx context.Context) error {
 		return err
 	}
 	r := &recording{output: &strings.Builder{}}
-	if r.process, err = d.Device.Start(ctx, "screenrecord "+recordedFile, r.output); err != nil {
+	if r.process, err = d.Start(ctx, "screenrecord "+recordedFile, r.output); err != nil {
 		return d.wrap(err)
 	}
 	for end := time.Now().Add(d.limits.unlock); len(r.pids) == 0; {

@@ -149,7 +149,8 @@ func (d *driver) setTestLocation(ctx context.Context, l mobile.Location) (note s
 	providers := []string{"cmd", "location", "providers"}
 	lines := []string{adb.Quote(setting{mockLocation, "allow"}.command()...)}
 	for _, words := range [][]string{
-		{"add-test-provider", provider}, {"set-test-provider-enabled", provider, "true"},
+		{"add-test-provider", provider},
+		{"set-test-provider-enabled", provider, "true"},
 		{"set-test-provider-location", provider, "--location", at},
 	} {
 		lines = append(lines, adb.Quote(slices.Concat(providers, words)...))

@@ -9,7 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 )
 
-// fontNames are the sizes of texts as the platforms name them: Android by a factor, iOS by a category.
+// fontName is a size of texts as the platforms name it: Android by a factor, iOS by a category.
 type fontName struct {
 	size         mobile.FontSize
 	android, ios string
@@ -17,8 +17,10 @@ type fontName struct {
 
 func fontNames() []fontName {
 	return []fontName{
-		{mobile.SmallFont, "0.85", "small"}, {mobile.DefaultFont, "1.0", "large"},
-		{mobile.LargeFont, "1.15", "extra-large"}, {mobile.LargestFont, "1.3", "extra-extra-extra-large"},
+		{mobile.SmallFont, "0.85", "small"},
+		{mobile.DefaultFont, "1.0", "large"},
+		{mobile.LargeFont, "1.15", "extra-large"},
+		{mobile.LargestFont, "1.3", "extra-extra-extra-large"},
 	}
 }
 

@@ -3,11 +3,13 @@ package appium
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/webdriver"
 )
 
 // This file has the capabilities of mobile that change a device itself. What they change is put back when the session
@@ -26,11 +28,16 @@ func (s *Session) ReadOrientation(ctx context.Context) (o mobile.Orientation, er
 	return o, err
 }
 
-// Turn turns the device.
+// Turn turns the device. WebDriverAgent looks at the screen once, without waiting for the end of the motion, and may so
+// say that it has not turned. That is not an error here.
 func (s *Session) Turn(ctx context.Context, o mobile.Orientation) error {
-	return s.Act(ctx, "turn the device to "+string(o), func(ctx context.Context) error {
+	err := s.Act(ctx, "turn the device to "+string(o), func(ctx context.Context) error {
 		return s.Post(ctx, "/orientation", map[string]any{"orientation": o}, nil)
 	})
+	if e := webdriver.As(err); e != nil && Answered(err) && strings.Contains(e.Message, "Unable To Rotate Device") {
+		return nil
+	}
+	return err
 }
 
 // SetOrientation implements mobile.OrientationSetter.
@@ -80,7 +87,7 @@ func (d *driver) SetLocation(ctx context.Context, l mobile.Location) (note strin
 	}
 	var now mobile.Location
 	if err := d.query(ctx, d.names().getLocation, nil, &now); err != nil {
-		return "the device does not say where it is: " + err.Error(), nil
+		return "the device does not say where it is: " + err.Error(), nil //nolint:nilerr // it was set
 	}
 	return l.NoteOf(now), nil
 }

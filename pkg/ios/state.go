@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/appium"
-	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 )
 
@@ -45,7 +44,7 @@ func (d *driver) putBack(ctx context.Context, o mobile.Original) error {
 	}
 	switch o.Name {
 	case originalOrientation:
-		return d.turn(ctx, mobile.Orientation(o.Value))
+		return d.Turn(ctx, mobile.Orientation(o.Value))
 	case originalLocation:
 		return d.Act(ctx, "reset the location", func(ctx context.Context) error {
 			return d.Call(ctx, http.MethodDelete, simulatedLocation, nil, nil)
@@ -72,17 +71,7 @@ func (d *driver) SetOrientation(ctx context.Context, o mobile.Orientation) error
 	if err != nil {
 		return err
 	}
-	return d.turn(ctx, o)
-}
-
-// turn turns the device. WebDriverAgent looks at the screen once, without waiting for the end of the motion, and may so
-// say that it has not turned.
-func (d *driver) turn(ctx context.Context, o mobile.Orientation) error {
-	err := d.Turn(ctx, o)
-	if known := fault.As(err); appium.Answered(err) && known != nil && strings.Contains(known.Message, "Unable To Rotate") {
-		return nil
-	}
-	return err
+	return d.Turn(ctx, o)
 }
 
 // OpenNotifications implements mobile.NotificationsOpener.

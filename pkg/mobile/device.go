@@ -203,7 +203,7 @@ func (l Limits) limitOf(call tool.Call) time.Duration {
 	a := device.Arguments(call.Args)
 	waits := timeoutOf(a, 0)
 	switch call.Tool {
-	case "launchApp", "mobile_installApp":
+	case "launchApp", "mobile_installApp", "mobile_addMedia", "mobile_stopRecording": // which copy files
 		waits = l.Launch
 	case "mobile_background":
 		waits = inBackground(a) + l.Front

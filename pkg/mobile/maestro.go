@@ -40,7 +40,8 @@ type maestroCommand struct {
 	run    handler
 	check  func(p Platform, a device.Arguments) error // may be nil
 	limits func(l Limits, a device.Arguments) time.Duration
-	flow   maestroFlow // in place of run, for a command with commands of its own
+	flow   maestroFlow                  // in place of run, for a command with commands of its own
+	times  func(a device.Arguments) int // how often a flow runs its commands at most
 }
 
 // elementKeys are the keys with which Maestro describes an element.

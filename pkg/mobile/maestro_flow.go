@@ -19,18 +19,14 @@ type maestroFlow func(ctx context.Context, d *phone, s maestroStep) (tool.Result
 // maestroFlows returns the commands of Maestro that have commands of their own.
 func maestroFlows() []maestroCommand {
 	return []maestroCommand{
-		{name: "repeat", keys: []string{"times", "while", "commands"}, flow: repeatFlow, check: checkRepeat, limits: func(l Limits, a device.Arguments) time.Duration {
-			if times, err := maestroNumber(a, "times", 0); err == nil && times > 0 {
-				return time.Duration(times)
-			}
-			return repeatsUntil
-		}},
-		{name: "retry", keys: []string{"maxRetries", "commands"}, flow: retryFlow, check: checkRetry, limits: func(_ Limits, a device.Arguments) time.Duration {
-			return time.Duration(1 + retriesOf(a))
-		}},
+		{name: "repeat", keys: []string{"times", "while", "commands"}, flow: repeatFlow, check: checkRepeat, times: timesOf},
+		{
+			name: "retry", keys: []string{"maxRetries", "commands"}, flow: retryFlow, check: checkRetry,
+			times: func(a device.Arguments) int { return 1 + retriesOf(a) },
+		},
 		{
 			name: "runFlow", keys: []string{"when", "commands"}, flow: runFlow, check: checkRunFlow,
-			limits: func(Limits, device.Arguments) time.Duration { return 1 },
+			times: func(device.Arguments) int { return 1 },
 		},
 	}
 }
@@ -38,17 +34,22 @@ func maestroFlows() []maestroCommand {
 // repeatsUntil is how often commands are expected to run that run while a condition holds.
 const repeatsUntil = 100
 
-// limit returns how long a command may take. limits of a flow is how often its commands run.
+// timesOf returns how often the commands of repeat run.
+func timesOf(a device.Arguments) int {
+	times, _ := maestroNumber(a, "times", repeatsUntil) // checked
+	return times
+}
+
+// limit returns how long a command may take.
 func (s maestroStep) limit(l Limits) time.Duration {
-	own := s.limits(l, s.args)
 	if s.flow == nil {
-		return own
+		return s.limits(l, s.args)
 	}
 	var once time.Duration
 	for _, inner := range s.commands {
 		once = min(once+inner.limit(l), maxTimeout)
 	}
-	return min(own*once, maxTimeout)
+	return min(time.Duration(s.times(s.args))*once, maxTimeout)
 }
 
 func (s maestroStep) perform(ctx context.Context, d *phone) (tool.Result, error) {

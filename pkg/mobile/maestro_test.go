@@ -44,7 +44,7 @@ func TestMaestroFlows(t *testing.T) {
 func TestMaestroRetries(t *testing.T) {
 	t.Parallel()
 	shown := false
-	f := &fake{nodes: func(f *fake, at time.Duration) []*screen.Node {
+	f := &fake{nodes: func(_ *fake, at time.Duration) []*screen.Node {
 		if shown = shown || at > 12*time.Second; shown { // after the limit of the first try
 			return []*screen.Node{node("Button", "Save", rect(0, 600, 200, 700))}
 		}

@@ -93,6 +93,12 @@ func (p *Android) press(key string) {
 	case "224", "WAKEUP":
 		p.App.SetAsleep(false)
 		return
+	case "26", "POWER":
+		if p.App.Asleep() {
+			p.App.SetAsleep(false)
+			return
+		}
+		fallthrough
 	case "223", "SLEEP":
 		p.App.SetAsleep(true)
 		p.App.SetLocked(true)

@@ -107,8 +107,8 @@ func TestEveryCallHasEnvelope(t *testing.T) {
 			if envelope.BaseURL != got.Env["TRAILBLAZE_BASE_URL"] || envelope.SessionID != got.Env["TRAILBLAZE_SESSION_ID"] {
 				t.Errorf("%s: base URL %q and session %q are not those of the environment", file, envelope.BaseURL, envelope.SessionID)
 			}
-			device := map[string]any{"platform": "web", "widthPixels": 1280.0, "heightPixels": 800.0, "driverType": "playwright-native"}
-			older := map[string]any{"platform": "WEB", "widthPixels": 1280.0, "heightPixels": 800.0, "driverType": "playwright-native"}
+			device := map[string]any{"platform": "web", "widthPixels": 1280.0, "heightPixels": 800.0, "driverType": "playwright-native", "deviceId": "web"}
+			older := map[string]any{"platform": "WEB", "widthPixels": 1280.0, "heightPixels": 800.0, "driverType": "playwright-native", "deviceId": "web"}
 			for _, diff := range []string{
 				cmp.Diff(device, envelope.Device),
 				cmp.Diff(map[string]string{"who": "Ann"}, envelope.Memory),

@@ -140,6 +140,26 @@ func (s Server) isLocal() bool {
 // Program finds the adb program: on PATH, in ANDROID_HOME and ANDROID_SDK_ROOT, or where the Android SDK is usually
 // installed.
 func Program(programs device.Programs, env []string) (string, error) {
+	found, err := sdkProgram(programs, env, "adb", "platform-tools")
+	if err != nil {
+		return "", fault.Wrap(fault.CommandNotFound, err, installHint(runtime.GOOS),
+			"the program adb was not found on PATH, in ANDROID_HOME or where the Android SDK is usually installed")
+	}
+	return found, nil
+}
+
+// EmulatorProgram finds the emulator of the Android SDK as Program finds adb.
+func EmulatorProgram(programs device.Programs, env []string) (string, error) {
+	found, err := sdkProgram(programs, env, "emulator", "emulator")
+	if err != nil {
+		return "", fault.Wrap(fault.CommandNotFound, err, "install it with Android Studio or `sdkmanager emulator`, and set ANDROID_HOME",
+			"the program emulator was not found on PATH, in ANDROID_HOME or where the Android SDK is usually installed")
+	}
+	return found, nil
+}
+
+// sdkProgram finds a program on PATH or in a folder of the Android SDK.
+func sdkProgram(programs device.Programs, env []string, name, folder string) (string, error) {
 	home := cmp.Or(device.Getenv(env, "HOME"), device.Getenv(env, "USERPROFILE"))
 	path := []string{device.Getenv(env, "PATH")}
 	for _, sdk := range []struct{ base, folder string }{
@@ -152,16 +172,11 @@ func Program(programs device.Programs, env []string) (string, error) {
 		{"/opt", "android-sdk"},
 	} {
 		if sdk.base != "" {
-			path = append(path, filepath.Join(sdk.base, sdk.folder, "platform-tools"))
+			path = append(path, filepath.Join(sdk.base, sdk.folder, folder))
 		}
 	}
 	list := "PATH=" + strings.Join(path, string(filepath.ListSeparator))
-	found, err := programs.LookPath("adb", append(slices.Clip(env), list))
-	if err != nil {
-		return "", fault.Wrap(fault.CommandNotFound, err, installHint(runtime.GOOS),
-			"the program adb was not found on PATH, in ANDROID_HOME or where the Android SDK is usually installed")
-	}
-	return found, nil
+	return programs.LookPath(name, append(slices.Clip(env), list))
 }
 
 // installHint says how to get adb on a system.

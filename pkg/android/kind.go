@@ -5,6 +5,7 @@ package android
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -33,8 +34,9 @@ type backend struct {
 	phone   *phone        // nil before the first session
 	app     *apk          // nil without one, and before the first session
 
-	mu     sync.Mutex
-	serial string // that was chosen; empty before
+	mu       sync.Mutex
+	serial   string    // that was chosen; empty before
+	emulator *emulator // that was started; nil for none
 }
 
 func newBackend(host device.Host) (device.Backend, error) {
@@ -115,6 +117,9 @@ func (b *backend) choose(ctx context.Context) (adb.Device, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.options.start != "" && b.serial == "" {
+		return b.chooseEmulator(ctx, server, devices)
+	}
 	chosen, err := choose(devices, cmp.Or(b.serial, b.options.serial))
 	if err != nil {
 		return adb.Device{}, err
@@ -229,10 +234,10 @@ func (p *phone) describeServer(ctx context.Context, o options) (string, error) {
 
 // Close implements device.Backend.
 func (b *backend) Close(ctx context.Context) error {
-	if b.phone == nil {
-		return nil
+	var err error
+	if p := b.phone; p != nil {
+		b.phone = nil
+		err = p.close(ctx)
 	}
-	p := b.phone
-	b.phone = nil
-	return p.close(ctx)
+	return errors.Join(err, b.stopEmulator(ctx))
 }

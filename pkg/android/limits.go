@@ -5,6 +5,7 @@ import "time"
 // limits bound what a phone may take. Tests use shorter ones.
 type limits struct {
 	prepare time.Duration // for all that is done before the first session, such as to install the UiAutomator2 server
+	boot    time.Duration // for an emulator to start
 	info    time.Duration // to say which phone it is
 	install time.Duration // for the phone to install an app, after it was copied
 	dialog  time.Duration // until it is said that an installation may wait for a person
@@ -24,7 +25,7 @@ type limits struct {
 
 func defaultLimits() limits {
 	return limits{
-		prepare: 5 * time.Minute, info: 15 * time.Second, install: 2 * time.Minute, dialog: 10 * time.Second,
+		prepare: 5 * time.Minute, boot: 5 * time.Minute, info: 15 * time.Second, install: 2 * time.Minute, dialog: 10 * time.Second,
 		unlock: 3 * time.Second,
 		start:  30 * time.Second, retry: 3 * time.Second, call: 30 * time.Second, picture: 5 * time.Second, exit: 2 * time.Second, poll: 50 * time.Millisecond,
 		close: 15 * time.Second, dump: 30 * time.Second, hide: time.Second, wakeLock: 5 * time.Minute,

@@ -29,8 +29,8 @@ func (b *backend) List(ctx context.Context) ([]device.Found, error) {
 
 // Identify implements device.Identifier.
 func (b *backend) Identify(ctx context.Context) (device.Identity, error) {
-	if b.options.appium.URL != "" {
-		return device.Identity{}, nil // the server may choose among several
+	if b.options.appium.URL != "" || b.options.start != "" {
+		return device.Identity{}, nil // the server may choose among several, and an emulator may have to be started
 	}
 	chosen, err := b.choose(ctx)
 	if err != nil {

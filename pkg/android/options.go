@@ -11,6 +11,7 @@ import (
 // options are the user's settings.
 type options struct {
 	serial   string         // empty for the only phone
+	start    string         // name of the emulator that is started; empty for none
 	app      string         // path of an APK; empty for none
 	server   string         // folder of the server's APKs; empty to search for them
 	appium   appium.Options // without a URL, the phone is reached through adb
@@ -38,7 +39,7 @@ func newOptions(host device.Host) (options, error) {
 	}
 	through, err := appium.ReadOptions(v, mobile.Android)
 	return options{
-		serial: v["serial"], app: v["app"], server: v["uiautomator2"], appium: through, values: v,
+		serial: v["serial"], start: v["startDevice"], app: v["app"], server: v["uiautomator2"], appium: through, values: v,
 		env: host.Env, programs: host.Programs, dir: host.Dir, stateDir: host.StateDir,
 	}, err
 }

@@ -40,10 +40,14 @@ type driver struct {
 
 // connect starts a session of WebDriverAgent.
 func (b *backend) connect(ctx context.Context, s device.Session, release func()) (*driver, error) {
-	if err := b.wda.acquire(b.options); err != nil {
+	o, err := b.boot(ctx)
+	if err != nil {
 		return nil, err
 	}
-	status, err := b.wda.ensure(ctx, b.options, b.limits)
+	if err := b.wda.acquire(o); err != nil {
+		return nil, err
+	}
+	status, err := b.wda.ensure(ctx, o, b.limits)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +64,12 @@ func (b *backend) connect(ctx context.Context, s device.Session, release func())
 			Session: session, Server: "WebDriverAgent at " + b.wda.client.URL(), Explain: b.wda.explain,
 			Hint: "restart WebDriverAgent if it has crashed, or end the other program that has started a session: it has one at a time",
 		},
-		info:   mobile.Info{ID: b.options.udid, Product: product(status), Tablet: strings.EqualFold(status.Device, ipad)},
-		runner: appium.RunnerOf(cmp.Or(b.options.wdaApp, status.Build.Product)), client: b.wda.client,
-		app: b.options.app, options: b.options, installed: &b.installed, limits: b.limits, log: s.Log, release: release,
+		info:   mobile.Info{ID: o.udid, Product: product(status), Tablet: strings.EqualFold(status.Device, ipad)},
+		runner: appium.RunnerOf(cmp.Or(o.wdaApp, status.Build.Product)), client: b.wda.client,
+		app: o.app, options: o, installed: &b.installed, limits: b.limits, log: s.Log, release: release,
 	}
 	d.source = appium.IOSSource{Source: d.sourceJSON, Settings: d.ChangeSettings, Log: s.Log}
-	if err := d.prepare(ctx, b.options); err != nil {
+	if err := d.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, d.delete(ctx))
 	}
 	return d, nil

@@ -2,7 +2,9 @@ package ios
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/trailblaze/trailblaze/pkg/appium"
@@ -27,6 +29,9 @@ type backend struct {
 	slot      chan struct{} // holds a value while a session uses the device
 	wda       wdaServer
 	installed atomic.Bool // the user's app was installed on a phone
+
+	mu     sync.Mutex
+	booted *bootedSimulator // that the user named; nil before
 }
 
 func newBackend(host device.Host) (device.Backend, error) {
@@ -83,6 +88,9 @@ func (b *backend) Classifiers(ctx context.Context) ([]string, error) {
 		}
 		return []string{iphone}, nil
 	}
+	if _, err := b.boot(ctx); err != nil {
+		return nil, err
+	}
 	status, err := b.wda.ensure(ctx, b.options, b.limits)
 	if err != nil {
 		return nil, err
@@ -115,8 +123,10 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 	return detail, nil
 }
 
-// Close implements device.Backend. It ends the WebDriverAgent that it has started.
-func (b *backend) Close(ctx context.Context) error { return b.wda.close(ctx, b.limits) }
+// Close implements device.Backend. It ends the WebDriverAgent and the simulator that it has started.
+func (b *backend) Close(ctx context.Context) error {
+	return errors.Join(b.wda.close(ctx, b.limits), b.shutDown(ctx))
+}
 
 // product returns the device of a status, such as iPhone, iOS 17.2.
 func product(status webdriver.Status) string {

@@ -21,6 +21,7 @@ type options struct {
 	start      []string // the command that starts WebDriverAgent; nil for none
 	startLimit time.Duration
 	wdaApp     string // the bundle id with which WebDriverAgent was signed; empty for what it says itself
+	boot       string // name or udid of the simulator that is booted; empty for none
 	udid       string // of the simulator; empty for the only one that is booted
 	app        string // folder or file of the app; empty for none
 	// clearKeychain says that removing what an app has stored removes what all apps of the simulator have in the keychain.
@@ -37,6 +38,7 @@ type options struct {
 type limits struct {
 	call  time.Duration // for a response of WebDriverAgent, and for simctl
 	app   time.Duration // for an app to be installed
+	boot  time.Duration // for a simulator to start
 	start time.Duration // for WebDriverAgent to respond after its start
 	probe time.Duration // for the response to one request for the status
 	poll  time.Duration // between two of them
@@ -45,7 +47,7 @@ type limits struct {
 
 func defaultLimits() limits {
 	return limits{
-		call: time.Minute, app: 3 * time.Minute, start: defaultStart, probe: 5 * time.Second, poll: 250 * time.Millisecond, close: 10 * time.Second,
+		call: time.Minute, app: 3 * time.Minute, boot: 5 * time.Minute, start: defaultStart, probe: 5 * time.Second, poll: 250 * time.Millisecond, close: 10 * time.Second,
 	}
 }
 
@@ -69,7 +71,7 @@ func deviceOptions() []device.Option {
 func newOptions(host device.Host) (options, error) {
 	v := host.Values
 	o := options{
-		wdaURL: cmp.Or(v["wdaUrl"], defaultURL), startLimit: defaultStart, udid: v["udid"], app: v["app"], values: v,
+		wdaURL: cmp.Or(v["wdaUrl"], defaultURL), startLimit: defaultStart, boot: v["startDevice"], udid: v["udid"], app: v["app"], values: v,
 		wdaApp:        v["wdaBundleId"],
 		clearKeychain: v["clearKeychain"] == "true",
 		env:           host.Env, dir: host.Dir, stateDir: host.StateDir, programs: host.Programs,

@@ -63,11 +63,14 @@ func (s *simulator) run(ctx context.Context, input string, args ...string) (stri
 	return xcrun(ctx, s.options, s.limits, input, append([]string{"simctl"}, args...)...)
 }
 
-// xcrun runs a tool of Xcode and returns its stdout. It may take as long as the installation of an app if it is one.
+// xcrun runs a tool of Xcode and returns its stdout. It may take as long as an installation or a start if it is one.
 func xcrun(ctx context.Context, o options, l limits, input string, args ...string) (string, error) {
 	limit := l.call
-	if slices.Contains(args, "install") {
+	switch {
+	case slices.Contains(args, "install"):
 		limit = l.app
+	case slices.Contains(args, "bootstatus"):
+		limit = l.boot
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

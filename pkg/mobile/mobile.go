@@ -61,6 +61,10 @@ func Settings() []device.Option {
 	return []device.Option{
 		{Key: "actionTimeout", Usage: "how long actions wait for their element", Default: "10s"},
 		{Key: "assertionTimeout", Usage: "how long assertions wait", Default: "5s, 17s for ios-host"},
+		{
+			Key: "startDevice", Flag: "start-device",
+			Usage: "`NAME` of an emulator (AVD) or a simulator, which is started if it does not run, and ended with the run",
+		},
 		{Key: "app", Usage: "`FILE` of the app, which is installed if it is not the installed one", Path: true},
 	}
 }

@@ -41,6 +41,8 @@ type AndroidOptions struct {
 	// IdleLimit is how long uiautomator waits until nothing moves before it gives up; 0 stands for the 10 s of real phones
 	// (AOSP, cmds/uiautomator/…/DumpCommand.java).
 	IdleLimit time.Duration
+	// AVD is the name of the virtual device that an emulator runs; empty for a phone.
+	AVD string
 	// Address is where adb is listened for; empty stands for a free port of 127.0.0.1.
 	Address string
 
@@ -164,6 +166,9 @@ func StartAndroid(ctx context.Context, o AndroidOptions) (*Android, error) {
 	p.log = newAndroidLog(p.Now)
 	p.App.OnProcess(p.log.processChanged)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
+	if o.AVD != "" {
+		p.props["ro.boot.qemu.avd_name"] = o.AVD
+	}
 	p.props["ro.serialno"] = "SIMULATED" + cmp.Or(o.Image, port)
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	p.adbd = adbd.Serve(p.ctx, l, p, o.Adbd)

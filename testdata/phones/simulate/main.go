@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -19,6 +21,7 @@ import (
 // served says which phones are served, and how.
 type served struct {
 	android, also, twin, iphone string // addresses, empty for none
+	emulator                    int    // port of its console; 0 for none
 	server                      string
 	connect                     bool
 }
@@ -29,6 +32,7 @@ func main() {
 	flag.StringVar(&s.also, "also", "", "serve the Android phone at this address, too, as by cable and by network")
 	flag.StringVar(&s.twin, "twin", "", "serve a second Android phone of the same image at this address")
 	flag.StringVar(&s.iphone, "iphone", "", "serve WebDriverAgent at this address, such as 127.0.0.1:8100")
+	flag.IntVar(&s.emulator, "emulator", 0, "serve an Android phone as the emulator with its console at this port does; ANDROID_ADB_SERVER_PORT is told")
 	flag.StringVar(&s.server, "server", "", "version of the UiAutomator2 server that is installed, such as 10.6.6")
 	flag.BoolVar(&s.connect, "connect", false, "connect the Android phones to the adb server with the adb program")
 	flag.Parse()
@@ -44,6 +48,9 @@ func main() {
 // serve serves the phones that have an address, or an Android phone and an iPhone at free ones, until ctx ends.
 func (s served) serve(ctx context.Context, out io.Writer) error {
 	android, iphone := s.android, s.iphone
+	if s.emulator != 0 {
+		android = fmt.Sprint("127.0.0.1:", s.emulator+1)
+	}
 	if android+iphone+s.also+s.twin == "" {
 		android, iphone = "127.0.0.1:0", "127.0.0.1:0"
 	}
@@ -53,6 +60,11 @@ func (s served) serve(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		defer closePhone()
+	}
+	if s.emulator != 0 {
+		if err := announce(ctx, s.emulator+1); err != nil {
+			return err
+		}
 	}
 	if s.twin != "" {
 		closePhone, err := s.startAndroid(ctx, out, s.twin, "")
@@ -74,9 +86,20 @@ func (s served) serve(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
+// announce tells the adb server of an emulator, as emulators do.
+func announce(ctx context.Context, port int) error {
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:"+os.Getenv("ANDROID_ADB_SERVER_PORT"))
+	if err != nil {
+		return err
+	}
+	request := fmt.Sprint("host:emulator:", port)
+	_, err = fmt.Fprintf(c, "%04x%s", len(request), request)
+	return errors.Join(err, c.Close())
+}
+
 // startAndroid serves an Android phone at an address, and at a second one if also is not empty.
 func (s served) startAndroid(ctx context.Context, out io.Writer, address, also string) (closePhone func(), err error) {
-	p, err := phones.StartAndroid(ctx, phones.AndroidOptions{Address: address, Server: s.server, Image: "IMAGE"})
+	p, err := phones.StartAndroid(ctx, phones.AndroidOptions{Address: address, Server: s.server, Image: "IMAGE", AVD: os.Getenv("SIMULATED_AVD")})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,79 @@
+package ios
+
+import (
+	"context"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// bootedSimulator is the simulator that the user names, which runs.
+type bootedSimulator struct {
+	udid string
+	here bool // it was booted here
+}
+
+// boot boots the simulator that the user names, unless it runs. It returns the options with its udid.
+func (b *backend) boot(ctx context.Context) (options, error) {
+	o := b.options
+	if o.boot == "" {
+		return o, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.booted == nil {
+		if !hasXcode(o) {
+			return o, fault.New(fault.CommandNotFound, "install Xcode on a Mac", "starting the simulator %s needs xcrun, which was not found", o.boot)
+		}
+		s := &simulator{options: o, limits: b.limits}
+		known, err := s.named(ctx, o.boot)
+		if err != nil {
+			return o, err
+		}
+		s.udid = known.UDID
+		runs := known.State == "Booted"
+		if !runs {
+			if _, err := s.runOn(ctx, "bootstatus", "-b"); err != nil { // boots it, and waits
+				return o, err
+			}
+		}
+		b.booted = &bootedSimulator{known.UDID, !runs}
+	}
+	o.udid = b.booted.udid
+	return o, nil
+}
+
+// named returns the simulator with a name or a udid: of several with the name, one that runs, else the one with the
+// newest system.
+func (s *simulator) named(ctx context.Context, name string) (found listedSimulator, err error) {
+	simulators, err := s.list(ctx, "available")
+	if err != nil {
+		return found, err
+	}
+	var names []string
+	for _, known := range simulators { // sorted by system
+		names = append(names, known.Name)
+		if (strings.EqualFold(known.Name, name) || known.UDID == name) && found.State != "Booted" {
+			found = known
+		}
+	}
+	if found.UDID == "" {
+		hint := fault.DidYouMeanListed(name, names, "`xcrun simctl list devices available` lists them")
+		return found, fault.New(fault.Misuse, hint, "no simulator has the name %q", name)
+	}
+	return found, nil
+}
+
+// shutDown ends the simulator that was booted here.
+func (b *backend) shutDown(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	booted := b.booted
+	b.booted = nil
+	if booted == nil || !booted.here {
+		return nil
+	}
+	s := &simulator{options: b.options, limits: b.limits, udid: booted.udid}
+	_, err := s.runOn(context.WithoutCancel(ctx), "shutdown")
+	return err
+}

@@ -1,0 +1,53 @@
+package ios
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+)
+
+// A simulator is booted for the run and shut down with it, unless it runs already.
+func TestSimulatorIsBootedForTheRun(t *testing.T) {
+	t.Parallel()
+	for state, booted := range map[string]bool{"Shutdown": true, "Booted": false} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			p := startPhone(t)
+			asSimulator(p)
+			s := newSimctl(t)
+			s.write(t, "list", fmt.Sprintf(`{"devices": {
+				"com.apple.CoreSimulator.SimRuntime.iOS-17-2": [{"udid": "OLD", "name": "iPhone 15", "state": "Shutdown"}],
+				"com.apple.CoreSimulator.SimRuntime.iOS-18-0": [{"udid": "NEW", "name": "iPhone 15", "state": %q}],
+				"com.apple.CoreSimulator.SimRuntime.watchOS-11-0": [{"udid": "W", "name": "Watch", "state": "Booted"}]}}`, state))
+			b := newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "startDevice": "iPhone 15"}, s.path())
+			d, err := b.open(t.Context(), device.Session{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id := d.Info().ID; id != "NEW" {
+				t.Errorf("the id is %q", id)
+			}
+			if err := d.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(s.read(t, "calls"), "shutdown") {
+				t.Error("it was shut down before the end of the run")
+			}
+			if err := b.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			calls := s.read(t, "calls")
+			if strings.Contains(calls, "bootstatus NEW -b\n") != booted || strings.Contains(calls, "shutdown NEW\n") != booted {
+				t.Error(calls)
+			}
+		})
+	}
+	s := newSimctl(t, testUDID)
+	_, err := newTestBackend(t, map[string]string{"startDevice": "iPhone 51"}, s.path()).Classifiers(t.Context())
+	if e := fault.As(err); e == nil || e.Kind != fault.Misuse || !strings.Contains(e.Hint, `"iPhone 15"`) {
+		t.Errorf("%v", err)
+	}
+}

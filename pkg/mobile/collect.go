@@ -87,47 +87,55 @@ func (c *Collecting) Identifies(texts ...string) {
 	}
 }
 
-var (
-	// dumpedText is a text of the app in a dump of Android, up to the next key.
-	dumpedText = lazyregexp.New(`\b(hintText|actionLabel|label|tickerText|contentDescription)=(.*?)( \w+=|\s*$)`)
-	dumpedURL  = lazyregexp.New(`\bdat=(\w*)(\S*)`)
-)
+// dumpedURL is a URL in a dump of Android.
+var dumpedURL = lazyregexp.New(`\b(dat=\w*)(\S*)()`)
+
+// dumpedTexts are the texts of apps in dumps of Android, each up to the next key. One pattern for each key, because the
+// next key may be one, too.
+func dumpedTexts() []*regexp.Regexp {
+	var patterns []*regexp.Regexp
+	for _, key := range []string{"hintText", "actionLabel", "label", "tickerText", "contentDescription"} {
+		patterns = append(patterns, regexp.MustCompile(`(?m)\b(`+key+`=)(.*?)( \w+=|\s*$)`))
+	}
+	return patterns
+}
 
 // Done returns the collection.
 func (c *Collecting) Done() device.Collection {
 	if c.withText {
 		return c.collected
 	}
-	find := c.textPattern()
-	for i := range c.collected.Answers {
-		a := &c.collected.Answers[i]
-		if !strings.HasSuffix(a.File, ".txt") {
-			continue
+	shown := c.textPattern()
+	for i, a := range c.collected.Answers {
+		if strings.HasSuffix(a.File, ".txt") {
+			c.collected.Answers[i].Data = []byte(maskDump(string(a.Data), shown))
 		}
-		var lines []string
-		for line := range strings.SplitSeq(string(a.Data), "\n") {
-			line = dumpedURL().ReplaceAllStringFunc(line, func(s string) string {
-				m := dumpedURL().FindStringSubmatch(s)
-				return "dat=" + m[1] + source.MaskText(m[2])
-			})
-			line = dumpedText().ReplaceAllStringFunc(line, func(s string) string {
-				m := dumpedText().FindStringSubmatch(s)
-				if m[2] == "null" {
-					return s
-				}
-				return m[1] + "=" + source.MaskText(m[2]) + m[3]
-			})
-			if find != nil {
-				line = find.ReplaceAllStringFunc(line, func(s string) string {
-					m := find.FindStringSubmatch(s)
-					return m[1] + source.MaskText(m[2]) + m[3]
-				})
-			}
-			lines = append(lines, line)
-		}
-		a.Data = []byte(strings.Join(lines, "\n"))
 	}
 	return c.collected
+}
+
+// maskDump replaces the texts of apps in what a command wrote: those that shown matches, those of fields, and the rest of
+// URLs after their scheme. shown may be nil.
+func maskDump(dump string, shown *regexp.Regexp) string {
+	dump = replaceGroup(dump, dumpedURL(), "")
+	for _, pattern := range dumpedTexts() {
+		dump = replaceGroup(dump, pattern, "null")
+	}
+	if shown != nil {
+		dump = replaceGroup(dump, shown, "")
+	}
+	return dump
+}
+
+// replaceGroup replaces the second group of each match, unless it is a text that stays.
+func replaceGroup(s string, pattern *regexp.Regexp, stays string) string {
+	return pattern.ReplaceAllStringFunc(s, func(match string) string {
+		m := pattern.FindStringSubmatch(match)
+		if m == nil || m[2] == stays { // without what is around it, a match may not match
+			return match
+		}
+		return m[1] + source.MaskText(m[2]) + m[3]
+	})
 }
 
 // minText is the number of letters of the shortest text of a screen that is replaced in other answers: shorter ones are
@@ -152,5 +160,5 @@ func (c *Collecting) textPattern() *regexp.Regexp {
 	if alternatives == nil {
 		return nil
 	}
-	return regexp.MustCompile(`(^|[^\w./$])(` + strings.Join(alternatives, "|") + `)([^\w./$]|$)`)
+	return regexp.MustCompile(`(?m)(^|[^\w./$])(` + strings.Join(alternatives, "|") + `)([^\w./$]|$)`)
 }

@@ -162,7 +162,7 @@ func TestCommandsReachAnAndroidPhoneThroughAppium(t *testing.T) {
 	if p.App.Connected() {
 		t.Error("the phone is connected")
 	}
-	u.wantCrash(p)
+	u.wantCrash(p.App, "android", "device.log", "FATAL EXCEPTION: main")
 	u.must(u.driver.Clear(t.Context(), app.ShopID))
 	if p.App.SignedIn() {
 		t.Error("the app was not cleared")
@@ -202,6 +202,7 @@ func TestCommandsReachAnIPhoneThroughAppium(t *testing.T) {
 	if p.App.Foreground() == app.ShopID {
 		t.Error("HOME had no effect")
 	}
+	u.wantCrash(p.App, "ios", "device.txt", "No log of the app: the Appium server")
 	p.Close()                               // in the middle of the session
 	_, _ = u.driver.Foreground(t.Context()) // the connection that Appium has kept is closed only when it is used
 	err = u.driver.Touch(t.Context(), mobile.Finger{Path: []screen.Point{{X: 1, Y: 1}}})

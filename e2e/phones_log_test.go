@@ -109,19 +109,20 @@ func TestLogOfTheAppIsRedacted(t *testing.T) {
 	d.putBack(p)
 }
 
-// wantCrash checks what is known of a crash through Appium.
-func (u *driverUser) wantCrash(p *simulated.Android) {
+// wantCrash crashes the shop, and checks what is known of it through Appium: the reason of a failure, and a text in a
+// file of the evidence.
+func (u *driverUser) wantCrash(shop *app.Device, platform, file, text string) {
 	u.Helper()
-	p.App.Crash()
+	shop.Crash()
 	nowhere := map[string]any{"text": "Nowhere", "timeoutMs": 1}
 	r, err := u.device.Call(u.Context(), tool.Call{Tool: "tap", Args: nowhere})
-	if err != nil || !strings.HasPrefix(r.Text, crashReasons()["android"]+"\n") {
+	if err != nil || !strings.HasPrefix(r.Text, crashReasons()[platform]+"\n") {
 		u.Errorf("after a crash: %v %s", err, r.Text)
 	}
 	for _, a := range u.device.Evidence(u.Context()) {
-		if a.Name == "device.log" && strings.Contains(string(a.Data), "FATAL EXCEPTION: main") {
+		if a.Name == file && strings.Contains(string(a.Data), text) {
 			return
 		}
 	}
-	u.Error("the evidence has no log with the crash")
+	u.Errorf("%s of the evidence has no %q", file, text)
 }

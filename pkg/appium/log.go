@@ -109,8 +109,11 @@ func (d *iosDriver) ReadLog(ctx context.Context, q mobile.LogQuery) (mobile.Devi
 		err = d.reports.update(ctx, d.driver, "crashlog")
 	}
 	log := mobile.DeviceLog{Missing: d.log.denied}
-	if err != nil {
+	switch {
+	case err != nil:
 		log.Missing = err.Error()
+	case log.Missing == "" && len(d.log.entries) == 0: // the driver goes on without a log that it cannot read
+		log.Missing = d.Server + " has sent no lines of the syslog"
 	}
 	lines := devicelog.IOS(d.log.text())
 	log.Crashes = IOSCrashes(q, state, lines, nil, d.reports.entries)

@@ -3,9 +3,11 @@
 package e2e_test
 
 import (
+	"fmt"
 	"testing"
 
 	simulated "github.com/trailblaze/trailblaze/testdata/phones"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
 // plainPhones are phones without any difficulty of their own: lists move on when a finger leaves them, and labels,
@@ -17,7 +19,8 @@ func plainPhones() []hardPhone {
 	}
 }
 
-// Without the UiAutomator2 server a finger cannot be held still before it is lifted.
+// Without the UiAutomator2 server a finger cannot be held still before it is lifted, and nothing says which texts let
+// touches through.
 func TestTouchesWithoutServer(t *testing.T) {
 	t.Parallel()
 	d := newPhoneDesk(t)
@@ -27,7 +30,51 @@ func TestTouchesWithoutServer(t *testing.T) {
 	for _, name := range []string{"touch-what-lies-below", "scroll-through-orders"} {
 		d.run("run", "--device", "phone", d.shopTrail(name)).want(t, 0, "1 passed")
 	}
+	d.run("run", "--device", "phone", d.shopTrail("touch-below-a-sign")).want(t, 1, `text "Everything must go" covers it`)
 	if wrong := phone.WrongTouches(); wrong > 0 {
 		t.Errorf("%d touches hit nothing: %v", wrong, phone.Touches())
+	}
+}
+
+// What covers an element is named, and nothing is touched.
+func TestWhatCoversIsNamed(t *testing.T) {
+	t.Parallel()
+	const (
+		cookies, saved = `text "We use cookies" covers it`, `text "Saved to your basket" covers it`
+		hidden, absent = "the device reports that it is not visible", "was not found"
+		prompt         = "com.android.permissioncontroller is in front of its app"
+	)
+	android, iPhone := hardPhone{android: &simulated.AndroidOptions{}}, hardPhone{iPhone: &simulated.IPhoneOptions{}}
+	for name, tt := range map[string]struct {
+		phone                hardPhone
+		env                  []string
+		banner, notice, asks string // why an element is not tapped that lies below it
+	}{
+		"Android":                    {android, nil, cookies, saved, prompt},
+		"Android without the server": {android, []string{"TRAILBLAZE_UIAUTOMATOR2="}, cookies, saved, absent},
+		"iOS":                        {iPhone, nil, hidden, hidden, absent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newPhoneDesk(t)
+			d.env = append(d.env, tt.env...)
+			device, putBack := d.hard(tt.phone)
+			defer putBack()
+			tap := func(text, why string) {
+				const trail = "config: { target: corner-shop }\ntrail:\n  - step: Tap\n    recording:\n      %s:\n        - tap: { text: %s, timeoutMs: 0 }\n"
+				d.write("trails/tap.trail.yaml", fmt.Sprintf(trail, tt.phone.platform(), text))
+				d.run("run", "--device", "phone", "trails/tap.trail.yaml").want(t, 1, why)
+			}
+			device.Show(app.Catalog)
+			tap("Contact", tt.banner)
+			device.Show(app.Cards)
+			tap("Terms", tt.notice)
+			device.Show(app.Orders)
+			device.Prompt()
+			tap("Order 1149", tt.asks)
+			if touches := device.Touches(); len(touches) > 0 {
+				t.Errorf("touched %+v", touches)
+			}
+		})
 	}
 }

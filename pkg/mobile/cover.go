@@ -19,10 +19,18 @@ func coveredBecause(e *found) string {
 		return ""
 	case touch.Hit == nil:
 		return "nothing on the screen receives a touch there"
-	case touch.Hit.Name() == "" && touch.Over != nil: // a text says more than the box around it
-		return covers(touch.Over)
 	}
-	return covers(touch.Hit)
+	return covers(named(touch.Hit, e.screen.Tree))
+}
+
+// named returns n, or the first in it that has a name if it has none.
+func named(n *screen.Node, t *screen.Tree) *screen.Node {
+	for _, m := range append([]*screen.Node{n}, t.Descendants(n)...) {
+		if m.Name() != "" {
+			return m
+		}
+	}
+	return n
 }
 
 func covers(n *screen.Node) string { return fmt.Sprintf("%s covers it", n) }

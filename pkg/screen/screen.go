@@ -111,6 +111,9 @@ type Tree struct {
 	Exhaustive bool
 	// Pages are what the documents show that keys name. The producer sets it; a document may have none.
 	Pages map[string]Page
+	// Opaque says that the source does not report what takes touches without being clickable, so that everything that
+	// shows something may. The producer sets it.
+	Opaque bool
 	// Windows are the windows of apps in the tree, the topmost first. The producer sets it; nil if it does not tell
 	// them apart.
 	Windows []Window

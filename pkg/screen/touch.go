@@ -78,7 +78,7 @@ type Touch struct {
 
 // Touch returns what a touch at p does that is meant for n. Touches go through what takes none, such as a label that is
 // drawn above its button, with two exceptions: a window takes all touches on what it shows, and so does each element of
-// a web page, unless it is a part of n.
+// a web page and of an opaque tree, unless it is a part of n.
 func (t *Tree) Touch(n *Node, p Point) Touch {
 	if n.Bounds == nil || !n.Bounds.Contains(p) {
 		return Touch{}
@@ -93,7 +93,7 @@ func (t *Tree) Touch(n *Node, p Point) Touch {
 			return true
 		}
 		samePage := page != nil && t.isWithin(m, page)
-		shown := t.window(m) != window || samePage && !within(n, m)
+		shown := t.window(m) != window || (samePage || t.Opaque) && !within(n, m)
 		if known := !samePage || !unordered(page, p); known && (m.stopsTouches() || shown) {
 			return true
 		}

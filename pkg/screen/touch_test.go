@@ -121,6 +121,17 @@ func TestWhatReceivesATouch(t *testing.T) {
 	})
 }
 
+// Where a source does not say what takes touches, all that is shown does, except the parts of an element.
+func TestTouchesOnOpaqueTrees(t *testing.T) {
+	t.Parallel()
+	for label, want := range map[[4]int]string{{30, 190, 70, 210}: "target", {0, 150, 100, 250}: "label"} {
+		target := placed("target", [4]int{20, 180, 80, 220}, func(n *screen.Node) { n.Clickable = true })
+		tree := screen.NewTree(node("root", [4]int{0, 0, 100, 400}, nil, target, placed("label", label, nil)), 100, 400, screen.Compose)
+		tree.Opaque = true
+		checkTouch(t, tree, want, want == "target", "")
+	}
+}
+
 func checkTouch(t *testing.T, tree *screen.Tree, hit string, reaches bool, over string) {
 	t.Helper()
 	tag := func(n *screen.Node) string {

@@ -57,7 +57,7 @@ type androidReader struct {
 	server  androidServer
 	options Options
 	// What some element had an attribute for. Most attributes are written for every element if at all.
-	actions, extras, headings, inputTypes, hints, items bool
+	actions, dismissable, extras, headings, inputTypes, hints, items bool
 
 	inLists map[*element]*screen.Node // the elements of lists and grids; nil unless they are requested
 }
@@ -82,6 +82,7 @@ func (r *androidReader) read(root *element, windows []*element) Result {
 	}
 	out.Tree = screen.NewTree(top, width, height, screen.AndroidAccessibility, screen.AndroidMaestro)
 	out.Tree.Unavailable, out.Tree.Windows = r.unavailable(), named
+	out.Tree.Opaque = !r.actions && !r.dismissable
 	if r.inLists != nil && r.items {
 		out.Items = r.itemsBelow(root, []*screen.Node{})
 	}
@@ -339,6 +340,7 @@ func (r *androidReader) setState(n *screen.Node, a attribute) {
 		n.Password = on
 	case "dismissable":
 		n.Dismissable = n.Dismissable || on
+		r.dismissable = true
 	case "multiline":
 		n.MultiLine = on
 	case "heading":

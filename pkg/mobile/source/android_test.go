@@ -174,6 +174,20 @@ func TestWhatASourceDoesNotReportIsRefused(t *testing.T) {
 	assertUnavailable(t, "dump", got, screen.AndroidAccessibility, never, extras, others[1:])
 }
 
+// A source without actions and dismissable does not say what takes touches without being clickable.
+func TestWhetherWhatTakesTouchesIsKnown(t *testing.T) {
+	t.Parallel()
+	for window, opaque := range map[string]bool{
+		`<android.view.View text="" />`:                        true,
+		`<android.view.View text="" dismissable="false" />`:    false,
+		`<android.view.View text="" actions="ACTION_CLICK" />`: false,
+	} {
+		if got := uiAutomator2(t, window).Tree.Opaque; got != opaque {
+			t.Errorf("%s: %t", window, got)
+		}
+	}
+}
+
 func assertUnavailable(t *testing.T, name string, got source.Result, d screen.Dialect, want ...[]string) {
 	t.Helper()
 	wanted, found := map[string]bool{}, map[string]bool{}
@@ -227,6 +241,9 @@ func TestDump(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got.Tree.Root(), cmpopts.IgnoreFields(screen.Node{}, "Key")); diff != "" {
 		t.Errorf("tree (-want +got):\n%s", diff)
+	}
+	if !got.Tree.Opaque {
+		t.Error("what takes touches is known")
 	}
 	if got.Tree.Width != 1080 || got.Tree.Height != 2400 {
 		t.Errorf("the screen is %dx%d, want 1080x2400", got.Tree.Width, got.Tree.Height)

@@ -34,7 +34,7 @@ func (d *Device) cardsScreen() *Element {
 	if d.ui.notice > 0 {
 		terms.Hidden = d.platform == IOS
 		notice := &Element{ID: "notice", Bounds: d.box(8, 670, -8, 80), Solid: true, Dismissable: true}
-		page.add(notice.add(text("notice_text", "Saved to your basket", d.box(24, 690, -24, 32))))
+		page.add(notice.add(text("notice_text", "Saved to your basket", d.box(16, 690, -16, 32))))
 	}
 	return d.withResult(page)
 }

@@ -25,8 +25,6 @@ func hardToConnect() []hardPhone {
 	}
 	withSerial := android("a phone that was paired over its network twice", simulated.AndroidOptions{})
 	withSerial.serial = "adb-R5CT123ABC-x7Yz9K (2)._adb-tls-connect._tcp"
-	android7 := android("Android 7", simulated.AndroidOptions{Level: 24}) // uiautomator dump does not say what takes touches
-	android7.fails = map[string]string{"touch-below-a-sign": `text "Everything must go" covers it`}
 	return []hardPhone{
 		android("asleep and locked", simulated.AndroidOptions{Lock: simulated.LockSwipe}),
 		failing(android("locked with a PIN", simulated.AndroidOptions{Lock: simulated.LockSecure}), 2, "is locked with a PIN"),
@@ -41,7 +39,7 @@ func hardToConnect() []hardPhone {
 		android("the server ends at its first start", simulated.AndroidOptions{FailStarts: 1}),
 		android("the server is listed later", simulated.AndroidOptions{ListLate: 2}),
 		android("Doze", simulated.AndroidOptions{Lock: simulated.LockSwipe, Doze: true}),
-		android7,
+		android("Android 7", simulated.AndroidOptions{Level: 24}),
 		android("a second user", simulated.AndroidOptions{User: 10}),
 		failing(android("a second user without the app", simulated.AndroidOptions{User: 10, AppOfOthers: true}), 1,
 			"is installed on"),

@@ -97,7 +97,7 @@ func (t *Tree) Touch(n *Node, p Point) Touch {
 		if known := !samePage || !unordered(page, p); known && (m.stopsTouches() || shown) {
 			return true
 		}
-		if touch.Over == nil && !within(n, m) {
+		if touch.Over == nil && (m.stopsTouches() || !within(n, m)) {
 			touch.Over = m
 		}
 		return false
@@ -106,7 +106,8 @@ func (t *Tree) Touch(n *Node, p Point) Touch {
 		return touch
 	}
 	touch.Reaches = t.isWithin(touch.Hit, n) || t.isWithin(n, touch.Hit) || t.isLayerOf(touch.Hit, n)
-	if touch.Reaches && t.isWithin(touch.Over, t.around(touch.Hit, (*Node).stopsTouches)) {
+	control := t.around(touch.Hit, (*Node).stopsTouches)
+	if over := touch.Over; touch.Reaches && over != nil && !over.stopsTouches() && t.isWithin(over, control) {
 		touch.Over = nil // one control takes the touches of both
 	}
 	return touch

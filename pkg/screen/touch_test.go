@@ -99,6 +99,8 @@ func TestWhatReceivesATouch(t *testing.T) {
 		"in a page, below a button":               {[]*screen.Node{page(button("target", middle), button("accept", middle))}, "accept", true, ""},
 		"in a page, below its label":              {[]*screen.Node{page(button("target", middle), text("label", [4]int{30, 190, 70, 210}))}, "target", false, ""},
 		"in a page, a header above what scrolls":  {[]*screen.Node{page(button("target", [4]int{0, 0, 30, 40}), button("shoes", [4]int{0, 0, 100, 60}))}, "target", false, "shoes"},
+		"in a page, a title above what scrolls":   {[]*screen.Node{page(text("target", [4]int{0, 0, 30, 40}), button("shoes", [4]int{0, 0, 100, 60}))}, "target", false, "shoes"},
+		"in a page, a header with a button in it": {[]*screen.Node{page(button("target", [4]int{0, 0, 100, 60}), button("close", [4]int{40, 20, 60, 40}))}, "target", false, "close"},
 		"in a page, a header after what scrolls":  {[]*screen.Node{page(button("shoes", [4]int{0, 0, 100, 60}), button("target", [4]int{0, 0, 30, 40}))}, "target", false, ""},
 		"in a page, below a button of the app":    {[]*screen.Node{page(button("target", [4]int{0, 0, 30, 40})), button("ad", all)}, "ad", true, ""},
 		"in a page, below a text of the app":      {[]*screen.Node{page(button("target", middle)), text("sign", all)}, "target", false, "sign"},

@@ -176,7 +176,7 @@ func dragsAbove(s mobile.Screen) []mobile.Finger {
 // finger leaves them by up to 70 points, unless they are in something that scrolls, which then takes the drag.
 func isPressable(t *screen.Tree, p screen.Point) bool {
 	return slices.ContainsFunc(t.Nodes(), func(n *screen.Node) bool {
-		if n.Bounds == nil || !n.Bounds.Contains(p) {
+		if n.Bounds == nil || !n.Bounds.Contains(p) || n.MultiLine { // a text of several lines scrolls itself
 			return false
 		}
 		named := n.RoleName() == "generic" && len(n.Children) == 0 && n.Label != nil // perhaps a button of React Native

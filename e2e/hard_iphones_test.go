@@ -31,6 +31,7 @@ func hardIPhones() []hardPhone {
 			name:   "elements that are reported as not visible",
 			iPhone: &simulated.IPhoneOptions{NotVisible: []string{"email", "password", "sign_in", "Order 1135", "save"}},
 		},
+		{name: "nothing is reported as visible", iPhone: &simulated.IPhoneOptions{NotVisible: []string{"*"}}},
 		{name: "an app that is found at a point of the screen", iPhone: &simulated.IPhoneOptions{AppAtPoint: true}},
 		{
 			name: "a notification at the top of the screen", iPhone: &simulated.IPhoneOptions{AppAtPoint: true, App: app.Options{Banner: true}},

@@ -102,6 +102,22 @@ func TestVisibleElementsComeFirst(t *testing.T) {
 	})
 }
 
+// Both ends of a drag, and what is scrolled to, count as visible as for a tap.
+func TestDragAndScrollToWhatIOSReportsAsNotVisible(t *testing.T) {
+	t.Parallel()
+	from, to := node("Button", "Milk", rect(0, 300, 300, 400)), node("Button", "Basket", rect(0, 900, 300, 1000))
+	from.Hidden, to.Hidden = true, true
+	onPhone(t, &fake{platform: IOS, nodes: always(from, to)}, device.Session{}, func(p *phoneTest) {
+		drag := map[string]any{"from": map[string]any{"text": "Milk"}, "to": map[string]any{"text": "Basket"}}
+		if r := p.call("dragTo", drag); !r.OK || len(r.Notes) != 2 {
+			t.Errorf("%s; notes %q", r.Text, r.Notes)
+		}
+		if r := p.call("scrollUntilTextIsVisible", map[string]any{"text": "Milk"}); !r.OK || len(r.Notes) != 1 {
+			t.Errorf("%s; notes %q", r.Text, r.Notes)
+		}
+	})
+}
+
 // What Android reports as not visible is not.
 func TestHiddenElementsOfAndroid(t *testing.T) {
 	t.Parallel()

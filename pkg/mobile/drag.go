@@ -56,12 +56,13 @@ func dragTo(ctx context.Context, d *phone, a device.Arguments) (tool.Result, err
 	}
 	limit, move := waitLimit(ctx, a, d.limits.Action), durationOf(a, dragTime)
 	const ready = "ready to be dropped on"
-	onto := d.search(to, d.touchable(centre)...)
+	onto := d.searchOnScreen(to, d.touchable(centre)...)
 	onto.stable = true
 	target, err := onto.action(ready, limit, nil).Do(ctx)
 	if err != nil {
 		return tool.Result{}, err
 	}
+	d.noteDoubt(target.Element)
 	fromEnd, toEnd := dragEnd(a, "from"), dragEnd(a, "to")
 	toEnd.Located, d.located = d.located, nil
 	from.cells, from.focus = from.cells || to.cells, from.focus || to.focus // both are resolved on one screen

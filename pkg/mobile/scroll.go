@@ -286,7 +286,7 @@ func (d *phone) scrollTo(ctx context.Context, t target, a device.Arguments) (res
 	if s.start, err = a.Word("scrollStartPosition", "CENTER", "TOP", "BOTTOM"); err != nil {
 		return tool.Result{}, err
 	}
-	s.search = d.search(t, condition{Name: "inside the screen", Check: s.outside})
+	s.search = d.searchOnScreen(t, condition{Name: "inside the screen", Check: s.outside})
 	s.settle = true // the content may move on by itself after a scroll
 	action := s.action("visible", waitLimit(ctx, a, scrollLimit), nil)
 	action.Screen = s
@@ -294,6 +294,7 @@ func (d *phone) scrollTo(ctx context.Context, t target, a device.Arguments) (res
 	if err != nil {
 		return tool.Result{}, err
 	}
+	d.noteDoubt(o.Element)
 	return success("%s is visible after %s", o.Found, text.Count(s.scrolls, "scroll")), nil
 }
 

@@ -23,8 +23,8 @@ type IPhoneOptions struct {
 	AppAtPoint bool
 	// AlertElsewhere says that prompts of the system are those of an app that is never the active one.
 	AlertElsewhere bool
-	// NotVisible are the ids or labels of elements that are reported as not visible although they are, as XCTest does for
-	// some (appium#19863; WebDriverAgentLib/Categories/XCUIElement+FBIsVisible.m).
+	// NotVisible are the ids or labels of elements, or * for all, that are reported as not visible although they are, as
+	// XCTest does for some (appium#19863; WebDriverAgentLib/Categories/XCUIElement+FBIsVisible.m).
 	NotVisible []string
 	// Levels is how many more levels the tree has around the content of each window, as those of React Native. One branch
 	// has Levels more, without content: XCTest fails with kAXErrorIllegalArgument when it is to read more than 62 levels of

@@ -196,8 +196,8 @@ func (p *IPhone) screen(windows []app.Window) (wire.Screen, error) {
 	s := iosScreen(windows, p.activeWindow(windows), width, height)
 	root := s.Windows[0].Root
 	for _, n := range screen.NewTree(root, width, height).Nodes() {
-		if slices.Contains(p.options.NotVisible, iosName(n)) {
-			n.Hidden = true
+		for _, name := range []string{valueOf(n.ID), valueOf(n.Label), "*"} {
+			n.Hidden = n.Hidden || slices.Contains(p.options.NotVisible, name)
 		}
 	}
 	if p.options.Levels > 0 {

@@ -11,7 +11,6 @@ import (
 func hardToType() []hardPhone {
 	with := func(o app.Options) *simulated.AndroidOptions { return &simulated.AndroidOptions{App: o} }
 	return []hardPhone{
-		{name: "Android 14", android: with(app.Options{})},
 		{name: "Android 9", android: &simulated.AndroidOptions{Level: 28}},
 		{name: "a hardware keyboard", android: with(app.Options{HardwareKeyboard: true})},
 		{name: "an app that handles BACK before the keyboard", android: with(app.Options{BackBeforeKeyboard: true})},
@@ -20,7 +19,6 @@ func hardToType() []hardPhone {
 		{name: "an app with an area of the keyboard's id", android: with(app.Options{InputArea: true})},
 		{name: "a code whose focus moves late", android: with(app.Options{LateFocus: 3})},
 		{name: "uiautomator cannot write to a terminal", android: &simulated.AndroidOptions{Level: 25, NoTerminal: true}},
-		{name: "an iPhone", iPhone: &simulated.IPhoneOptions{}},
 		{name: "a code whose focus moves late on an iPhone", iPhone: &simulated.IPhoneOptions{App: app.Options{LateFocus: 3}}},
 	}
 }

@@ -164,7 +164,11 @@ func (d *driver) Press(ctx context.Context, key mobile.Key) error {
 // Keyboards that ignore ESCAPE know BACK; apps that handle BACK before the keyboard does seldom know ESCAPE.
 func (d *driver) HideKeyboard(ctx context.Context) error {
 	shown, front, err := d.keyboard(ctx)
-	for _, key := range []mobile.Key{mobile.Escape, mobile.Back} {
+	keys := []mobile.Key{mobile.Escape, mobile.Back}
+	if d.ignoresEscape {
+		keys = keys[1:]
+	}
+	for _, key := range keys {
 		if err != nil || !shown {
 			return err
 		}
@@ -172,6 +176,7 @@ func (d *driver) HideKeyboard(ctx context.Context) error {
 			return err
 		}
 		shown, err = d.awaitHidden(ctx, key, front)
+		d.ignoresEscape = err == nil && !shown && key == mobile.Back
 	}
 	if err == nil && shown {
 		err = mobile.ErrKeyboardStays

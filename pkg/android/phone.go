@@ -26,11 +26,13 @@ type phone struct {
 	// inputMethods are the apps that have a keyboard.
 	inputMethods []string
 	dumpsToFile  bool // uiautomator cannot write to a terminal
-	limits       limits
-	log          func(level, message, hint string) // of the session
-	lock         *mobile.LockedDevice              // nil without a folder for it
-	changes      *changes
-	server       *server // nil without one
+	// ignoresEscape says that BACK has hidden the keyboard after ESCAPE had not.
+	ignoresEscape bool
+	limits        limits
+	log           func(level, message, hint string) // of the session
+	lock          *mobile.LockedDevice              // nil without a folder for it
+	changes       *changes
+	server        *server // nil without one
 	// noServer says why there is none, as in "needs the server, which …", and noServerHint what to do about it.
 	noServer, noServerHint string
 }

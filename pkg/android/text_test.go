@@ -85,6 +85,12 @@ func TestKeyboardIsHidden(t *testing.T) {
 				if diff := cmp.Diff(c.keys, p.App.Keys()); diff != "" {
 					t.Errorf("keys (-want +got):\n%s", diff)
 				}
+				does(t, s, "tap", map[string]any{"id": "password"})
+				does(t, s, "hideKeyboard", nil)
+				again := p.App.Keys()[len(c.keys):]
+				if p.App.Screen() != app.SignIn || len(c.keys) > 0 && !slices.Equal(again, c.keys[len(c.keys)-1:]) {
+					t.Errorf("the second time: keys %q, screen %s", again, p.App.Screen())
+				}
 			})
 		}
 	}

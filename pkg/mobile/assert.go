@@ -98,13 +98,14 @@ func (d *phone) assertVisible(ctx context.Context, t target, a device.Arguments)
 		return tool.Result{}, err
 	}
 	d.noteDoubt(o.Element)
-	if expected != nil {
-		return success("%s is visible with text %s", d.among(o.Found, o.Count, t), expected), nil
-	}
+	kind := ""
 	if o.Element.isToast() {
-		return success("%s is visible, as a toast or as a notification of any app", o.Found), nil
+		kind = ", as a toast or as a notification of any app"
 	}
-	return success("%s is visible", o.Found), nil
+	if expected != nil {
+		return success("%s is visible with text %s%s", d.among(o.Found, o.Count, t), expected, kind), nil
+	}
+	return success("%s is visible%s", o.Found, kind), nil
 }
 
 // textMatch is a text that an element has to show.

@@ -25,10 +25,12 @@ func hardToConnect() []hardPhone {
 	}
 	withSerial := android("a phone that was paired over its network twice", simulated.AndroidOptions{})
 	withSerial.serial = "adb-R5CT123ABC-x7Yz9K (2)._adb-tls-connect._tcp"
+	settingsRefused := android("settings and permissions are refused", simulated.AndroidOptions{RefuseSettings: true})
+	settingsRefused.fails = map[string]string{"turn-the-phone": "does not let adb change its settings"}
 	return []hardPhone{
 		android("asleep and locked", simulated.AndroidOptions{Lock: simulated.LockSwipe}),
 		failing(android("locked with a PIN", simulated.AndroidOptions{Lock: simulated.LockSecure}), 2, "is locked with a PIN"),
-		android("settings and permissions are refused", simulated.AndroidOptions{RefuseSettings: true}),
+		settingsRefused,
 		failing(android("input is refused to a phone without the server", simulated.AndroidOptions{RefuseInput: true, Level: 25}), 1,
 			"does not let adb touch the screen"),
 		failing(android("Play Protect refuses the server", simulated.AndroidOptions{Verifier: simulated.VerifierRefuses}), 2,

@@ -73,10 +73,22 @@ func (c *changes) setSystem(ctx context.Context, wanted ...setting) error {
 			return err
 		}
 		if err := c.set(ctx, setting{s.key, strings.TrimSpace(out)}, s); err != nil {
-			return err
+			return c.refusal(ctx, s.key, err)
 		}
 	}
 	return nil
+}
+
+// refusal returns the error of a change that failed. One that the phone refuses to adb has nothing to be put back.
+func (c *changes) refusal(ctx context.Context, key string, err error) error {
+	if !refused(err.Error()) {
+		return err
+	}
+	c.original = slices.DeleteFunc(c.original, func(s setting) bool { return s.key == key })
+	if saveErr := c.save(ctx); saveErr != nil {
+		return saveErr
+	}
+	return fault.New(fault.ToolFailed, allowDebugging, "%s does not let adb change its settings: %v", c.phone.Serial(), err)
 }
 
 // putBackSession puts back what commands of the session have changed. The rest is for all sessions of the run.

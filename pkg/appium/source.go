@@ -44,15 +44,28 @@ func depths() []int { return []int{50, 62, maxLevels} }
 
 // Prepare sends the settings for a device: the caller waits itself, and dialogs of the system are in the source. Which
 // app is shown is decided in the middle of the screen, where dialogs are, and not near its corner, where notifications
-// are. The point is that of the device as it is turned at the begin.
+// are. The point is that of the device as it is turned at the begin: see Turned.
 func (s *IOSSource) Prepare(ctx context.Context, d mobile.Info) error {
 	return s.Settings(ctx, map[string]any{
 		"waitForIdleTimeout": 0, "animationCoolOffTimeout": 0, "respectSystemAlerts": true,
-		"activeAppDetectionPoint": fmt.Sprintf("%d,%d", d.Width/2, d.Height/2), maxDepth: depths()[0],
+		detectionPoint: middle(d), maxDepth: depths()[0],
 	})
 }
 
-const maxDepth = "snapshotMaxDepth"
+// Turned sends the middle of the screen of a device that was turned: the one before may be outside of it.
+func (s *IOSSource) Turned(ctx context.Context, d mobile.Info, o mobile.Orientation) error {
+	if (o == mobile.Landscape) != (d.Width > d.Height) {
+		d.Width, d.Height = d.Height, d.Width
+	}
+	return s.Settings(ctx, map[string]any{detectionPoint: middle(d)})
+}
+
+func middle(d mobile.Info) string { return fmt.Sprintf("%d,%d", d.Width/2, d.Height/2) }
+
+const (
+	maxDepth       = "snapshotMaxDepth"
+	detectionPoint = "activeAppDetectionPoint"
+)
 
 func (s *IOSSource) setDepth(ctx context.Context, index int) error {
 	s.depth = index

@@ -52,6 +52,14 @@ func (d *driver) SetOrientation(ctx context.Context, o mobile.Orientation) error
 	return d.refusal("turning the device", d.Turn(ctx, o))
 }
 
+// SetOrientation implements mobile.OrientationSetter.
+func (d *iosDriver) SetOrientation(ctx context.Context, o mobile.Orientation) error {
+	if err := d.driver.SetOrientation(ctx, o); err != nil || d.source == nil {
+		return err
+	}
+	return d.source.Turned(ctx, d.info, o)
+}
+
 // putBack gives what the session has changed its value.
 func (d *driver) putBack(ctx context.Context, o mobile.Original) error {
 	switch o.Name {

@@ -71,7 +71,10 @@ func (d *driver) SetOrientation(ctx context.Context, o mobile.Orientation) error
 	if err != nil {
 		return err
 	}
-	return d.Turn(ctx, o)
+	if err := d.Turn(ctx, o); err != nil {
+		return err
+	}
+	return d.source.Turned(ctx, d.info, o)
 }
 
 // OpenNotifications implements mobile.NotificationsOpener.

@@ -118,13 +118,18 @@ func advertisedTools(p Platform) []tool.Advertised {
 	return list
 }
 
-// instead returns what to use instead of commands of the JVM Trailblaze that a platform does not have.
+// instead returns what to use instead of commands that a platform does not have: those of the JVM Trailblaze, and others
+// that people look for.
 func instead(p Platform) map[string]string {
+	const copied = "mobile_getText returns the text of an element, and saveAs keeps it for later calls"
 	if p == IOS {
-		return map[string]string{"mobile_listInstalledAppsDetailed": "mobile_listInstalledApps lists the ids of the apps"}
+		return map[string]string{
+			"mobile_listInstalledAppsDetailed": "mobile_listInstalledApps lists the ids of the apps", "mobile_copyText": copied,
+		}
 	}
 	const file = "`adbShell: {command: echo BASE64 | base64 -d > /sdcard/Download/NAME}` writes a file"
 	return map[string]string{
+		"mobile_copyText": copied,
 		"mobile_listInstalledAppsDetailed": "mobile_listInstalledApps lists the ids of the apps; " +
 			"`android_adbShell: {command: [dumpsys, package, ID]}` shows the rest",
 		"android_systemUiDemoMode": "`adbShell: {command: settings put global sysui_demo_allowed 1}`, then " +

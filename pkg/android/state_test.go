@@ -2,6 +2,7 @@ package android
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -104,7 +105,10 @@ func TestStateOfAKilledSession(t *testing.T) {
 	p := d.phone(phones.AndroidOptions{})
 	p.App.Show(app.Orders)
 	killed, _ := d.open()
-	if err := killed.SetOrientation(within(t), mobile.Landscape); err != nil {
+	_, placeErr := killed.SetLocation(within(t), mobile.Location{Latitude: 1, Longitude: 2})
+	look := mobile.Appearance{Style: mobile.Dark, FontSize: mobile.LargeFont, Locale: "de-DE,fr", App: app.ShopID}
+	_, lookErr := killed.SetAppearance(within(t), look)
+	if err := errors.Join(killed.SetOrientation(within(t), mobile.Landscape), placeErr, lookErr, killed.StartRecording(within(t))); err != nil {
 		t.Fatal(err)
 	}
 	file, err := p.Files().Stat(changesFile)
@@ -116,10 +120,13 @@ func TestStateOfAKilledSession(t *testing.T) {
 	if err := next.putBack(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"accelerometer_rotation": "1", "user_rotation": "0"} {
-		if got := p.Setting("system", name); got != want {
-			t.Errorf("%s is %s, want %s", name, got, want)
+	for _, left := range p.Changed() {
+		if left != "the UiAutomator2 server runs" && left != serverTemp && left != markFolder {
+			t.Errorf("not put back: %s", left)
 		}
+	}
+	if at := p.App.Location(); at != "" {
+		t.Errorf("the phone is at %s", at)
 	}
 }
 

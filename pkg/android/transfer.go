@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/appium"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 )
@@ -41,15 +42,12 @@ func (d *driver) Uninstall(ctx context.Context, app string) error {
 		"removing %s from %s: %s", app, d.Serial(), outputText(out))
 }
 
-// mediaFolder is where pictures and videos are added: a folder of its own, so that nothing of the owner is replaced.
-const mediaFolder = "/sdcard/Pictures/trailblaze"
-
 // firstScanCall is the first API level whose media provider scans a file on request.
 const firstScanCall = 29
 
 // AddMedia implements mobile.MediaAdder.
 func (d *driver) AddMedia(ctx context.Context, files []string) (note string, err error) {
-	if _, err := d.run(ctx, "mkdir", "-p", mediaFolder); err != nil {
+	if _, err := d.run(ctx, "mkdir", "-p", appium.MediaFolder); err != nil {
 		return "", err
 	}
 	for _, file := range files {
@@ -71,7 +69,7 @@ func (d *driver) addMedium(ctx context.Context, file string) (listed bool, err e
 		return false, fault.Wrap(fault.IO, err, "", "read the file")
 	}
 	defer content.Close()
-	name := path.Join(mediaFolder, filepath.Base(file))
+	name := path.Join(appium.MediaFolder, filepath.Base(file))
 	if err := d.Push(ctx, content, name, 0o644); err != nil {
 		return false, d.wrap(err)
 	}

@@ -117,7 +117,7 @@ func TestTransfers(t *testing.T) {
 			_, err := d.(mobile.MediaAdder).AddMedia(ctx, []string{picture})
 			return err
 		}, []string{
-			`mobile: pushFile {"payload":"UE5H","remotePath":"/sdcard/Pictures/a.png"}`,
+			`mobile: pushFile {"payload":"UE5H","remotePath":"/sdcard/Pictures/trailblaze/a.png"}`,
 		}},
 		{"finger", func(d mobile.Driver) error { return d.(mobile.BiometricSensor).SendBiometric(ctx, true) }, []string{`mobile: fingerprint {"fingerprintId":1}`}},
 	})

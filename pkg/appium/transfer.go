@@ -44,6 +44,10 @@ func (d *driver) uninstall(ctx context.Context, a args, app string) error {
 	return err
 }
 
+// MediaFolder is where pictures and videos are added on Android: a folder of its own, so that nothing of the owner is
+// replaced.
+const MediaFolder = "/sdcard/Pictures/trailblaze"
+
 // maxMedia is the size in bytes of the largest picture or video that is sent, since it is sent as one text.
 const maxMedia = 64 << 20
 
@@ -56,7 +60,7 @@ func (d *driver) AddMedia(ctx context.Context, paths []string) (note string, err
 		}
 		name := filepath.Base(file)
 		if d.options.Platform == mobile.Android {
-			name = path.Join("/sdcard/Pictures", name)
+			name = path.Join(MediaFolder, name)
 		}
 		a := args{"remotePath": name, "payload": base64.StdEncoding.EncodeToString(data)}
 		if err := d.command(ctx, "mobile: pushFile", a, nil); err != nil {

@@ -19,13 +19,19 @@ func environmentCommands() []command {
 			`"latitude": {"type": "number", "minimum": -90, "maximum": 90},
 			"longitude": {"type": "number", "minimum": -180, "maximum": 180}`, setLocation, "latitude", "longitude"),
 		newCommand("mobile_setAppearance", "Changes how the device shows apps, until the end of the session.",
-			device.Enum("style", "The colours", string(Light), string(Dark))+", "+
-				device.Enum("fontSize", "The size of texts", fontSizes()...)+
+			optionalWord("style", "The colours", string(Light), string(Dark))+", "+
+				optionalWord("fontSize", "The size of texts", fontSizes()...)+
 				`, "locale": {"type": "string", "pattern": "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", "description": "Of the app, such as de-DE"}, `+
 				appProperty, setAppearance).checkedBy(checkAppearance),
 		newCommand("mobile_biometric", "Answers an app that asks for a fingerprint or a face.",
 			`"match": {"type": "boolean", "default": true, "description": "false: of a person that the device does not know"}`, biometric),
 	}
+}
+
+// optionalWord is device.Enum for a word without a default.
+func optionalWord(name, description string, values ...string) string {
+	return fmt.Sprintf(`"%s": {"type": "string", "pattern": "^(?i:%s)$", "description": "%s: %s; in any case"}`,
+		name, strings.Join(values, "|"), description, strings.Join(values, ", "))
 }
 
 func setLocation(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {

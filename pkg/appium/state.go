@@ -13,7 +13,7 @@ import (
 )
 
 // This file has the capabilities of mobile that change a device itself. What they change is put back when the session
-// ends. A session that the server ends itself does not: clouds reset their devices.
+// ends. When trailblaze is killed, it stays unless the server or the cloud resets the device.
 
 // Names of what is put back.
 const (

@@ -78,10 +78,11 @@ func (b *backend) startEmulator(ctx context.Context) (*emulator, error) {
 	return &emulator{process, fmt.Sprint("emulator-", port)}, nil
 }
 
-// consolePort returns a free port for the console of an emulator. That of adb is the next one. Emulators are looked for
-// from 5554 to 5682.
+// consolePort returns a free port for the console of an emulator, which is one from 5554 to 5682. That of adb is the next
+// one. Below 5586 the emulators of people run, and every adb server of the machine looks for them; above, an emulator tells
+// its adb server.
 func consolePort(ctx context.Context) (int, error) {
-	const first, last = 5554, 5682
+	const first, last = 5586, 5682
 	for port := first; port <= last; port += 2 {
 		if isFree(ctx, port) && isFree(ctx, port+1) {
 			return port, nil

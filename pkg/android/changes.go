@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/adb"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
@@ -166,13 +167,22 @@ func (c *changes) readGlobal(ctx context.Context, wanted []setting) ([]setting, 
 	return now, nil
 }
 
-// set changes a setting whose value is known. The first value of a key is the one that is put back.
+// set changes a setting whose value is known. The first value of a key is the one that is put back, unless the phone
+// refuses the change to adb: it would refuse that, too.
 func (c *changes) set(ctx context.Context, before, after setting) error {
+	known := len(c.original)
 	if err := c.note(ctx, before); err != nil {
 		return err
 	}
 	_, err := run(ctx, c.phone, after.command()...)
-	return err
+	if err == nil || !refused(err.Error()) {
+		return err
+	}
+	c.original = c.original[:known]
+	if saveErr := c.save(ctx); saveErr != nil {
+		return saveErr
+	}
+	return fault.New(fault.ToolFailed, allowDebugging, "%s does not let adb change its settings: %v", c.phone.Serial(), err)
 }
 
 // note keeps settings that are about to be changed, in the order in which they are to be put back.

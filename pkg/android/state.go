@@ -73,22 +73,10 @@ func (c *changes) setSystem(ctx context.Context, wanted ...setting) error {
 			return err
 		}
 		if err := c.set(ctx, setting{s.key, strings.TrimSpace(out)}, s); err != nil {
-			return c.refusal(ctx, s.key, err)
+			return err
 		}
 	}
 	return nil
-}
-
-// refusal returns the error of a change that failed. One that the phone refuses to adb has nothing to be put back.
-func (c *changes) refusal(ctx context.Context, key string, err error) error {
-	if !refused(err.Error()) {
-		return err
-	}
-	c.original = slices.DeleteFunc(c.original, func(s setting) bool { return s.key == key })
-	if saveErr := c.save(ctx); saveErr != nil {
-		return saveErr
-	}
-	return fault.New(fault.ToolFailed, allowDebugging, "%s does not let adb change its settings: %v", c.phone.Serial(), err)
 }
 
 // putBackSession puts back what commands of the session have changed. The rest is for all sessions of the run.
@@ -153,13 +141,16 @@ func (d *driver) SetLocation(ctx context.Context, l mobile.Location) (note strin
 // setTestLocation makes a test provider the phone's GPS, and reads back where the phone believes to be.
 func (d *driver) setTestLocation(ctx context.Context, l mobile.Location) (note string, err error) {
 	const provider = "gps"
-	err = d.changes.note(ctx, setting{testProvider, provider}, setting{mockLocation, "default"})
+	err = d.changes.note(ctx, setting{testProvider, provider}) // removed before the right to do so is taken away
+	if err == nil {
+		err = d.changes.set(ctx, setting{mockLocation, "default"}, setting{mockLocation, "allow"})
+	}
 	if err != nil {
-		return "", d.wrap(err)
+		return "", d.unconfirmedError(err)
 	}
 	at := fmt.Sprintf("%f,%f", l.Latitude, l.Longitude)
 	providers := []string{"cmd", "location", "providers"}
-	lines := []string{adb.Quote(setting{mockLocation, "allow"}.command()...)}
+	var lines []string
 	for _, words := range [][]string{
 		{"add-test-provider", provider},
 		{"set-test-provider-enabled", provider, "true"},

@@ -204,6 +204,21 @@ func TestAppearance(t *testing.T) {
 	})
 }
 
+// What a phone refuses to adb is not put back, which it would refuse, too.
+func TestStateThatIsRefused(t *testing.T) {
+	t.Parallel()
+	use(t, phones.AndroidOptions{RefuseSettings: true}, func(t *testing.T, p *phones.Android, s device.Device, _ bool) {
+		for name, args := range map[string]map[string]any{
+			"mobile_setOrientation": {"orientation": "LANDSCAPE"},
+			"mobile_setLocation":    {"latitude": 52.52, "longitude": 13.405},
+			"mobile_setAppearance":  {"style": "DARK"},
+		} {
+			refuses(t, s, name, args, p.Addr()+" does not let adb change its settings", "Security settings")
+		}
+		refuses(t, s, "mobile_setAppearance", map[string]any{"fontSize": "LARGE"}, "does not let adb change its settings")
+	})
+}
+
 // The console of an emulator is that of the Android SDK: lines, OK or KO.
 func TestConsoleOfAnEmulator(t *testing.T) {
 	t.Parallel()

@@ -50,7 +50,8 @@ type AndroidOptions struct {
 	// that somebody uses (appium-adb, lib/tools/lockmgmt.ts).
 	Lock Lock
 	// RefuseSettings refuses `settings put`, `settings delete` and `pm grant` to adb, as phones of Xiaomi, Oppo, Vivo
-	// and Realme do without "USB debugging (Security settings)" (appium-adb, lib/tools/device-settings.ts).
+	// and Realme do without "USB debugging (Security settings)" (appium-adb, lib/tools/device-settings.ts), and other
+	// changes of the device, for which AOSP needs a permission, too (AppOpsService, UiModeManagerService).
 	RefuseSettings bool
 	// RefuseInput refuses touches, text and keys of `input` to adb, as the same phones do.
 	RefuseInput bool

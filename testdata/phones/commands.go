@@ -378,6 +378,11 @@ func blackPicture(width, height int) ([]byte, error) {
 }
 
 func appops(c *call) int {
+	if c.phone.options.RefuseSettings && c.arg(1) == "set" {
+		c.errorf("\nException occurred while executing 'set':\njava.lang.SecurityException: uid 2000 does not have " +
+			"android.permission.MANAGE_APP_OPS_MODES.\n")
+		return 255
+	}
 	if c.arg(3) == "android:mock_location" && c.arg(1) == "set" {
 		c.phone.setMockLocation(c.arg(2), c.arg(4))
 		return 0

@@ -145,7 +145,12 @@ func uiMode(c *call) int {
 		c.unknown()
 		return 255
 	}
-	if mode := c.arg(3); mode != "" {
+	mode := c.arg(3)
+	if mode != "" && c.phone.options.RefuseSettings {
+		c.errorf("\nException occurred while executing 'night':\njava.lang.SecurityException: Need MODIFY_DAY_NIGHT_MODE permission\n")
+		return 255
+	}
+	if mode != "" {
 		c.phone.setSetting("uimode night", mode)
 	}
 	c.printf("Night mode: %s\n", c.phone.Setting("uimode", "night"))

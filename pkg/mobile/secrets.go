@@ -30,7 +30,7 @@ func (d *phone) noteSecret(ctx context.Context, call tool.Call) (done func()) {
 	switch call.Tool {
 	case "mobile_pasteClipboard":
 		carries = carries || g.clipboard
-	case "mobile_setClipboard":
+	case "mobile_setClipboard", "setClipboard":
 		g.clipboard = carries
 	}
 	g.any = g.any || carries
@@ -40,7 +40,7 @@ func (d *phone) noteSecret(ctx context.Context, call tool.Call) (done func()) {
 	switch call.Tool {
 	case "inputText", "mobile_pasteClipboard":
 		d.giveFields(ctx)
-	case "openUrl", "mobile_maestro", "adbShell", "android_adbShell", "android_sendBroadcast":
+	case "openUrl", "mobile_maestro", "maestro", "adbShell", "android_adbShell", "android_sendBroadcast":
 		d.giveApp(ctx)
 		return func() {
 			g.mu.Lock()

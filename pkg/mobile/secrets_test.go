@@ -42,6 +42,9 @@ func TestPicturesAfterASecretWasGiven(t *testing.T) {
 		"one digit per element":  {[]string{"inputText hunter2"}, digits, "", shown},
 		"pasted":                 {paste, []*screen.Node{pin}, "", given},
 		"pasted something else":  {append(paste[:1:1], "mobile_setClipboard x", "mobile_pasteClipboard"), []*screen.Node{pin}, "", ""},
+		"pasted, older name":     {[]string{"setClipboard hunter2", "mobile_pasteClipboard"}, []*screen.Node{pin}, "", given},
+		"Maestro":                {[]string{"mobile_maestro hunter2"}, []*screen.Node{orders}, "", app},
+		"Maestro, older name":    {[]string{"maestro hunter2"}, []*screen.Node{orders}, "", app},
 		"a link":                 {[]string{"openUrl app://x?token=hunter2"}, []*screen.Node{orders}, "", app},
 		"a link, another app":    {[]string{"openUrl app://x?token=hunter2"}, []*screen.Node{orders}, "com.other", ""},
 		"removed with its data":  {[]string{"openUrl app://x?token=hunter2", "clearAppData"}, []*screen.Node{orders}, "", ""},
@@ -66,7 +69,9 @@ func TestPicturesAfterASecretWasGiven(t *testing.T) {
 						args["url"] = arg
 					case "launchApp":
 						args["launchMode"] = arg
-					case "inputText", "mobile_setClipboard", "assertNotVisibleWithText":
+					case "mobile_maestro", "maestro":
+						args["commands"] = []any{map[string]any{"inputText": arg}}
+					case "inputText", "mobile_setClipboard", "setClipboard", "assertNotVisibleWithText":
 						args["text"] = arg
 						f.clipboard = arg
 					}

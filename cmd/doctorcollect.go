@@ -48,7 +48,9 @@ func (cmd *checkCommands) collect(ctx context.Context, f collectFlags, platforms
 		return err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	sc, err := s.Scope()
+	request := s.Devices[0].Request
+	request.FlagTarget, request.EnvTarget, request.ProjectTarget, request.Targets = "", "", "any", nil // it does not matter
+	sc, err := scope.Resolve(request)
 	if err != nil {
 		return err
 	}

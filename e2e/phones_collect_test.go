@@ -119,6 +119,23 @@ func TestDoctorCollectsAnIPhone(t *testing.T) {
 	}
 }
 
+// People without a project, or without a target, can send what their phone answers, too.
+func TestDoctorCollectsWithoutTarget(t *testing.T) {
+	t.Parallel()
+	p := newPhoneDesk(t).iPhone()
+	for name, files := range map[string]map[string]string{
+		"no target":   {"trailblaze.yaml": "devices: { phone: { platform: ios } }\n"},
+		"two targets": {"trailblaze.yaml": "platform: ios\n", "trailblaze-config/targets/a.yaml": "id: a\n", "trailblaze-config/targets/b.yaml": "id: b\n"},
+		"no project":  {"notes.txt": ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			project := newProject(t, files)
+			project.env = append(project.env, "TRAILBLAZE_WDA_URL="+p.URL())
+			project.run("doctor", "--collect", "phone.zip", "--platform", "ios").want(t, 0, "wrote phone.zip: 8 answers of iPhone")
+		})
+	}
+}
+
 func TestDoctorCollectIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": "target: shop\n"})

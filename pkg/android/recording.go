@@ -2,6 +2,7 @@ package android
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,10 @@ const (
 	recordedFile = "/data/local/tmp/trailblaze-recording.mp4"
 	recordedKey  = "recording"
 )
+
+// recordedBits is the bit rate of videos. Those of three minutes, the longest, have at most 45 MB, which is less than
+// adb.Device.Exec returns.
+const recordedBits = 2_000_000
 
 // recording is a video that the phone records.
 type recording struct {
@@ -35,7 +40,7 @@ func (d *driver) StartRecording(ctx context.Context) error {
 		return err
 	}
 	r := &recording{output: &strings.Builder{}}
-	if r.process, err = d.Start(ctx, "screenrecord "+recordedFile, r.output); err != nil {
+	if r.process, err = d.Start(ctx, fmt.Sprintf("screenrecord --bit-rate %d %s", recordedBits, recordedFile), r.output); err != nil {
 		return d.wrap(err)
 	}
 	for end := time.Now().Add(d.limits.unlock); len(r.pids) == 0; {

@@ -76,6 +76,10 @@ func TestRecording(t *testing.T) {
 	s := b.Open(session)
 	refuses(t, s, "mobile_stopRecording", nil, "the screen is not being recorded", "mobile_startRecording")
 	says(t, s, "mobile_startRecording", nil, "records the screen")
+	const bounded = "screenrecord --bit-rate 2000000 " + recordedFile
+	if !slices.Contains(p.Commands(), bounded) {
+		t.Errorf("the phone was not asked for %s", bounded)
+	}
 	refuses(t, s, "mobile_startRecording", nil, "the screen is being recorded", "mobile_stopRecording")
 	says(t, s, "mobile_stopRecording", nil, "/evidence/recording.mp4")
 	if len(kept) != 1 || !strings.Contains(string(kept[0].Data), "ftyp") {

@@ -22,9 +22,10 @@ import (
 // driver is a phone during one session. It implements mobile.Driver.
 type driver struct {
 	*phone
-	app    *apk // of the user's option; nil without one
-	env    []string
-	locked bool // by the session
+	app      *apk // of the user's option; nil without one
+	replaced bool // by another APK of that app, which the session has installed
+	env      []string
+	locked   bool // by the session
 
 	recording *recording // nil without one
 	release   func(ctx context.Context) error
@@ -321,6 +322,9 @@ func (d *driver) Close(ctx context.Context) error {
 	d.endRecording(closing)
 	d.unlockEarlier(closing)
 	err := d.changes.putBackSession(closing)
+	if d.replaced {
+		d.app.checked = false
+	}
 	if released := d.release(closing); err == nil || released != nil {
 		err = released
 	}

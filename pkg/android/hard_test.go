@@ -3,7 +3,9 @@ package android
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"image/png"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -476,6 +478,70 @@ func TestAppThatLacksItsSplits(t *testing.T) {
 	defer closeAll()
 	wantFault(t, dr.Launch(within(t), mobile.Launch{App: app.ShopID}), fault.Device, "INSTALL_FAILED_MISSING_SPLIT", ".apks", p.Addr())
 }
+
+// What a session installs above the app of the run is replaced by that in the next session.
+func TestAppThatASessionReplaces(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.phone(phones.AndroidOptions{Server: serverVersion})
+	d.write("shop.apk", binaryAPK(app.ShopID, "3.0"))
+	d.write("other.apk", binaryAPK(app.ShopID, "3.0-other"))
+	d.values["app"] = d.apks + "/shop.apk"
+	b := d.backend()
+	for _, install := range []string{"other.apk", ""} {
+		opened, err := b.open(within(t), d.session())
+		if err != nil {
+			t.Fatal(err)
+		}
+		dr := opened.(*driver)
+		want := "3.0"
+		if install != "" {
+			want = "3.0-other"
+			if err := dr.Install(within(t), filepath.Join(d.apks, install)); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := dr.Launch(within(t), mobile.Launch{App: app.ShopID}); err != nil {
+			t.Error(err)
+		}
+		known, err := installedApp(within(t), dr.Device, "0", app.ShopID)
+		if err != nil || known.Version != want {
+			t.Errorf("the phone has %s, want %s, %v", known.Version, want, err)
+		}
+		if err := dr.Close(within(t)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// An APK that could not be copied as a whole does not stay on the phone.
+func TestCopyThatEnds(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.phone(phones.AndroidOptions{Server: serverVersion})
+	dr, closeAll := d.open()
+	defer closeAll()
+	ctx, cancel := context.WithCancel(within(t))
+	i := installer{dr.Device, dr.limits, d.log}
+	half := io.MultiReader(strings.NewReader("PK"), readerFunc(func([]byte) (int, error) {
+		cancel()
+		return 0, ctx.Err()
+	}))
+	file := apkFile{name: "app.apk", open: func() (io.ReadCloser, error) { return io.NopCloser(half), nil }}
+	if err := p.Files().Write(appTemp, []byte("PK"), 0o600, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := i.copied(ctx, file, appTemp, func() error { return nil }); err == nil {
+		t.Error("no error")
+	}
+	if _, err := p.Files().Stat(appTemp); err == nil {
+		t.Errorf("%s is left on the phone", appTemp)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // Commands act on the app of the user who uses the phone.
 func TestSecondUser(t *testing.T) {

@@ -47,7 +47,7 @@ func (i installer) install(ctx context.Context, a *apk, temp string) error {
 		err = i.finish(ctx, a.path, "pm", "install-commit", session)
 	}
 	if err != nil {
-		_, _, _ = runAny(context.WithoutCancel(ctx), i.phone, "pm", "install-abandon", session) // or it keeps what was copied
+		_ = i.cleanUp(ctx, "pm", "install-abandon", session) // or it keeps what was copied
 	}
 	return err
 }
@@ -79,14 +79,22 @@ func (i installer) copied(ctx context.Context, file apkFile, temp string, use fu
 		return fault.Wrap(fault.Misuse, err, "", "read the APK "+file.name)
 	}
 	defer func() { _ = content.Close() }()
-	if err := i.phone.Push(ctx, content, temp, 0o644); err != nil {
+	err = i.phone.Push(ctx, content, temp, 0o644)
+	if err == nil {
+		err = use()
+	}
+	removing := i.cleanUp(ctx, "rm", "-f", temp) // also of one that was copied in part
+	if err != nil {
 		return err
 	}
-	used := use()
-	_, _, err = runAny(context.WithoutCancel(ctx), i.phone, "rm", "-f", temp)
-	if used != nil {
-		return used
-	}
+	return removing
+}
+
+// cleanUp runs a command that removes something, also when ctx has ended.
+func (i installer) cleanUp(ctx context.Context, words ...string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.limits.info)
+	defer cancel()
+	_, _, err := runAny(ctx, i.phone, words...)
 	return err
 }
 

@@ -21,7 +21,7 @@ func (d *driver) Install(ctx context.Context, file string) error {
 		return err
 	}
 	if d.app != nil && d.app.Package == a.Package {
-		d.app.checked = true // this one is wanted now
+		d.app.checked, d.replaced = true, true // this one is wanted until the end of the session
 	}
 	return d.wrap(installer{d.Device, d.limits, d.log}.install(ctx, a, appTemp))
 }
@@ -50,16 +50,20 @@ func (d *driver) AddMedia(ctx context.Context, files []string) (note string, err
 	if _, err := d.run(ctx, "mkdir", "-p", appium.MediaFolder); err != nil {
 		return "", err
 	}
+	var unlisted []string
 	for _, file := range files {
 		listed, err := d.addMedium(ctx, file)
 		if err != nil {
 			return "", err
 		}
 		if !listed {
-			note = "the phone does not list " + filepath.Base(file) + " among its media"
+			unlisted = append(unlisted, filepath.Base(file))
 		}
 	}
-	return note, nil
+	if unlisted == nil {
+		return "", nil
+	}
+	return "the phone does not list " + strings.Join(unlisted, ", ") + " among its media", nil
 }
 
 // addMedium copies a file, and reports whether the phone then lists it.

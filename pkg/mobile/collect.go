@@ -121,8 +121,10 @@ func maskDump(dump string, shown *regexp.Regexp) string {
 	for _, pattern := range dumpedTexts() {
 		dump = replaceGroup(dump, pattern, "null")
 	}
-	if shown != nil {
-		dump = replaceGroup(dump, shown, "")
+	for range 2 { // a text directly after another one shares with it what is between them
+		if shown != nil {
+			dump = replaceGroup(dump, shown, "")
+		}
 	}
 	return dump
 }

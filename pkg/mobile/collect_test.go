@@ -19,12 +19,14 @@ func TestTextsOfCollectedAnswers(t *testing.T) {
   EditorInfo: inputType=0x1 hintText=Your name, please label=null packageName=com.example.shop
   intent={act=android.intent.action.VIEW dat=shop://orders/1149?name=Ada cmp=com.example.shop/.Orders}
   title Order 1149, and com.example.Orders stays OK
+  Orders Orders Order 1149 Orders
   hintText=Code actionLabel=Grace label=Grace
 `
 	const masked = `mCurrentFocus=Window{7a8b9c u0 Xxxxxx}
   EditorInfo: inputType=0x1 hintText=Xxxx xxxx, xxxxxx label=null packageName=com.example.shop
   intent={act=android.intent.action.VIEW dat=shop://xxxxxx/0000?xxxx=Xxx cmp=com.example.shop/.Orders}
   title Xxxxx 0000, and com.example.Orders stays OK
+  Xxxxxx Xxxxxx Xxxxx 0000 Xxxxxx
   hintText=Xxxx actionLabel=Xxxxx label=Xxxxx
 `
 	for _, withText := range []bool{false, true} {

@@ -371,6 +371,12 @@ func (r *androidReader) setActions(n *screen.Node, actions string) {
 	}
 }
 
+// Keys of extras.
+const (
+	testTagExtra = "androidx.compose.ui.semantics.testTag"
+	roleExtra    = "AccessibilityNodeInfo.roleDescription"
+)
+
 // setExtras reads extras such as key=value;key=value. A semicolon in a value is not escaped.
 func (r *androidReader) setExtras(n *screen.Node, extras string) {
 	r.extras = true
@@ -384,10 +390,10 @@ func (r *androidReader) setExtras(n *screen.Node, extras string) {
 			found[key] += ";" + part
 		}
 	}
-	if tag, ok := found["androidx.compose.ui.semantics.testTag"]; ok {
+	if tag, ok := found[testTagExtra]; ok {
 		n.TestID = &tag
 	}
-	if role, ok := found["AccessibilityNodeInfo.roleDescription"]; ok {
+	if role, ok := found[roleExtra]; ok {
 		n.RoleDescription = &role
 		if lower := strings.ToLower(role); screen.IsControl(lower) {
 			n.Role = lower

@@ -14,8 +14,9 @@ import (
 // does not.
 var (
 	xmlElement = lazyregexp.New(`<[\w.$-]+(?:\s+[\w:-]+\s*=\s*(?:"[^"]*"|'[^']*'))+`)
-	xmlTexts   = lazyregexp.New(`\s(text|content-desc|hint|pane-title|tooltip-text|error|state-desc|label|value|placeholderValue|customActions|name)\s*=\s*("[^"]*"|'[^']*')`)
+	xmlTexts   = lazyregexp.New(`\s(text|content-desc|hint|pane-title|tooltip-text|error|state-desc|label|value|placeholderValue|customActions|name|extras)\s*=\s*("[^"]*"|'[^']*')`)
 	xmlEntity  = lazyregexp.New(`&#?\w+;`)
+	extraKey   = lazyregexp.New(`&#?\w+;|(?:^|;)[\w.:-]+=`) // or an entity, whose end does not begin a key
 	jsonTexts  = lazyregexp.New(`"(label|value|placeholderValue|customActions|name|rawIdentifier)"\s*:\s*("(?:[^"\\]|\\.)*")`)
 )
 
@@ -34,8 +35,11 @@ func Mask(data []byte) (masked []byte, texts []string) {
 			}
 		}
 		return replaceGroups(element, xmlTexts().FindAllSubmatchIndex(element, -1), func(key, quoted string) string {
-			if key == "name" && !labels[quoted] {
+			switch {
+			case key == "name" && !labels[quoted]:
 				return quoted // an identifier
+			case key == "extras":
+				return quoted[:1] + maskExtras(quoted[1:len(quoted)-1]) + quoted[:1]
 			}
 			text := unescapeXML(quoted[1 : len(quoted)-1])
 			texts = appendText(texts, text)
@@ -43,6 +47,25 @@ func Mask(data []byte) (masked []byte, texts []string) {
 		})
 	})
 	return masked, texts
+}
+
+// maskExtras is maskXML for extras such as key=value;key=value, which have texts that other attributes have, too, and
+// the URLs of links of web pages. What sessions read of them stays.
+func maskExtras(s string) string {
+	var b strings.Builder
+	key, end := "", 0
+	for _, m := range append(extraKey().FindAllStringIndex(s, -1), []int{len(s), len(s)}) {
+		if m[0] < m[1] && s[m[0]] == '&' {
+			continue
+		}
+		value := s[end:m[0]]
+		if key != testTagExtra && key != roleExtra && value != "true" && value != "false" {
+			value = maskXML(value)
+		}
+		b.WriteString(value + s[m[0]:m[1]])
+		key, end = strings.Trim(s[m[0]:m[1]], ";="), m[1]
+	}
+	return b.String()
 }
 
 func maskJSON(data []byte) (masked []byte, texts []string) {

@@ -21,6 +21,11 @@ func TestMask(t *testing.T) {
 			`<android.widget.Button index="0" text="Xxxxxx xxxxx 00 &amp; &#10;x 字字 👍" content-desc="" resource-id="com.example:id/text" package="a" class="android.widget.Button" hint='Xx"x' bounds="[0,0][1,1]" actions="ACTION_SELECT" />`,
 			[]string{"Delete order 17 & \né 日本 👍", `It"s`},
 		},
+		"extras": {
+			`<android.view.View extras="AccessibilityNodeInfo.targetUrl=https://bank.example/?token=a1&amp;b=2;x;androidx.compose.ui.semantics.testTag=pay;AccessibilityNodeInfo.clickable=true" />`,
+			`<android.view.View extras="AccessibilityNodeInfo.targetUrl=xxxxx://xxxx.xxxxxxx/?xxxxx=x0&amp;x=0;x;androidx.compose.ui.semantics.testTag=pay;AccessibilityNodeInfo.clickable=true" />`,
+			nil,
+		},
 		"WebDriverAgent XML": {
 			`<XCUIElementTypeButton type="XCUIElementTypeButton" value="" name="delete" label="Delete" enabled="true" /><XCUIElementTypeStaticText name="Ada" label="Ada" value="true"/>`,
 			`<XCUIElementTypeButton type="XCUIElementTypeButton" value="" name="delete" label="Xxxxxx" enabled="true" /><XCUIElementTypeStaticText name="Xxx" label="Xxx" value="xxxx"/>`,

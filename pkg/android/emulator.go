@@ -23,11 +23,8 @@ type emulator struct {
 
 // chooseEmulator returns the emulator of the virtual device that the user names, and starts it if it does not run.
 func (b *backend) chooseEmulator(ctx context.Context, server adb.Server, devices []adb.Info) (adb.Device, error) {
-	for _, d := range devices {
-		if d.State == adb.Ready && strings.HasPrefix(d.Serial, "emulator-") && avdOf(ctx, server.Device(d.Serial)) == b.options.start {
-			b.serial = d.Serial
-			return server.Device(d.Serial), nil
-		}
+	if b.serial = b.runningEmulator(ctx, server, devices); b.serial != "" {
+		return server.Device(b.serial), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.limits.boot)
 	defer cancel()
@@ -40,6 +37,16 @@ func (b *backend) chooseEmulator(ctx context.Context, server adb.Server, devices
 		return adb.Device{}, errors.Join(err, b.stopLocked(ctx))
 	}
 	return server.Device(started.serial), nil
+}
+
+// runningEmulator returns the serial of the emulator of that virtual device; empty if it does not run.
+func (b *backend) runningEmulator(ctx context.Context, server adb.Server, devices []adb.Info) string {
+	for _, d := range devices {
+		if d.State == adb.Ready && strings.HasPrefix(d.Serial, "emulator-") && avdOf(ctx, server.Device(d.Serial)) == b.options.start {
+			return d.Serial
+		}
+	}
+	return ""
 }
 
 // avdOf returns the name of the virtual device of an emulator; empty if it does not say so.

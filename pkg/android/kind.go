@@ -178,7 +178,17 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 	if path, err := adb.Program(b.options.programs, b.options.env); err == nil {
 		details[0] += " (" + path + ")"
 	}
-	chosen, err := choose(devices, b.options.serial)
+	serial := b.options.serial
+	if b.options.start != "" {
+		if serial = b.runningEmulator(ctx, adbServer, devices); serial == "" {
+			path, err := adb.EmulatorProgram(b.options.programs, b.options.env)
+			if err != nil {
+				return "", err
+			}
+			return strings.Join(append(details, "the emulator "+b.options.start+" does not run; a run starts it with "+path), "; "), nil
+		}
+	}
+	chosen, err := choose(devices, serial)
 	if err != nil {
 		return "", err
 	}

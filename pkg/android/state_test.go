@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -217,6 +218,33 @@ func TestStateThatIsRefused(t *testing.T) {
 		}
 		refuses(t, s, "mobile_setAppearance", map[string]any{"fontSize": "LARGE"}, "does not let adb change its settings")
 	})
+}
+
+// emulatorOnly finds the emulator, and no other program.
+type emulatorOnly struct{ device.Programs }
+
+func (emulatorOnly) LookPath(name string, _ []string) (string, error) {
+	if name != "emulator" {
+		return "", fs.ErrNotExist
+	}
+	return "/sdk/emulator/emulator", nil
+}
+
+// A check of an emulator that a run would start is not one of the phone that happens to be connected.
+func TestCheckOfAnEmulatorThatDoesNotRun(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.values["startDevice"] = "Pixel_8"
+	p := d.phone(phones.AndroidOptions{})
+	b := d.backend()
+	_, err := b.Check(within(t))
+	wantFault(t, err, fault.CommandNotFound, "the program emulator was not found", "ANDROID_HOME")
+	b.options.programs = emulatorOnly{}
+	detail, err := b.Check(within(t))
+	const want = "the emulator Pixel_8 does not run; a run starts it with /sdk/emulator/emulator"
+	if err != nil || !strings.HasSuffix(detail, want) || strings.Contains(detail, p.Addr()) {
+		t.Errorf("%s, %v", detail, err)
+	}
 }
 
 // The console of an emulator is that of the Android SDK: lines, OK or KO.

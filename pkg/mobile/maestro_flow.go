@@ -163,14 +163,19 @@ func checkCondition(p Platform, a device.Arguments, key string) error {
 		return invalid("", "%s: expected visible, notVisible, platform or true", key)
 	}
 	for name := range condition {
-		switch name {
+		var err error
+		switch text := maestroText(condition, name); name {
 		case "visible", "notVisible":
-			if _, err := (elements{platform: p}).maestroTarget(condition, name); err != nil {
-				return err
-			}
-		case "platform", "true":
+			_, err = elements{platform: p}.maestroTarget(condition, name)
+		case "platform":
+			_, err = device.Arguments{name: text}.Word(name, "ANDROID", "IOS", "WEB")
+		case "true":
+			err = checkExpression(name, text)
 		default:
-			return invalid("", "%s: unknown condition %q; known are visible, notVisible, platform and true", key, name)
+			err = invalid("", "%s: unknown condition %q; known are visible, notVisible, platform and true", key, name)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -53,12 +53,17 @@ func maestroMore() []maestroCommand {
 }
 
 func checkMaestroTrue(_ Platform, a device.Arguments) error {
-	switch text := maestroText(a, "condition"); {
-	case !a.Has("condition"):
+	if !a.Has("condition") {
 		return invalid("", "condition is missing")
-	case strings.Contains(text, "${"):
+	}
+	return checkExpression("condition", maestroText(a, "condition"))
+}
+
+// checkExpression rejects a value that would have to be evaluated.
+func checkExpression(key, text string) error {
+	if strings.Contains(text, "${") {
 		return invalid("compare with assertVisible, or let a tool of your own decide: its result is {{name}}",
-			"condition: %q is an expression of JavaScript, which is not evaluated", text)
+			"%s: %q is an expression of JavaScript, which is not evaluated", key, text)
 	}
 	return nil
 }
@@ -135,6 +140,9 @@ func maestroScroll(ctx context.Context, d *phone, a device.Arguments) (tool.Resu
 }
 
 func checkAirplaneMode(_ Platform, a device.Arguments) error {
+	if !a.Has("mode") {
+		return invalid("", "mode is missing")
+	}
 	_, err := device.Arguments{"mode": maestroText(a, "mode")}.Word("mode", "ENABLED", "DISABLED")
 	return err
 }

@@ -185,17 +185,27 @@ func (d *driver) HideKeyboard(ctx context.Context) error {
 	return err
 }
 
+// inFront is what a key that hides the keyboard must not leave.
+type inFront struct {
+	activity string // empty for none
+	window   string // that has the focus, such as that of a dialog of the activity; empty if it is not known
+}
+
 // awaitHidden waits until the keyboard is hidden by a key, and reports whether it is still shown. It fails if the key
-// has left the activity that was in front.
-func (d *driver) awaitHidden(ctx context.Context, key mobile.Key, front string) (bool, error) {
+// has left what was in front: dialogs of Android close at ESCAPE.
+func (d *driver) awaitHidden(ctx context.Context, key mobile.Key, front inFront) (bool, error) {
+	const hint = "hide it in another way, such as by a tap beside the field, and use hideKeyboardAfter: false"
 	for end := time.Now().Add(d.limits.hide); ; {
 		shown, now, err := d.keyboard(ctx)
 		switch {
 		case err != nil:
 			return shown, err
-		case now != front:
-			return shown, fault.New(fault.ToolFailed, "hide it in another way, such as by a tap beside the field, and use hideKeyboardAfter: false",
-				"the key %s, which hides the keyboard, has left %s; %s is in front", key, front, cmp.Or(now, "nothing"))
+		case now.activity != front.activity:
+			return shown, fault.New(fault.ToolFailed, hint,
+				"the key %s, which hides the keyboard, has left %s; %s is in front", key, front.activity, cmp.Or(now.activity, "nothing"))
+		case now.window != front.window:
+			return shown, fault.New(fault.ToolFailed, hint,
+				"the key %s, which hides the keyboard, has closed the window of the field, such as a dialog", key)
 		case !shown || time.Now().After(end):
 			return shown, nil
 		}
@@ -205,12 +215,13 @@ func (d *driver) awaitHidden(ctx context.Context, key mobile.Key, front string) 
 	}
 }
 
-// keyboard reports whether a keyboard is known to be on the screen, and returns the activity in front.
-func (d *driver) keyboard(ctx context.Context) (shown bool, front string, err error) {
+// keyboard reports whether a keyboard is known to be on the screen, and returns what is in front.
+func (d *driver) keyboard(ctx context.Context) (shown bool, front inFront, err error) {
 	out, err := runLine(ctx, d.Device, "dumpsys input_method; dumpsys activity activities")
 	if activities := resumedActivities(out); len(activities) > 0 {
-		front = activities[0]
+		front.activity = activities[0]
 	}
+	front.window = parseFocusedWindow(out)
 	if err != nil {
 		return false, front, d.wrap(err)
 	}

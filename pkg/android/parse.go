@@ -114,6 +114,16 @@ func parseInputShown(out string) (shown, known bool) {
 	return shown, shown || slices.Contains(fields, "mIsInputViewShown=false")
 }
 
+// parseFocusedWindow returns the window for which the keyboard is, in `dumpsys input_method`; "" if it does not say so.
+func parseFocusedWindow(out string) string {
+	if m := focusedWindow().FindStringSubmatch(out); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+var focusedWindow = lazyregexp.New(`\bm(?:Cur)?FocusedWindow=(\S+)`)
+
 // parseInputArea returns the touchable area of the keyboard in the output of `dumpsys input_method` and `dumpsys window
 // InputMethod`, in pixels of the screen. The insets count from its window, which ends at the lower edge of a screen of
 // this size.

@@ -96,6 +96,24 @@ func TestKeyboardIsHidden(t *testing.T) {
 	}
 }
 
+// A dialog that the key for the keyboard has closed is not passed over.
+func TestKeyboardOfADialog(t *testing.T) {
+	t.Parallel()
+	for _, server := range []string{serverVersion, ""} {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			p, s := opened(t, phones.AndroidOptions{Server: server, App: app.Options{Dialogs: true}})
+			p.App.Show(app.Order)
+			does(t, s, "tap", map[string]any{"id": "note"})
+			does(t, s, "inputText", map[string]any{"text": "one", "hideKeyboardAfter": false})
+			r := call(t, s, "hideKeyboard", nil)
+			if r.OK || !strings.Contains(r.Text, "the key ESCAPE, which hides the keyboard, has closed the window of the field") || p.App.Screen() == app.Order {
+				t.Errorf("%v %s; the app shows %s", r.OK, r.Text, p.App.Screen())
+			}
+		})
+	}
+}
+
 // What fields take only in their way is entered, or it is an error.
 func TestFieldsThatAreHardToFillIn(t *testing.T) {
 	t.Parallel()

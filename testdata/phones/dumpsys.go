@@ -82,6 +82,7 @@ func dumpInputMethod(c *call) int {
 	area.Top, area.Bottom = area.Top-statusBar, area.Bottom-statusBar
 	c.printf("Input method manager state for user: 0\n  mCurMethodId=%s\n", c.phone.Setting("secure", "default_input_method"))
 	c.printf("  mInputShown=%v\n  mInteractive=true\n", c.phone.App.InputShown())
+	c.printf("  mCurFocusedWindow=android.os.BinderProxy@%x softInputMode=STATE_UNSPECIFIED\n", c.phone.App.FocusedWindow())
 	if c.phone.options.SilentKeyboard {
 		c.printf("Failed to dump input method client: java.io.IOException: Timeout\n")
 		return 0

@@ -99,6 +99,9 @@ type Options struct {
 	// IgnoreEscape is a phone on which the key ESCAPE does nothing: neither its keyboard handles it, nor is BACK the
 	// fallback for it (AOSP, data/keyboards/Virtual.kcm).
 	IgnoreEscape bool
+	// Dialogs says that the screens above the first one are dialogs, windows of their own, which ESCAPE closes before it
+	// becomes the BACK that hides the keyboard (AOSP, android.app.Dialog.onKeyUp).
+	Dialogs bool
 	// InputArea is an app that uses Android's id of the keyboard's area for a part of its own, as miuix does in the
 	// settings of HyperOS (android:id/inputArea).
 	InputArea bool
@@ -485,6 +488,9 @@ func (d *Device) Press(key string) {
 	case KeyBack:
 		d.pressBack()
 	case KeyEscape:
+		if d.options.Dialogs && len(d.ui.stack) > 1 {
+			d.keyboard = false
+		}
 		if !d.options.IgnoreEscape {
 			d.back()
 		}
@@ -501,6 +507,16 @@ func (d *Device) Press(key string) {
 	case KeyTab:
 		d.focusNext()
 	}
+}
+
+// FocusedWindow returns the number of the window that has the focus, which a dialog has of its own.
+func (d *Device) FocusedWindow() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.options.Dialogs {
+		return 1
+	}
+	return len(d.ui.stack)
 }
 
 // HideKeyboard hides the on-screen keyboard, and reports whether one was shown.

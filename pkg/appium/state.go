@@ -86,10 +86,9 @@ func (d *driver) names() stateCommands {
 
 // SetLocation implements mobile.LocationSetter.
 func (d *driver) SetLocation(ctx context.Context, l mobile.Location) (note string, err error) {
-	err = d.originals.Keep(originalLocation, "")
-	if err == nil {
-		err = d.command(ctx, d.names().setLocation, args{"latitude": l.Latitude, "longitude": l.Longitude}, nil)
-	}
+	err = d.originals.Change(originalLocation, "", func() error {
+		return d.command(ctx, d.names().setLocation, args{"latitude": l.Latitude, "longitude": l.Longitude}, nil)
+	}, func(err error) bool { return isRefused(err) || Answered(err) })
 	if err != nil {
 		return "", err
 	}

@@ -22,12 +22,12 @@ const (
 	originalEnrollment  = "enrollment" // of a person, by a fingerprint or a face
 )
 
-// putBackEarlier puts back what an earlier session has left.
+// putBackEarlier puts back what an earlier session has left. What the device refuses does not keep it from being used.
 func (d *driver) putBackEarlier(ctx context.Context, folder, id string) (err error) {
-	if d.originals, err = mobile.NewOriginals(folder, id); err != nil {
-		return err
+	if d.originals, err = mobile.NewOriginals(folder, id); err == nil {
+		d.putBackAll(ctx)
 	}
-	return d.originals.PutBack(ctx, d.putBack)
+	return err
 }
 
 // putBackAll puts back what the session has changed. What fails stays noted for the next session.
@@ -87,11 +87,11 @@ const simulatedLocation = "/wda/simulatedLocation"
 
 // SetLocation implements mobile.LocationSetter.
 func (d *driver) SetLocation(ctx context.Context, l mobile.Location) (note string, err error) {
-	if err := d.originals.Keep(originalLocation, ""); err != nil {
-		return "", err
-	}
 	wanted := map[string]any{"latitude": l.Latitude, "longitude": l.Longitude}
-	if err := d.post(ctx, "set the location", simulatedLocation, wanted); err != nil {
+	err = d.originals.Change(originalLocation, "", func() error {
+		return d.post(ctx, "set the location", simulatedLocation, wanted)
+	}, appium.Answered)
+	if err != nil {
 		return "", err
 	}
 	var now mobile.Location

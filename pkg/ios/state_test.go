@@ -7,6 +7,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/testdata/phones"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
@@ -110,6 +111,31 @@ func TestLocationAndAppearance(t *testing.T) {
 	if at, style := p.App.Location(), p.App.Style(); at != "" || style != "light" {
 		t.Errorf("after the session, the phone is at %q and %s", at, style)
 	}
+}
+
+// A phone that refuses what a session would change, or put back, is used on.
+func TestLocationIsRefused(t *testing.T) {
+	t.Parallel()
+	p := startPhoneWith(t, phones.IPhoneOptions{NoLocation: true})
+	b := newTestBackend(t, map[string]string{"wdaUrl": p.URL()})
+	b.options.stateDir = t.TempDir()
+	u := newUser(t, b)
+	u.fails("mobile_setLocation", map[string]any{"latitude": 52.52, "longitude": 13.405}, "requires an iOS 16.4+ runtime")
+	u.close()
+	logged := &logs{}
+	opened, err := b.open(t.Context(), device.Session{Log: logged.add})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, ok := opened.(*driver); !ok || logged.String() != "" || d.originals.Keep(originalLocation, "") != nil {
+		t.Errorf("the session after it logs %s", logged)
+	}
+	if err := opened.Close(t.Context()); err != nil || !strings.Contains(logged.String(), "the device is not as it was before") {
+		t.Errorf("%v, logged %s", err, logged)
+	}
+	next := newUser(t, b)
+	next.call("pressHome", nil)
+	next.close()
 }
 
 func TestAppearanceOfASimulator(t *testing.T) {

@@ -52,6 +52,20 @@ func (o *Originals) Keep(name, value string) error {
 	return o.save()
 }
 
+// Change is Keep, and then the change. One that the device refuses has nothing to be put back, unless one before was made.
+func (o *Originals) Change(name, value string, change func() error, refused func(error) bool) error {
+	before := len(o.values)
+	if err := o.Keep(name, value); err != nil {
+		return err
+	}
+	err := change()
+	if err != nil && refused(err) && len(o.values) > before {
+		o.values = o.values[:before]
+		return errors.Join(err, o.save())
+	}
+	return err
+}
+
 // PutBack gives everything its value, the last change first. What fails is tried again by a later PutBack.
 func (o *Originals) PutBack(ctx context.Context, apply func(context.Context, Original) error) error {
 	if len(o.values) == 0 {

@@ -122,6 +122,9 @@ func (p *Android) setMockLocation(app, mode string) {
 }
 
 func (p *IPhone) setLocation(r *request) (any, error) {
+	if err := p.refuseLocation(); err != nil {
+		return nil, err
+	}
 	n, ok := r.body["latitude"].(float64)
 	m, also := r.body["longitude"].(float64)
 	if !ok || !also {
@@ -131,7 +134,25 @@ func (p *IPhone) setLocation(r *request) (any, error) {
 	return nil, nil
 }
 
+func (p *IPhone) resetLocation(*request) (any, error) {
+	if err := p.refuseLocation(); err != nil {
+		return nil, err
+	}
+	p.App.SetLocation("")
+	return nil, nil
+}
+
+func (p *IPhone) refuseLocation() error {
+	if !p.options.NoLocation {
+		return nil
+	}
+	return &w3cError{500, "unknown error", "The current OS runtime does not support location simulation. This API requires an iOS 16.4+ runtime"}
+}
+
 func (p *IPhone) location(*request) (any, error) {
+	if err := p.refuseLocation(); err != nil {
+		return nil, err
+	}
 	var latitude, longitude any
 	if north, east, ok := strings.Cut(p.App.Location(), ","); ok {
 		latitude, longitude = json.Number(north), json.Number(east)

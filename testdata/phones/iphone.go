@@ -26,6 +26,9 @@ type IPhoneOptions struct {
 	// NotVisible are the ids or labels of elements, or * for all, that are reported as not visible although they are, as
 	// XCTest does for some (appium#19863; WebDriverAgentLib/Categories/XCUIElement+FBIsVisible.m).
 	NotVisible []string
+	// NoLocation says that the system does not take a location, as before iOS 16.4
+	// (WebDriverAgentLib/Utilities/FBXCTestDaemonsProxy.m).
+	NoLocation bool
 	// Levels is how many more levels the tree has around the content of each window, as those of React Native. One branch
 	// has Levels more, without content: XCTest fails with kAXErrorIllegalArgument when it is to read more than 62 levels of
 	// a tree that has them.

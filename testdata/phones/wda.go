@@ -81,7 +81,7 @@ func (p *IPhone) anywhere() map[string]func(*request) (any, error) {
 		"POST /wda/homescreen":          s.do(func() { device.Press(app.KeyHome) }),
 		"GET /wda/simulatedLocation":    p.location,
 		"POST /wda/simulatedLocation":   p.setLocation,
-		"DELETE /wda/simulatedLocation": s.do(func() { device.SetLocation("") }),
+		"DELETE /wda/simulatedLocation": p.resetLocation,
 		"POST /wda/getPasteboard":       p.getPasteboard,
 		"POST /wda/setPasteboard":       p.setPasteboard,
 		"GET /alert/text":               p.alertText,

@@ -2,6 +2,7 @@ package ios
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -34,7 +35,8 @@ func (b *backend) boot(ctx context.Context) (options, error) {
 		runs := known.State == "Booted"
 		if !runs {
 			if _, err := s.runOn(ctx, "bootstatus", "-b"); err != nil { // boots it, and waits
-				return o, err
+				_, stopErr := s.runOn(context.WithoutCancel(ctx), "shutdown") // it may be starting
+				return o, errors.Join(err, stopErr)
 			}
 		}
 		b.booted = &bootedSimulator{known.UDID, !runs}

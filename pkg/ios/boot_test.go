@@ -2,6 +2,8 @@ package ios
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -45,9 +47,36 @@ func TestSimulatorIsBootedForTheRun(t *testing.T) {
 			}
 		})
 	}
-	s := newSimctl(t, testUDID)
+	s := newSimctl(t)
+	s.write(t, "list", `{"devices": {"com.apple.CoreSimulator.SimRuntime.iOS-17-2": [{"udid": "OLD", "name": "iPhone 15", "state": "Shutdown"}]}}`)
+	s.write(t, "bootstatus-fails", "")
+	slow := newTestBackend(t, map[string]string{"startDevice": "iPhone 15"}, s.path())
+	if _, err := slow.open(t.Context(), device.Session{}); err == nil || !strings.Contains(s.read(t, "calls"), "shutdown OLD\n") {
+		t.Errorf("a simulator that did not start: %v, %s", err, s.read(t, "calls"))
+	}
+	if err := os.Remove(filepath.Join(s.folder, "bootstatus-fails")); err != nil {
+		t.Fatal(err)
+	}
+	b := newTestBackend(t, map[string]string{"startDevice": "iPhone 15", "wdaUrl": "http://127.0.0.1:1"}, s.path())
+	s.write(t, "calls", "")
+	if _, err := b.Collect(t.Context(), device.CollectOptions{}); err == nil || !strings.Contains(s.read(t, "calls"), "bootstatus OLD -b\n") {
+		t.Errorf("not booted before WebDriverAgent is asked: %v, %s", err, s.read(t, "calls"))
+	}
+	s = newSimctl(t, testUDID)
 	_, err := newTestBackend(t, map[string]string{"startDevice": "iPhone 51"}, s.path()).Classifiers(t.Context())
 	if e := fault.As(err); e == nil || e.Kind != fault.Misuse || !strings.Contains(e.Hint, `"iPhone 15"`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A program that writes more than is read ends, too.
+func TestLongOutputOfSimctl(t *testing.T) {
+	t.Parallel()
+	s := newSimctl(t, testUDID)
+	s.write(t, "listapps", strings.Repeat("x", maxOutput+1<<20))
+	b := newTestBackend(t, nil, s.path())
+	_, err := (&simulator{options: b.options, limits: b.limits, udid: testUDID}).apps(t.Context(), true)
+	if err == nil || !strings.Contains(err.Error(), "simctl listapps wrote more than 16 MiB") {
+		t.Error(err)
 	}
 }

@@ -16,7 +16,11 @@ func (b *backend) Collect(ctx context.Context, o device.CollectOptions) (device.
 		a.Log = o.Log
 		return appium.Collect(ctx, a, o)
 	}
-	if _, err := b.wda.ensure(ctx, b.options, b.limits); err != nil {
+	booted, err := b.boot(ctx)
+	if err != nil {
+		return device.Collection{}, err
+	}
+	if _, err := b.wda.ensure(ctx, booted, b.limits); err != nil {
 		return device.Collection{}, err
 	}
 	c := mobile.NewCollecting(o)

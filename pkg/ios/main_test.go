@@ -157,6 +157,7 @@ func newSimctl(t *testing.T, booted ...string) simctl {
 shift
 echo "$@" >>"$FOLDER/calls"
 case "$1" in
+bootstatus) [ ! -f "$FOLDER/bootstatus-fails" ] || exit 1 ;;
 pbcopy) cat >"$FOLDER/clipboard" ;;
 privacy) [ "$4" != motion ] || { echo "Operation not permitted" >&2; exit 1; } ;;
 get_app_container) [ -d "$BUNDLE" ] || { echo "No such file or directory" >&2; exit 2; }; echo "$BUNDLE" ;;

@@ -94,6 +94,9 @@ func xcrun(ctx context.Context, o options, l limits, input string, args ...strin
 		_, writeErr := io.WriteString(process.In, input)
 		closeErr := process.In.Close()
 		output, err := io.ReadAll(io.LimitReader(process.Out, maxOutput))
+		if more, _ := io.Copy(io.Discard, process.Out); more > 0 { // so that the program can end
+			err = fault.New(fault.ToolFailed, "", "%s wrote more than %d MiB", name, maxOutput>>20)
+		}
 		if input == "" {
 			writeErr = nil // the program need not read it
 		}

@@ -32,7 +32,7 @@ func (b *backend) boot(ctx context.Context) (options, error) {
 			return o, err
 		}
 		s.udid = known.UDID
-		runs := known.State == "Booted"
+		runs := known.State == stateBooted
 		if !runs {
 			if _, err := s.runOn(ctx, "bootstatus", "-b"); err != nil { // boots it, and waits
 				_, stopErr := s.runOn(context.WithoutCancel(ctx), "shutdown") // it may be starting
@@ -55,7 +55,7 @@ func (s *simulator) named(ctx context.Context, name string) (found listedSimulat
 	var names []string
 	for _, known := range simulators { // sorted by system
 		names = append(names, known.Name)
-		if (strings.EqualFold(known.Name, name) || known.UDID == name) && found.State != "Booted" {
+		if (strings.EqualFold(known.Name, name) || known.UDID == name) && found.State != stateBooted {
 			found = known
 		}
 	}

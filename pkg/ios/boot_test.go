@@ -25,6 +25,9 @@ func TestSimulatorIsBootedForTheRun(t *testing.T) {
 				"com.apple.CoreSimulator.SimRuntime.iOS-18-0": [{"udid": "NEW", "name": "iPhone 15", "state": %q}],
 				"com.apple.CoreSimulator.SimRuntime.watchOS-11-0": [{"udid": "W", "name": "Watch", "state": "Booted"}]}}`, state))
 			b := newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "startDevice": "iPhone 15"}, s.path())
+			if known, err := b.Identify(t.Context()); err != nil || known.ID != "NEW" {
+				t.Errorf("before the session, the id is %q, %v", known.ID, err)
+			}
 			d, err := b.open(t.Context(), device.Session{})
 			if err != nil {
 				t.Fatal(err)

@@ -16,24 +16,52 @@ func (b *backend) List(ctx context.Context) ([]device.Found, error) {
 	if b.options.appium.URL != "" {
 		return nil, nil // the server chooses among devices of its own
 	}
-	var found []device.Found
 	status, err := b.wda.status(ctx, b.limits)
-	if err == nil {
-		name := product(status) + ", WebDriverAgent at " + b.wda.client.URL()
-		found = append(found, device.Found{ID: b.options.udid, Name: name, Type: "phone", State: device.Ready})
-	}
+	phone := device.Found{ID: b.options.udid, Name: product(status) + ", WebDriverAgent at " + b.wda.client.URL(), Type: "phone", State: device.Ready}
 	if !hasXcode(b.options) {
-		return found, b.wda.failure(ctx, err)
+		if err != nil {
+			return nil, b.wda.failure(ctx, err)
+		}
+		return []device.Found{phone}, nil
 	}
 	simulators, listErr := (&simulator{options: b.options, limits: b.limits}).list(ctx, "available")
+	inSimulator := err == nil && status.IOS.Simulator != "" || err != nil && len(b.options.start) > 0
+	used := ""
+	if inSimulator {
+		used = usedSimulator(b.options.udid, simulators)
+	}
+	var found []device.Found
+	if err == nil && used == "" {
+		found = append(found, phone)
+	}
 	for _, s := range simulators {
 		state := strings.ToLower(s.State)
-		if state == "booted" {
+		if s.UDID == used {
 			state = device.Ready
+		} else if s.State == stateBooted {
+			state = "booted, without WebDriverAgent at " + b.wda.client.URL()
 		}
 		found = append(found, device.Found{ID: s.UDID, Name: s.Name + ", " + s.system, Type: "simulator", State: state})
 	}
 	return found, listErr
+}
+
+// stateBooted is the state of a simulator that runs.
+const stateBooted = "Booted"
+
+// usedSimulator returns the udid of the simulator that runs and that a session uses: the user's, or the only one; empty
+// for none and if that is not known.
+func usedSimulator(udid string, all []listedSimulator) string {
+	var running []string
+	for _, s := range all {
+		if s.State == stateBooted && (udid == "" || s.UDID == udid) {
+			running = append(running, s.UDID)
+		}
+	}
+	if len(running) != 1 {
+		return ""
+	}
+	return running[0]
 }
 
 // listedSimulator is a simulator in the output of simctl.
@@ -73,6 +101,10 @@ func (s *simulator) list(ctx context.Context, word string) ([]listedSimulator, e
 func (b *backend) Identify(ctx context.Context) (device.Identity, error) {
 	if b.options.appium.URL != "" || b.options.udid != "" {
 		return device.Identity{ID: b.options.udid}, nil
+	}
+	if b.options.boot != "" && hasXcode(b.options) {
+		known, err := (&simulator{options: b.options, limits: b.limits}).named(ctx, b.options.boot)
+		return device.Identity{ID: known.UDID}, err
 	}
 	s, err := findSimulator(ctx, b.options, b.limits)
 	if err != nil || s == nil {

@@ -21,6 +21,9 @@ type Status struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
 	} `json:"os"`
+	IOS struct {
+		Simulator string `json:"simulatorVersion"` // of the system, of WebDriverAgent in a simulator; else empty
+	} `json:"ios"`
 	Build struct {
 		Version string `json:"version"`
 		Product string `json:"productBundleIdentifier"` // of WebDriverAgent

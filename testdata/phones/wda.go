@@ -42,7 +42,7 @@ func (p *IPhone) routes() {
 	s.handle("GET /status", value(map[string]any{
 		"ready": true, "message": "WebDriverAgent is ready to accept commands", "state": "success",
 		"os":     map[string]any{"name": "iOS", "version": "17.4", "sdkVersion": "17.4", "testmanagerdVersion": 65535},
-		"ios":    map[string]any{"ip": "127.0.0.1"},
+		"ios":    p.system(),
 		"build":  map[string]any{"time": "Mar  1 2026 12:00:00", "productBundleIdentifier": runnerProduct},
 		"device": p.kind(),
 	}))
@@ -60,6 +60,15 @@ func (p *IPhone) routes() {
 		s.handle(method+" /session/{session}"+path, answer)
 	}
 	p.elementRoutes()
+}
+
+// system is what the status says of the system, which is how a simulator can be told before a session
+// (WebDriverAgentLib/Commands/FBSessionCommands.m).
+func (p *IPhone) system() map[string]any {
+	if p.options.Simulator {
+		return map[string]any{"ip": "127.0.0.1", "simulatorVersion": "17.4"}
+	}
+	return map[string]any{"ip": "127.0.0.1"}
 }
 
 // anywhere returns what works with and without a session.

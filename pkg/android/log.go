@@ -25,11 +25,13 @@ func (d *driver) ReadLog(ctx context.Context, q mobile.LogQuery) (mobile.DeviceL
 	if err != nil {
 		return mobile.DeviceLog{}, d.wrap(err)
 	}
+	answered := time.Now()
 	now, ok := parseClock(out)
 	if !ok {
 		return mobile.DeviceLog{Missing: "the time of " + d.Serial() + " cannot be read: " + outputText(out)}, nil
 	}
-	output, err := d.Device.Shell(ctx, logcatLine(q, now.Add(q.Since.Sub(asked))))
+	// The phone has read its clock before it answered: rather some lines too many than the first ones too few.
+	output, err := d.Device.Shell(ctx, logcatLine(q, now.Add(q.Since.Sub(answered))))
 	if err != nil {
 		return mobile.DeviceLog{}, d.wrap(err)
 	}

@@ -203,19 +203,23 @@ func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 
 // install installs the user's app: on a simulator once for a session, unless the app that is started is that one, and on
 // a phone once for the run, because which one it has is not known.
-func (d *driver) install(ctx context.Context, started string) error {
+func (d *driver) install(ctx context.Context, started string) (err error) {
 	file := d.app
-	d.app = ""
+	defer func() {
+		if err == nil {
+			d.app = "" // else the next start tries again, and does not start what was there before
+		}
+	}()
 	switch {
 	case file == "" || d.installed.Load():
 		return nil
 	case d.simulator != nil && d.simulator.has(ctx, started, file):
 		return nil
 	case d.simulator != nil:
-		_, err := d.simulator.runOn(ctx, "install", file)
+		_, err = d.simulator.runOn(ctx, "install", file)
 		return err
 	case d.phone && d.options.udid != "" && hasXcode(d.options):
-		err := d.devicectl(ctx, "install", file)
+		err = d.devicectl(ctx, "install", file)
 		d.installed.Store(err == nil)
 		return err
 	}

@@ -165,7 +165,7 @@ push) cat >"$FOLDER/push" ;;
 spawn) [ "$4" != -g ] || echo "$5 0" ;;
 ui) [ -z "$4" ] || echo "$4" >"$FOLDER/ui-$3"; cat "$FOLDER/ui-$3" ;;
 uninstall) rm -r "$BUNDLE" ;;
-install) rm -rf "$BUNDLE"; mkdir -p "${BUNDLE%/*}"; cp -R "$3" "$BUNDLE" ;;
+install) [ ! -f "$FOLDER/install-fails" ] || exit 1; rm -rf "$BUNDLE"; mkdir -p "${BUNDLE%/*}"; cp -R "$3" "$BUNDLE" ;;
 esac
 [ ! -f "$FOLDER/$1" ] || cat "$FOLDER/$1"
 `

@@ -62,3 +62,22 @@ func TestTransfersToAPhone(t *testing.T) {
 	without := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": startPhone(t).URL()}, "PATH=/nowhere"))
 	without.fails("mobile_installApp", map[string]any{"file": folder}, "needs Xcode on this machine", "`ios install` of go-ios")
 }
+
+// An app that could not be installed is not started as it was before.
+func TestInstallIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	asSimulator(p)
+	s := newSimctl(t, testUDID)
+	file := filepath.Join(t.TempDir(), "Shop.app")
+	writeApp(t, file, "2")
+	s.write(t, "install-fails", "")
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "app": file}, s.path()))
+	for range 2 {
+		u.fails("launchApp", map[string]any{"appId": app.ShopID, "launchMode": "RESUME"}, "simctl install")
+	}
+	if err := os.Remove(filepath.Join(s.folder, "install-fails")); err != nil {
+		t.Fatal(err)
+	}
+	u.call("launchApp", map[string]any{"appId": app.ShopID, "launchMode": "RESUME"})
+}

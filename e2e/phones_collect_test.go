@@ -112,7 +112,7 @@ func TestDoctorCollectsAnIPhone(t *testing.T) {
 	files := d.unzip("phone.zip")
 	wantFiles(t, files, []string{
 		"README.txt", "answers.json", "status.json", "device-info.json", "window-size.json", "screen.json", "active-app.json", "server-settings.json", "source.json",
-	}, "Order", "SIMULATED-1")
+	}, "Order", "SIMULATED-1", "127.0.0.1")
 	result, err := source.WDAJSON([]byte(files["source.json"]), source.Options{})
 	if err != nil || len(result.Tree.Nodes()) < 20 || !strings.Contains(files["source.json"], "Xxxxx 0000") {
 		t.Errorf("%v\n%s", err, files["source.json"])

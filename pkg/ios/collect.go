@@ -26,6 +26,10 @@ func (b *backend) Collect(ctx context.Context, o device.CollectOptions) (device.
 	c := mobile.NewCollecting(o)
 	c.Ask(ctx, "status.json", "GET /status", func(ctx context.Context) (data []byte, err error) {
 		err = b.wda.client.Call(ctx, http.MethodGet, "/status", nil, (*json.RawMessage)(&data))
+		var status struct{ IOS struct{ IP string } }
+		if err == nil && json.Unmarshal(data, &status) == nil {
+			c.Identifies(status.IOS.IP)
+		}
 		return data, err
 	})
 	opened, err := b.open(ctx, device.Session{ID: "collect", Root: o.Root, Log: o.Log})
@@ -57,10 +61,6 @@ func (d *driver) collect(ctx context.Context, c *mobile.Collecting) {
 		if about.Name != "iPhone" && about.Name != "iPad" { // else people named it
 			c.Identifies(about.Name)
 		}
-	}
-	var status struct{ IOS struct{ IP string } }
-	if data, err := get("/status")(ctx); err == nil && json.Unmarshal(data, &status) == nil {
-		c.Identifies(status.IOS.IP)
 	}
 	c.Ask(ctx, "device-info.json", "GET /wda/device/info", get("/wda/device/info"))
 	c.Ask(ctx, "window-size.json", "GET /window/size", get("/window/size"))

@@ -129,6 +129,7 @@ func TestDoctorCollectsWithoutTarget(t *testing.T) {
 		"no project":  {"notes.txt": ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			project := newProject(t, files)
 			project.env = append(project.env, "TRAILBLAZE_WDA_URL="+p.URL())
 			project.run("doctor", "--collect", "phone.zip", "--platform", "ios").want(t, 0, "wrote phone.zip: 8 answers of iPhone")

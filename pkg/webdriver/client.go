@@ -23,7 +23,8 @@ const (
 	connectLimit = 10 * time.Second
 	// idleLimit is how long a connection is kept for the next read. Node.js closes one after 5 s.
 	idleLimit = 4 * time.Second
-	// maxBody and maxLargeBody are the sizes in bytes of the largest response, and of the largest source or screenshot.
+	// maxBody and maxLargeBody are the sizes in bytes of the largest response, and of the largest source, screenshot, log
+	// or video.
 	maxBody      = 1 << 20
 	maxLargeBody = 64 << 20
 )
@@ -223,7 +224,9 @@ func (c *Client) request(ctx context.Context, method, path string, body any) (*h
 // isLarge reports whether the response may be larger than maxBody.
 func isLarge(path string) bool {
 	path, _, _ = strings.Cut(path, "?")
-	for _, end := range []string{"/source", "/screenshot", "/accessibleSource", "/execute/sync"} {
+	for _, end := range []string{
+		"/source", "/screenshot", "/accessibleSource", "/execute/sync", "/log", "/appium/stop_recording_screen",
+	} {
 		if strings.HasSuffix(path, end) {
 			return true
 		}

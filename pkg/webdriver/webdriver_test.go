@@ -388,6 +388,11 @@ func TestSourcesAndScreenshotsMayBeLarge(t *testing.T) {
 	if err := s.Get(t.Context(), "/source?format=json", nil); err != nil {
 		t.Error(err)
 	}
+	for _, path := range []string{"/se/log", "/log", "/appium/stop_recording_screen"} {
+		if err := s.Post(t.Context(), path, nil, nil); err != nil {
+			t.Error(err)
+		}
+	}
 	_, err := s.Screenshot(t.Context())
 	if want := "GET /screenshot: HTTP 200, and the response is larger than 4 MiB"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

@@ -166,7 +166,7 @@ func (d *driver) Press(ctx context.Context, key mobile.Key) error {
 func (d *driver) HideKeyboard(ctx context.Context) error {
 	shown, front, err := d.keyboard(ctx)
 	keys := []mobile.Key{mobile.Escape, mobile.Back}
-	if d.ignoresEscape {
+	if d.ignoresEscape || shown && d.isDialog(ctx, front.window) {
 		keys = keys[1:]
 	}
 	for _, key := range keys {
@@ -192,7 +192,7 @@ type inFront struct {
 }
 
 // awaitHidden waits until the keyboard is hidden by a key, and reports whether it is still shown. It fails if the key
-// has left what was in front: dialogs of Android close at ESCAPE.
+// has left what was in front.
 func (d *driver) awaitHidden(ctx context.Context, key mobile.Key, front inFront) (bool, error) {
 	const hint = "hide it in another way, such as by a tap beside the field, and use hideKeyboardAfter: false"
 	for end := time.Now().Add(d.limits.hide); ; {
@@ -213,6 +213,24 @@ func (d *driver) awaitHidden(ctx context.Context, key mobile.Key, front inFront)
 			return shown, err
 		}
 	}
+}
+
+// isDialog reports whether the window with the focus is a dialog: those of Android close at ESCAPE, while BACK goes to the
+// keyboard first (AOSP core/java/android/app/Dialog.java, onKeyUp). The phone is asked once for each window.
+func (d *driver) isDialog(ctx context.Context, window string) bool {
+	is, known := d.dialogs[window]
+	if window == "" || known {
+		return is
+	}
+	out, err := runLine(ctx, d.Device, "dumpsys window")
+	if err != nil {
+		return false // what the key closes is an error all the same
+	}
+	if d.dialogs == nil {
+		d.dialogs = map[string]bool{}
+	}
+	d.dialogs[window] = parseFocusIsDialog(out)
+	return d.dialogs[window]
 }
 
 // keyboard reports whether a keyboard is known to be on the screen, and returns what is in front.

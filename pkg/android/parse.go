@@ -124,6 +124,26 @@ func parseFocusedWindow(out string) string {
 
 var focusedWindow = lazyregexp.New(`\bm(?:Cur)?FocusedWindow=(\S+)`)
 
+// parseFocusIsDialog reports whether the window with the focus in `dumpsys window` is of the type of dialogs. That of an
+// activity is a BASE_APPLICATION.
+func parseFocusIsDialog(out string) bool {
+	focus := currentFocus().FindAllStringSubmatch(out, -1)
+	if len(focus) == 0 {
+		return false
+	}
+	_, about, found := strings.Cut(out, " Window{"+focus[len(focus)-1][1]+" ")
+	for found && !strings.HasPrefix(about[strings.IndexByte(about, '}')+1:], ":\n") { // it is only mentioned
+		_, about, found = strings.Cut(about, " Window{"+focus[len(focus)-1][1]+" ")
+	}
+	m := windowType().FindStringSubmatch(about)
+	return found && m != nil && m[1] == "APPLICATION"
+}
+
+var (
+	currentFocus = lazyregexp.New(`\bmCurrentFocus=Window\{(\w+)`)
+	windowType   = lazyregexp.New(`\bty=(\w+)`)
+)
+
 // parseInputArea returns the touchable area of the keyboard in the output of `dumpsys input_method` and `dumpsys window
 // InputMethod`, in pixels of the screen. The insets count from its window, which ends at the lower edge of a screen of
 // this size.

@@ -28,6 +28,7 @@ type phone struct {
 	dumpsToFile  bool // uiautomator cannot write to a terminal
 	// ignoresEscape says that BACK has hidden the keyboard after ESCAPE had not.
 	ignoresEscape bool
+	dialogs       map[string]bool // by window: whether it is one
 	limits        limits
 	log           func(level, message, hint string) // of the session
 	lock          *mobile.LockedDevice              // nil without a folder for it

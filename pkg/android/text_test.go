@@ -1,6 +1,7 @@
 package android
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -96,21 +97,43 @@ func TestKeyboardIsHidden(t *testing.T) {
 	}
 }
 
-// A dialog that the key for the keyboard has closed is not passed over.
+// BACK hides the keyboard of a dialog, which ESCAPE would close. A dialog that BACK has closed is not passed over.
 func TestKeyboardOfADialog(t *testing.T) {
 	t.Parallel()
 	for _, server := range []string{serverVersion, ""} {
-		t.Run(server, func(t *testing.T) {
-			t.Parallel()
-			p, s := opened(t, phones.AndroidOptions{Server: server, App: app.Options{Dialogs: true}})
-			p.App.Show(app.Order)
-			does(t, s, "tap", map[string]any{"id": "note"})
-			does(t, s, "inputText", map[string]any{"text": "one", "hideKeyboardAfter": false})
-			r := call(t, s, "hideKeyboard", nil)
-			if r.OK || !strings.Contains(r.Text, "the key ESCAPE, which hides the keyboard, has closed the window of the field") || p.App.Screen() == app.Order {
-				t.Errorf("%v %s; the app shows %s", r.OK, r.Text, p.App.Screen())
-			}
-		})
+		for _, closes := range []bool{false, true} {
+			t.Run(fmt.Sprint(server, closes), func(t *testing.T) {
+				t.Parallel()
+				p, s := opened(t, phones.AndroidOptions{Server: server, App: app.Options{Dialogs: true, BackBeforeKeyboard: closes}})
+				p.App.Show(app.Order)
+				does(t, s, "tap", map[string]any{"id": "note"})
+				r := call(t, s, "inputText", map[string]any{"text": "one"})
+				if closes != strings.Contains(r.Text, "the key BACK, which hides the keyboard, has closed the window of the field") ||
+					r.OK == closes || !closes && p.App.Screen() != app.Order || p.App.KeyboardShown() {
+					t.Errorf("%v %s; the app shows %s", r.OK, r.Text, p.App.Screen())
+				}
+				if keys := p.App.Keys(); len(keys) != 1 || keys[0] != app.KeyBack {
+					t.Errorf("keys: %q", keys)
+				}
+			})
+		}
+	}
+}
+
+// The output is shaped like that of Android 13.
+func TestFocusOnADialog(t *testing.T) {
+	t.Parallel()
+	const windows = "WINDOW MANAGER WINDOWS (dumpsys window windows)\n  Window #7 Window{c02 u0 com.example/com.example.Main}:\n" +
+		"    mDisplayId=0 rootTaskId=9 mSession=Session{a1 77:u0a10}\n    mAttrs={(0,0)(wrapxwrap) gr=CENTER sim={adjust=pan} ty=APPLICATION fmt=TRANSLUCENT}\n" +
+		"  Window #8 Window{c01 u0 com.example/com.example.Main}:\n    mAttrs={(0,0)(fillxfill) sim={adjust=resize} ty=BASE_APPLICATION wanim=0x1}\n" +
+		"    mParentWindow=Window{c02 u0 com.example/com.example.Main}\n"
+	for focus, want := range map[string]bool{"c02": true, "c01": false, "c03": false} {
+		if got := parseFocusIsDialog(windows + "  mCurrentFocus=null\n  mCurrentFocus=Window{" + focus + " u0 com.example/com.example.Main}\n"); got != want {
+			t.Errorf("%s: %v", focus, got)
+		}
+	}
+	if parseFocusIsDialog("  mCurrentFocus=null\n") || parseFocusIsDialog("") {
+		t.Error("a dialog without a window")
 	}
 }
 

@@ -222,6 +222,13 @@ func dumpWindow(c *call) int {
 		activity = name + activity
 	}
 	c.printf("WINDOW MANAGER WINDOWS (dumpsys window windows)\n")
+	kind := "BASE_APPLICATION"
+	if c.phone.App.FocusedWindow() > 1 {
+		kind = "APPLICATION" // of a dialog
+	}
+	c.printf("  Window #1 Window{7a8b9c u0 %s/%s}:\n    mDisplayId=0 mSession=Session{1f2e3d 4321:u0a10123}\n"+
+		"    mAttrs={(0,0)(fillxfill) sim={adjust=resize} ty=%s fmt=TRANSLUCENT}\n", name, activity, kind)
+	c.printf("  Window #0 Window{1a2b3c u0 NavigationBar0}:\n    mAttrs={(0,0)(fillxfill) ty=NAVIGATION_BAR fmt=TRANSLUCENT}\n")
 	c.printf("  mCurrentFocus=Window{7a8b9c u0 %s/%s}\n  mFocusedApp=ActivityRecord{4d5e6f u0 %s/%s t12}\n", name, activity, name, activity)
 	dumpKeyguard(c)
 	c.printf("  mInputMethodWindow=%s mStable=[0,0][1080,2400]\n", app.ShopID)

@@ -21,8 +21,8 @@ func TestSimulatorIsBootedForTheRun(t *testing.T) {
 			asSimulator(p)
 			s := newSimctl(t)
 			s.write(t, "list", fmt.Sprintf(`{"devices": {
-				"com.apple.CoreSimulator.SimRuntime.iOS-17-2": [{"udid": "OLD", "name": "iPhone 15", "state": "Shutdown"}],
-				"com.apple.CoreSimulator.SimRuntime.iOS-18-0": [{"udid": "NEW", "name": "iPhone 15", "state": %q}],
+				"com.apple.CoreSimulator.SimRuntime.iOS-18-2": [{"udid": "OLD", "name": "iPhone 15", "state": "Shutdown"}],
+				"com.apple.CoreSimulator.SimRuntime.iOS-18-10": [{"udid": "NEW", "name": "iPhone 15", "state": %q}],
 				"com.apple.CoreSimulator.SimRuntime.watchOS-11-0": [{"udid": "W", "name": "Watch", "state": "Booted"}]}}`, state))
 			b := newTestBackend(t, map[string]string{"wdaUrl": p.URL(), "startDevice": "iPhone 15"}, s.path())
 			if known, err := b.Identify(t.Context()); err != nil || known.ID != "NEW" {
@@ -51,7 +51,7 @@ func TestSimulatorIsBootedForTheRun(t *testing.T) {
 		})
 	}
 	s := newSimctl(t)
-	s.write(t, "list", `{"devices": {"com.apple.CoreSimulator.SimRuntime.iOS-17-2": [{"udid": "OLD", "name": "iPhone 15", "state": "Shutdown"}]}}`)
+	s.write(t, "list", `{"devices": {"com.apple.CoreSimulator.SimRuntime.iOS-18-2": [{"udid": "OLD", "name": "iPhone 15", "state": "Shutdown"}]}}`)
 	s.write(t, "bootstatus-fails", "")
 	slow := newTestBackend(t, map[string]string{"startDevice": "iPhone 15"}, s.path())
 	if _, err := slow.open(t.Context(), device.Session{}); err == nil || !strings.Contains(s.read(t, "calls"), "shutdown OLD\n") {

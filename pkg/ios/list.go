@@ -1,10 +1,12 @@
 package ios
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -83,7 +85,7 @@ func (s *simulator) list(ctx context.Context, word string) ([]listedSimulator, e
 		return nil, fault.Wrap(fault.ProtocolError, err, "", "read what simctl list wrote")
 	}
 	var simulators []listedSimulator
-	for _, runtime := range slices.Sorted(maps.Keys(list.Devices)) {
+	for _, runtime := range slices.SortedFunc(maps.Keys(list.Devices), compareVersions) {
 		_, system, _ := strings.Cut(runtime, "SimRuntime.")
 		name, version, isIOS := strings.Cut(system, "-")
 		if !isIOS || name != "iOS" {
@@ -95,6 +97,18 @@ func (s *simulator) list(ctx context.Context, word string) ([]listedSimulator, e
 		}
 	}
 	return simulators, nil
+}
+
+// compareVersions compares names of runtimes, in which the numbers of the version are after dashes.
+func compareVersions(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "-"), strings.Split(b, "-"), func(a, b string) int {
+		x, errX := strconv.Atoi(a)
+		y, errY := strconv.Atoi(b)
+		if errX == nil && errY == nil {
+			return cmp.Compare(x, y)
+		}
+		return strings.Compare(a, b)
+	})
 }
 
 // Identify implements device.Identifier. WebDriverAgent says neither the udid nor the size before a session.

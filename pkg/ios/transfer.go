@@ -13,12 +13,16 @@ import (
 
 // Install implements mobile.Installer.
 func (d *driver) Install(ctx context.Context, file string) error {
-	d.app = "" // this one is wanted now
+	var err error
 	if d.simulator != nil {
-		_, err := d.simulator.runOn(ctx, "install", file)
-		return err
+		_, err = d.simulator.runOn(ctx, "install", file)
+	} else {
+		err = d.devicectl(ctx, "install", file)
 	}
-	return d.devicectl(ctx, "install", file)
+	if err == nil {
+		d.app = "" // this one is wanted now
+	}
+	return err
 }
 
 // Uninstall implements mobile.Installer.

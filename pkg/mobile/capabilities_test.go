@@ -61,6 +61,7 @@ func TestArgumentsForTheDevice(t *testing.T) {
 				p.Errorf("%s: %v %s %s", name, r.OK, r.Kind, r.Text)
 			}
 		}
+		p.fails("mobile_addMedia", m{"files": []any{"a/x.png", "b/x.png"}}, "two files are called x.png")
 		p.fails("mobile_stopRecording", nil, "the screen is not being recorded")
 	})
 	for _, c := range advertisedTools(Android) {

@@ -72,6 +72,14 @@ func uninstallApp(ctx context.Context, d *phone, a device.Arguments) (tool.Resul
 }
 
 func addMedia(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
+	names := map[string]bool{}
+	for _, path := range a.Texts("files") {
+		name := filepath.Base(filepath.FromSlash(path))
+		if names[name] {
+			return tool.Result{}, invalid("give them different names, because the device has them in one folder", "two files are called %s", name)
+		}
+		names[name] = true
+	}
 	var paths []string
 	for _, name := range a.Texts("files") {
 		path, err := d.file(name)

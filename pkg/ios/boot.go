@@ -3,6 +3,7 @@ package ios
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -24,7 +25,7 @@ func (b *backend) boot(ctx context.Context) (options, error) {
 	defer b.mu.Unlock()
 	if b.booted == nil {
 		if !hasXcode(o) {
-			return o, fault.New(fault.CommandNotFound, "install Xcode on a Mac", "starting the simulator %s needs xcrun, which was not found", o.boot)
+			return o, noXcode(o.boot)
 		}
 		s := &simulator{options: o, limits: b.limits}
 		known, err := s.named(ctx, o.boot)
@@ -43,6 +44,25 @@ func (b *backend) boot(ctx context.Context) (options, error) {
 	}
 	o.udid = b.booted.udid
 	return o, nil
+}
+
+// checkBoot returns what a run does first if it boots a simulator, on which nothing responds before; "" if it does not.
+func (b *backend) checkBoot(ctx context.Context) (string, error) {
+	if b.options.boot == "" {
+		return "", nil
+	}
+	if !hasXcode(b.options) {
+		return "", noXcode(b.options.boot)
+	}
+	known, err := (&simulator{options: b.options, limits: b.limits}).named(ctx, b.options.boot)
+	if err != nil || known.State == stateBooted {
+		return "", err
+	}
+	return fmt.Sprintf("the simulator %s (%s, %s) is started for a run", known.Name, known.system, known.UDID), nil
+}
+
+func noXcode(name string) error {
+	return fault.New(fault.CommandNotFound, "install Xcode on a Mac", "starting the simulator %s needs xcrun, which was not found", name)
 }
 
 // named returns the simulator with a name or a udid: of several with the name, one that runs, else the one with the

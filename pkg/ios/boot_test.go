@@ -28,6 +28,10 @@ func TestSimulatorIsBootedForTheRun(t *testing.T) {
 			if known, err := b.Identify(t.Context()); err != nil || known.ID != "NEW" {
 				t.Errorf("before the session, the id is %q, %v", known.ID, err)
 			}
+			detail, err := b.Check(t.Context())
+			if err != nil || strings.Contains(detail, "the simulator iPhone 15 (iOS 18.10, NEW) is started for a run") != booted {
+				t.Errorf("%s %v", detail, err)
+			}
 			d, err := b.open(t.Context(), device.Session{})
 			if err != nil {
 				t.Fatal(err)

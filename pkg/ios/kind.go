@@ -112,6 +112,9 @@ func (b *backend) Check(ctx context.Context) (string, error) {
 	if b.options.appium.URL != "" {
 		return appium.Check(ctx, b.options.appium)
 	}
+	if note, err := b.checkBoot(ctx); note != "" || err != nil {
+		return note, err
+	}
 	status, err := b.wda.ensure(ctx, b.options, b.limits)
 	if err != nil {
 		return "", err

@@ -36,6 +36,7 @@ type driver struct {
 	log       func(level, message, hint string)
 	release   func()
 	originals *mobile.Originals
+	recorder  *device.PipedProcess // that records the screen of a simulator; nil for none
 }
 
 // connect starts a session of WebDriverAgent.
@@ -362,6 +363,9 @@ func (d *driver) Close(ctx context.Context) error {
 	defer d.release()
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.limits.close)
 	defer cancel()
+	if d.recorder != nil {
+		d.endRecorder(ctx, *d.recorder)
+	}
 	d.putBackAll(closing)
 	return d.delete(ctx)
 }

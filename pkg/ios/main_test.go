@@ -165,6 +165,10 @@ push) cat >"$FOLDER/push" ;;
 spawn) [ "$4" != -g ] || echo "$5 0" ;;
 ui) [ -z "$4" ] || echo "$4" >"$FOLDER/ui-$3"; cat "$FOLDER/ui-$3" ;;
 uninstall) rm -r "$BUNDLE" ;;
+io) shift; exec node -e 'const fs = require("fs"), file = process.argv.at(-1);
+	if (fs.existsSync("$FOLDER/norecording")) { console.error("Unable to record"); process.exit(1); }
+	process.on("SIGINT", () => { fs.writeFileSync(file, "a video"); process.exit(0); });
+	setInterval(() => {}, 1000); console.error("Recording started");' "$@" ;;
 install) [ ! -f "$FOLDER/install-fails" ] || exit 1; rm -rf "$BUNDLE"; mkdir -p "${BUNDLE%/*}"; cp -R "$3" "$BUNDLE" ;;
 esac
 [ ! -f "$FOLDER/$1" ] || cat "$FOLDER/$1"

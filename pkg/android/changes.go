@@ -70,7 +70,9 @@ func (c *changes) putBackEarlier(ctx context.Context) (bool, error) {
 	if err != nil || status != 0 {
 		return false, err // without the file, the status is 1
 	}
-	c.original = parseChanges(out)
+	if c.original = parseChanges(out); len(c.original) == 0 {
+		return false, c.save(ctx)
+	}
 	return true, c.putBack(ctx)
 }
 

@@ -228,6 +228,28 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	}
 }
 
+// What an earlier session has changed, and the phone does not let adb put back any more, keeps no session from starting.
+func TestEarlierChangesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for text, warned := range map[string]bool{"window_animation_scale 0.5\n": true, "not a setting\n": false} {
+		d := newDesk(t)
+		p := d.phone(phones.AndroidOptions{Server: serverVersion, RefuseSettings: true})
+		if err := p.Files().Write(changesFile, []byte(text), 0o600, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		p.App.Show(app.SignIn)
+		dr, closeAll := d.open()
+		seesSignIn(t, dr)
+		if got := d.logged("that an earlier session had changed cannot be put back"); got != warned || d.logged("were put back") {
+			t.Errorf("logs: %v", d.logs)
+		}
+		if !warned {
+			closeAll()
+			wantRestored(t, d, p)
+		}
+	}
+}
+
 func TestInputThatIsRefused(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -92,10 +92,12 @@ func (p *phone) prepare(ctx context.Context, o options, root string) error {
 		return err
 	}
 	earlier, err := p.putBackEarlier(ctx)
-	if err != nil {
+	switch {
+	case err != nil && refused(err.Error()): // the option may have been turned off since; a later session tries again
+		p.log("warn", "settings of "+p.Serial()+" that an earlier session had changed cannot be put back: "+err.Error(), allowDebugging)
+	case err != nil:
 		return err
-	}
-	if earlier {
+	case earlier:
 		p.log("info", "settings of "+p.Serial()+" that an earlier session had changed were put back", "")
 	}
 	if p.usesServer(found) {

@@ -122,7 +122,6 @@ func TestDoctorCollectsAnIPhone(t *testing.T) {
 // People without a project, or without a target, can send what their phone answers, too.
 func TestDoctorCollectsWithoutTarget(t *testing.T) {
 	t.Parallel()
-	p := newPhoneDesk(t).iPhone()
 	for name, files := range map[string]map[string]string{
 		"no target":   {"trailblaze.yaml": "devices: { phone: { platform: ios } }\n"},
 		"two targets": {"trailblaze.yaml": "platform: ios\n", "trailblaze-config/targets/a.yaml": "id: a\n", "trailblaze-config/targets/b.yaml": "id: b\n"},
@@ -130,8 +129,8 @@ func TestDoctorCollectsWithoutTarget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			project := newProject(t, files)
-			project.env = append(project.env, "TRAILBLAZE_WDA_URL="+p.URL())
+			iPhone, project := newPhoneDesk(t).iPhone(), newProject(t, files)
+			project.env = append(project.env, "TRAILBLAZE_WDA_URL="+iPhone.URL())
 			project.run("doctor", "--collect", "phone.zip", "--platform", "ios").want(t, 0, "wrote phone.zip: 8 answers of iPhone")
 		})
 	}

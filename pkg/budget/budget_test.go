@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -74,16 +75,20 @@ func TestSizesAreUpperBounds(t *testing.T) { //nolint:paralleltest // it measure
 		`{` + strings.Repeat(`"":0,`, 20_000) + `"":0}`, `"` + strings.Repeat("x", 20_000) + `"`,
 		`[` + strings.Repeat(`"x",`, 20_000) + `""]`, `[` + strings.Repeat(`1.5,`, 20_000) + `0]`,
 	} {
-		var before, after runtime.MemStats
 		var value any
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		if err := json.Unmarshal([]byte(text), &value); err != nil {
-			t.Fatal(err)
+		held := math.MaxInt
+		for range 3 { // the runtime allocates, too
+			var before, after runtime.MemStats
+			value = nil
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			if err := json.Unmarshal([]byte(text), &value); err != nil {
+				t.Fatal(err)
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			held = min(held, int(after.HeapAlloc)-int(before.HeapAlloc))
 		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		held := int(after.HeapAlloc) - int(before.HeapAlloc)
 		if decoded := budget.Decoded(text); held > decoded+4096 {
 			t.Errorf("%.20s takes %d bytes, expected at most %d", text, held, decoded)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -13,17 +12,19 @@ import (
 
 // recordUntilClosed records until its pipe closes, also because this process was killed, and then writes the video. A
 // byte 0 before the video says that the recording has started: simctl says so on stderr, and ends at SIGINT.
-const recordUntilClosed = `"$@" "$TRAILBLAZE_VIDEO" 2>"$TRAILBLAZE_VIDEO.log" 3<&- 4>&- &
+// The file of the video is the last argument.
+const recordUntilClosed = `for video; do :; done
+"$@" 2>"$video.log" 3<&- 4>&- &
 recorder=$!
-until grep -q "Recording started" "$TRAILBLAZE_VIDEO.log"; do
-	kill -0 "$recorder" 2>/dev/null || { cat "$TRAILBLAZE_VIDEO.log" >&2; exit 1; }
+until grep -q "Recording started" "$video.log"; do
+	kill -0 "$recorder" 2>/dev/null || { cat "$video.log" >&2; exit 1; }
 	sleep 0.1
 done
 printf '\0' >&4
 read -r _ <&3
 kill -INT "$recorder"
 wait "$recorder"
-cat "$TRAILBLAZE_VIDEO" >&4`
+cat "$video" >&4`
 
 // maxVideo is how much of a video is read, in bytes.
 const maxVideo = 256 << 20
@@ -38,7 +39,7 @@ func (d *driver) StartRecording(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	program.Env = append(slices.Clip(program.Env), "TRAILBLAZE_VIDEO="+filepath.Join(program.Folder, "video.mp4"))
+	program.Args = append(program.Args, filepath.Join(program.Folder, "video.mp4"))
 	process, err := d.options.programs.Start(ctx, program)
 	if err != nil {
 		return err

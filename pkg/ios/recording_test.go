@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 )
@@ -17,6 +18,7 @@ func TestRecordingOfASimulator(t *testing.T) {
 	s := newSimctl(t, testUDID)
 	folder := t.TempDir()
 	b := newTestBackend(t, map[string]string{"wdaUrl": p.URL()}, s.path(), "TMPDIR="+folder)
+	b.limits.call = time.Minute // for node to start
 	made, err := b.open(t.Context(), device.Session{})
 	if err != nil {
 		t.Fatal(err)

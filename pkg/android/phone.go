@@ -34,7 +34,8 @@ type phone struct {
 	lock          *mobile.LockedDevice              // nil without a folder for it
 	changes       *changes
 	server        *server // nil without one
-	// noServer says why there is none, as in "needs the server, which …", and noServerHint what to do about it.
+	// noServer is the reason for which the server cannot be used, as in "needs the server, which …", and noServerHint what
+	// to do about it.
 	noServer, noServerHint string
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/mobile/devicelog"
 )
 
-// noPhoneLog is why there is no log of a phone.
+// noPhoneLog is the reason for which the log of a phone is missing.
 const noPhoneLog = "WebDriverAgent does not give the log of a phone; `ios syslog` or the Console of a Mac shows it, and with Appium it is kept"
 
 // ReadLog implements mobile.LogReader. Only a simulator has a log; that an app ended is known of phones, too.

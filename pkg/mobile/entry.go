@@ -132,7 +132,8 @@ func (e *entry) read(ctx context.Context) error {
 	return err
 }
 
-// look sets what the field shows. One that is no longer on the screen counts as showing the text.
+// look sets what the field shows. If the field has left the screen, that cannot be read; shown is then the text that was
+// entered.
 func (e *entry) look(t *screen.Tree) {
 	focused := focusedNode(t)
 	current := field{node: t.ByKey(e.node.Key), mayBeHint: e.mayBeHint}

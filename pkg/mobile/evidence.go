@@ -57,8 +57,8 @@ func (d *phone) Evidence(ctx context.Context) []device.Artifact {
 	return slices.DeleteFunc(parts, func(a device.Artifact) bool { return len(a.Data) == 0 })
 }
 
-// logEvidence returns the log of the app, without data if there is none, and what is said about it: crashes, and why there
-// is none.
+// logEvidence returns the log of the app, without data if it was not read, and what is said about it: crashes, and the
+// reason for which it is missing.
 func (d *phone) logEvidence(ctx context.Context, driver *serial) (device.Artifact, string) {
 	log, err := d.readLog(ctx, driver, false)
 	var about strings.Builder

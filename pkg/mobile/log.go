@@ -33,7 +33,7 @@ type LogQuery struct {
 // DeviceLog is what a device has logged of apps.
 type DeviceLog struct {
 	Lines   []devicelog.Line  // oldest first; those of the apps and those about them
-	Missing string            // why there are no lines; empty if nothing keeps them from being read
+	Missing string            // the reason for which lines are missing; empty if they were read
 	Crashes []devicelog.Crash // oldest first. Their times are on the clock of this machine.
 }
 

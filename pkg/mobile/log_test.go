@@ -115,8 +115,8 @@ func TestLogThatCannotBeRead(t *testing.T) {
 			return DeviceLog{}, context.Cause(ctx)
 		}, "No log of the app: context deadline exceeded"},
 		"unsupported": {func(context.Context, LogQuery) (DeviceLog, error) {
-			return DeviceLog{}, Unsupported("there is no logcat", "")
-		}, "No log of the app: there is no logcat"},
+			return DeviceLog{}, Unsupported("the device has no logcat", "")
+		}, "No log of the app: the device has no logcat"},
 		"missing": {func(context.Context, LogQuery) (DeviceLog, error) {
 			return DeviceLog{Missing: "the cloud refuses it"}, nil
 		}, "No log of the app: the cloud refuses it"},

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// At returns the topmost node at a point, of those that show something or take touches; nil when there is none.
+// At returns the topmost node at a point, of those that show something or take touches; nil without one.
 func (t *Tree) At(p Point) *Node { return t.topmost(p, (*Node).canBeHit) }
 
-// topmost returns the topmost of the nodes at a point of which hit holds; nil when there is none.
+// topmost returns the topmost of the nodes at a point of which hit holds; nil without one.
 func (t *Tree) topmost(p Point, hit func(*Node) bool) *Node {
 	if len(t.nodes) == 0 {
 		return nil
@@ -124,7 +124,7 @@ func unordered(page *Node, p Point) bool {
 
 func isWebView(n *Node) bool { return valueOf(n.Class) == webView }
 
-// around returns the innermost node around n, or n itself, of which is holds; nil when there is none.
+// around returns the innermost node around n, or n itself, of which is holds; nil without one.
 func (t *Tree) around(n *Node, is func(*Node) bool) *Node {
 	for ; n != nil && !is(n); n = t.Parent(n) {
 		continue

@@ -98,7 +98,7 @@ func (b *backend) Collect(ctx context.Context, o device.CollectOptions) (device.
 
 // identify replaces a serial. The words that adb adds stay, and so do emulators, which are the same everywhere.
 func identify(c *mobile.Collecting, serial string) {
-	if strings.HasPrefix(serial, "emulator-") {
+	if namesEmulator(serial) {
 		return
 	}
 	own, _, _ := strings.Cut(strings.TrimPrefix(serial, "adb-"), "._adb-")

@@ -20,9 +20,14 @@ type console struct {
 	token   string // path of the file with the token
 }
 
+// emulatorPrefix is how the serial of an emulator begins. The port of its console follows.
+const emulatorPrefix = "emulator-"
+
+func namesEmulator(serial string) bool { return strings.HasPrefix(serial, emulatorPrefix) }
+
 // consoleOf returns the console of an emulator; false for another phone.
 func consoleOf(serial string, env []string) (console, bool) {
-	port, isEmulator := strings.CutPrefix(serial, "emulator-")
+	port, isEmulator := strings.CutPrefix(serial, emulatorPrefix)
 	home := device.Getenv(env, "HOME")
 	if home == "" {
 		home = device.Getenv(env, "USERPROFILE")

@@ -42,7 +42,7 @@ func (b *backend) chooseEmulator(ctx context.Context, server adb.Server, devices
 // runningEmulator returns the serial of the emulator of that virtual device; empty if it does not run.
 func (b *backend) runningEmulator(ctx context.Context, server adb.Server, devices []adb.Info) string {
 	for _, d := range devices {
-		if d.State == adb.Ready && strings.HasPrefix(d.Serial, "emulator-") && avdOf(ctx, server.Device(d.Serial)) == b.options.start {
+		if d.State == adb.Ready && namesEmulator(d.Serial) && avdOf(ctx, server.Device(d.Serial)) == b.options.start {
 			return d.Serial
 		}
 	}
@@ -82,7 +82,7 @@ func (b *backend) startEmulator(ctx context.Context) (*emulator, error) {
 	if process.In != nil {
 		_, _ = process.In.Close(), process.Out.Close()
 	}
-	return &emulator{process, fmt.Sprint("emulator-", port)}, nil
+	return &emulator{process, fmt.Sprint(emulatorPrefix, port)}, nil
 }
 
 // consolePort returns a free port for the console of an emulator, which is one from 5554 to 5682. That of adb is the next

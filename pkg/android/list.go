@@ -2,7 +2,6 @@ package android
 
 import (
 	"context"
-	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/adb"
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -17,7 +16,7 @@ func (b *backend) List(ctx context.Context) ([]device.Found, error) {
 	found := make([]device.Found, len(devices))
 	for i, d := range devices {
 		found[i] = device.Found{ID: d.Serial, Name: d.Model, Type: "phone", State: string(d.State)}
-		if strings.HasPrefix(d.Serial, "emulator-") {
+		if namesEmulator(d.Serial) {
 			found[i].Type = "emulator"
 		}
 		if d.State == adb.Ready {

@@ -194,8 +194,11 @@ var nightModeLine = lazyregexp.New(`Night mode: (\w+)`)
 func (d *driver) setNightMode(ctx context.Context, s mobile.Style) (mobile.Style, error) {
 	read := func() (string, error) {
 		out, err := d.runAny(ctx, "cmd", "uimode", "night")
-		if m := nightModeLine().FindStringSubmatch(out); m != nil || err != nil {
-			return append(m, "", "")[1], err
+		if err != nil {
+			return "", err
+		}
+		if m := nightModeLine().FindStringSubmatch(out); m != nil {
+			return m[1], nil
 		}
 		return "", mobile.Unsupported("this phone does not say whether it is dark: "+outputText(out), "change it in the settings of the phone")
 	}

@@ -25,15 +25,14 @@ func fontNames() []fontName {
 }
 
 // FontScale returns Android's factor for a size of texts.
-func FontScale(s mobile.FontSize) string {
-	all := fontNames()
-	return all[slices.IndexFunc(all, func(n fontName) bool { return n.size == s })].android
-}
+func FontScale(s mobile.FontSize) string { return namesOf(s).android }
 
 // ContentSize returns iOS's category for a size of texts.
-func ContentSize(s mobile.FontSize) string {
+func ContentSize(s mobile.FontSize) string { return namesOf(s).ios }
+
+func namesOf(s mobile.FontSize) fontName {
 	all := fontNames()
-	return all[slices.IndexFunc(all, func(n fontName) bool { return n.size == s })].ios
+	return all[slices.IndexFunc(all, func(n fontName) bool { return n.size == s })]
 }
 
 // FontSizeOf returns the size of a platform's name for it, or the name itself for another one.

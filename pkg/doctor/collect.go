@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -78,12 +79,8 @@ func (c Collected) clean(text string) string {
 		text = c.Redact(text)
 	}
 	var pairs []string
-	names := make([]string, 0, len(c.Replace))
-	for name := range c.Replace {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	for _, name := range names {
+	longerFirst := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
+	for _, name := range slices.SortedFunc(maps.Keys(c.Replace), longerFirst) {
 		pairs = append(pairs, name, c.Replace[name])
 	}
 	return strings.NewReplacer(pairs...).Replace(text)

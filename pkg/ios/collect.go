@@ -55,14 +55,17 @@ func (d *driver) collect(ctx context.Context, c *mobile.Collecting) {
 			return data, err
 		}
 	}
-	var about struct{ Name, UUID string }
-	if data, err := get("/wda/device/info")(ctx); err == nil && json.Unmarshal(data, &about) == nil {
-		c.Identifies(about.UUID)
-		if about.Name != "iPhone" && about.Name != "iPad" { // else people named it
-			c.Identifies(about.Name)
+	c.Ask(ctx, "device-info.json", "GET /wda/device/info", func(ctx context.Context) ([]byte, error) {
+		data, err := get("/wda/device/info")(ctx)
+		var about struct{ Name, UUID string }
+		if err == nil && json.Unmarshal(data, &about) == nil {
+			c.Identifies(about.UUID)
+			if about.Name != "iPhone" && about.Name != "iPad" { // else people named it
+				c.Identifies(about.Name)
+			}
 		}
-	}
-	c.Ask(ctx, "device-info.json", "GET /wda/device/info", get("/wda/device/info"))
+		return data, err
+	})
 	c.Ask(ctx, "window-size.json", "GET /window/size", get("/window/size"))
 	c.Ask(ctx, "screen.json", "GET /wda/screen", get("/wda/screen"))
 	c.Ask(ctx, "active-app.json", "GET /wda/activeAppInfo", get("/wda/activeAppInfo"))

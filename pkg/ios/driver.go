@@ -217,10 +217,9 @@ func (d *driver) install(ctx context.Context, started string) (err error) {
 	case d.simulator != nil && d.simulator.has(ctx, started, file):
 		return nil
 	case d.simulator != nil:
-		_, err = d.simulator.runOn(ctx, "install", file)
-		return err
+		return d.changeApps(ctx, "install", file)
 	case d.phone && d.options.udid != "" && hasXcode(d.options):
-		err = d.devicectl(ctx, "install", file)
+		err = d.changeApps(ctx, "install", file)
 		d.installed.Store(err == nil)
 		return err
 	}

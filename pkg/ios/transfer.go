@@ -13,12 +13,7 @@ import (
 
 // Install implements mobile.Installer.
 func (d *driver) Install(ctx context.Context, file string) error {
-	var err error
-	if d.simulator != nil {
-		_, err = d.simulator.runOn(ctx, "install", file)
-	} else {
-		err = d.devicectl(ctx, "install", file)
-	}
+	err := d.changeApps(ctx, "install", file)
 	if err == nil {
 		d.app = "" // this one is wanted now
 	}
@@ -27,11 +22,16 @@ func (d *driver) Install(ctx context.Context, file string) error {
 
 // Uninstall implements mobile.Installer.
 func (d *driver) Uninstall(ctx context.Context, app string) error {
+	return d.changeApps(ctx, "uninstall", app)
+}
+
+// changeApps installs or removes an app: simctl and devicectl call that the same.
+func (d *driver) changeApps(ctx context.Context, verb, app string) error {
 	if d.simulator != nil {
-		_, err := d.simulator.runOn(ctx, "uninstall", app)
+		_, err := d.simulator.runOn(ctx, verb, app)
 		return err
 	}
-	return d.devicectl(ctx, "uninstall", app)
+	return d.devicectl(ctx, verb, app)
 }
 
 // devicectl installs or removes an app on a phone, which Xcode's devicectl does.

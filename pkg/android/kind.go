@@ -35,8 +35,9 @@ type backend struct {
 	app     *apk          // nil without one, and before the first session
 
 	mu       sync.Mutex
-	serial   string    // that was chosen; empty before
-	emulator *emulator // that was started; nil for none
+	serial   string      // that was chosen; empty before
+	info     mobile.Info // of that phone; without an ID before it was asked
+	emulator *emulator   // that was started; nil for none
 }
 
 func newBackend(host device.Host) (device.Backend, error) {
@@ -145,20 +146,34 @@ func (b *backend) devices(ctx context.Context) (adb.Server, []adb.Info, error) {
 func (b *backend) Classifiers(ctx context.Context) ([]string, error) {
 	tablet := b.options.appium.Tablet()
 	if b.options.appium.URL == "" {
-		chosen, err := b.choose(ctx)
+		info, err := b.readInfo(ctx)
 		if err != nil {
 			return nil, err
 		}
-		p := &phone{Device: chosen, limits: b.limits}
-		if err := p.readInfo(ctx); err != nil {
-			return nil, err
-		}
-		tablet = p.info.Tablet
+		tablet = info.Tablet
 	}
 	if tablet {
 		return []string{"tablet"}, nil
 	}
 	return []string{"phone"}, nil
+}
+
+// readInfo reads what the phone of the run is, once for all sessions.
+func (b *backend) readInfo(ctx context.Context) (mobile.Info, error) {
+	chosen, err := b.choose(ctx)
+	if err != nil {
+		return mobile.Info{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.info.ID != chosen.Serial() {
+		p := &phone{Device: chosen, limits: b.limits}
+		if err := p.readInfo(ctx); err != nil {
+			return mobile.Info{}, err
+		}
+		b.info = p.info
+	}
+	return b.info, nil
 }
 
 // Check implements device.Backend. On the phone it only puts back what a run that was killed had changed.

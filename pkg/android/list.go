@@ -31,13 +31,6 @@ func (b *backend) Identify(ctx context.Context) (device.Identity, error) {
 	if b.options.appium.URL != "" || b.options.start != "" {
 		return device.Identity{}, nil // the server may choose among several, and an emulator may have to be started
 	}
-	chosen, err := b.choose(ctx)
-	if err != nil {
-		return device.Identity{}, err
-	}
-	p := &phone{Device: chosen, limits: b.limits}
-	if err := p.readInfo(ctx); err != nil {
-		return device.Identity{}, err
-	}
-	return device.Identity{ID: p.info.ID, Width: p.info.Width, Height: p.info.Height}, nil
+	info, err := b.readInfo(ctx)
+	return device.Identity{ID: info.ID, Width: info.Width, Height: info.Height}, err
 }

@@ -39,15 +39,7 @@ func (d *driver) ReadLog(ctx context.Context, q mobile.LogQuery) (mobile.DeviceL
 	if !strings.Contains(text, "\n") && len(output.Stderr) > 0 {
 		return mobile.DeviceLog{}, fault.New(fault.ToolFailed, "", "logcat on %s: %s", d.Serial(), outputText(string(output.Stderr)))
 	}
-	lines := devicelog.Logcat(text, now)
-	log := mobile.DeviceLog{Crashes: devicelog.Crashes(lines, q.Apps)}
-	for i, c := range log.Crashes {
-		log.Crashes[i].Time = asked.Add(c.Time.Sub(now))
-	}
-	if !q.Crashes {
-		log.Lines = devicelog.About(lines, q.Apps, pids)
-	}
-	return log, nil
+	return q.AnswerOfAndroid(devicelog.Logcat(text, now), pids, asked, now), nil
 }
 
 // logcatLine returns a command line that writes the processes of the apps that run, and then the log since a time. The

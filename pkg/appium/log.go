@@ -74,14 +74,7 @@ func (d *androidDriver) ReadLog(ctx context.Context, q mobile.LogQuery) (mobile.
 		return mobile.DeviceLog{}, fault.New(fault.ProtocolError, "", "mobile: getDeviceTime: not a time: %q", text)
 	}
 	lines := since(devicelog.Logcat(d.log.text(), now), now.Add(q.Since.Sub(asked)))
-	log := mobile.DeviceLog{Crashes: devicelog.Crashes(lines, q.Apps)}
-	for i, c := range log.Crashes {
-		log.Crashes[i].Time = asked.Add(c.Time.Sub(now))
-	}
-	if !q.Crashes {
-		log.Lines = devicelog.About(lines, q.Apps, nil)
-	}
-	return log, nil
+	return q.AnswerOfAndroid(lines, nil, asked, now), nil
 }
 
 // since returns the lines from a time on.

@@ -52,11 +52,11 @@ func (e *found) nodesAbove() []*screen.Node {
 	for _, n := range e.screen.Tree.Nodes() {
 		switch {
 		case n.Hidden || n.Bounds == nil || !isDialog(n) && !isBar(n):
-		case n == e.node || slices.Contains(e.screen.Tree.Descendants(n), e.node):
+		case e.screen.Tree.IsWithin(e.node, n):
 			if isDialog(n) {
 				return nil // it is above all others
 			}
-		case !slices.Contains(e.screen.Tree.Descendants(e.node), n):
+		case !e.screen.Tree.IsWithin(n, e.node):
 			list = append(list, n)
 		}
 	}

@@ -37,6 +37,19 @@ type DeviceLog struct {
 	Crashes []devicelog.Crash // oldest first. Their times are on the clock of this machine.
 }
 
+// AnswerOfAndroid returns what lines of Android have for a query. pids are processes of the apps that are known without
+// the lines. When the clock of the lines was asked, it said now.
+func (q LogQuery) AnswerOfAndroid(lines []devicelog.Line, pids []int, asked, now time.Time) DeviceLog {
+	log := DeviceLog{Crashes: devicelog.Crashes(lines, q.Apps)}
+	for i, c := range log.Crashes {
+		log.Crashes[i].Time = asked.Add(c.Time.Sub(now))
+	}
+	if !q.Crashes {
+		log.Lines = devicelog.About(lines, q.Apps, pids)
+	}
+	return log
+}
+
 // maxLog is the size in bytes of the longest log that is kept.
 const maxLog = 4 << 20
 

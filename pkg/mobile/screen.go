@@ -142,8 +142,7 @@ func (e *found) isUnderOthers(at screen.Point) bool {
 	tree := e.screen.Tree
 	return slices.ContainsFunc(tree.Nodes(), func(n *screen.Node) bool {
 		empty := len(n.Children) > 0 && n.Name() == "" && n.Content() == "" && !isBar(n) && !isDialog(n)
-		return !n.Hidden && !empty && n.Bounds != nil && n.Bounds.Contains(at) && n != e.node &&
-			!slices.Contains(tree.Descendants(n), e.node) && !slices.Contains(tree.Descendants(e.node), n)
+		return !n.Hidden && !empty && n.Bounds != nil && n.Bounds.Contains(at) && !tree.IsWithin(n, e.node) && !tree.IsWithin(e.node, n)
 	})
 }
 
@@ -298,7 +297,7 @@ func (d *phone) covering(ctx context.Context, t *screen.Tree) string {
 // behind returns the app whose window covers that of n, "" if none does.
 func (s *search) behind(n *screen.Node) string {
 	for _, w := range s.last.Tree.Windows {
-		if s.front != "" && w.App != s.front && (w.Root == n || slices.Contains(s.last.Tree.Descendants(w.Root), n)) {
+		if s.front != "" && w.App != s.front && s.last.Tree.IsWithin(n, w.Root) {
 			return s.front
 		}
 	}

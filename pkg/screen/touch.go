@@ -89,10 +89,10 @@ func (t *Tree) Touch(n *Node, p Point) Touch {
 		if !m.stopsTouches() && !m.canBeHit() {
 			return false
 		}
-		if t.isWithin(m, n) || t.isWithin(n, m) {
+		if t.IsWithin(m, n) || t.IsWithin(n, m) {
 			return true
 		}
-		samePage := page != nil && t.isWithin(m, page)
+		samePage := page != nil && t.IsWithin(m, page)
 		shown := t.window(m) != window || (samePage || t.Opaque) && !within(n, m)
 		if known := !samePage || !unordered(page, p); known && (m.stopsTouches() || shown) {
 			return true
@@ -105,9 +105,9 @@ func (t *Tree) Touch(n *Node, p Point) Touch {
 	if touch.Hit == nil {
 		return touch
 	}
-	touch.Reaches = t.isWithin(touch.Hit, n) || t.isWithin(n, touch.Hit) || t.isLayerOf(touch.Hit, n)
+	touch.Reaches = t.IsWithin(touch.Hit, n) || t.IsWithin(n, touch.Hit) || t.isLayerOf(touch.Hit, n)
 	control := t.around(touch.Hit, (*Node).stopsTouches)
-	if over := touch.Over; touch.Reaches && over != nil && !over.stopsTouches() && t.isWithin(over, control) {
+	if over := touch.Over; touch.Reaches && over != nil && !over.stopsTouches() && t.IsWithin(over, control) {
 		touch.Over = nil // one control takes the touches of both
 	}
 	return touch
@@ -145,14 +145,14 @@ func (t *Tree) isLayerOf(layer, n *Node) bool {
 	if !layer.takesTouches() || len(layer.Children) > 0 || !within(layer, n) {
 		return false
 	}
-	shared := t.around(layer, func(m *Node) bool { return t.isWithin(n, m) })
+	shared := t.around(layer, func(m *Node) bool { return t.IsWithin(n, m) })
 	return !slices.ContainsFunc(t.Descendants(shared), func(m *Node) bool {
 		return m != layer && m.stopsTouches() && m.Bounds != nil && t.topmost(m.Bounds.Centre(), (*Node).stopsTouches) == layer
 	})
 }
 
-// isWithin reports whether n is outer or below it.
-func (t *Tree) isWithin(n, outer *Node) bool {
+// IsWithin reports whether n is outer or below it.
+func (t *Tree) IsWithin(n, outer *Node) bool {
 	i, known := t.position()[n]
 	o, outerKnown := t.position()[outer]
 	return known && outerKnown && i >= o && i < t.ends[o]

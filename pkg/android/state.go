@@ -171,27 +171,10 @@ func (d *driver) setTestLocation(ctx context.Context, l mobile.Location) (note s
 // firstAppLocales is the first API level with `cmd locale`.
 const firstAppLocales = 33
 
-// SetAppearance implements mobile.AppearanceSetter.
-func (d *driver) SetAppearance(ctx context.Context, a mobile.Appearance) (now mobile.Appearance, err error) {
-	if a.Locale != "" && d.api < firstAppLocales {
-		return now, mobile.Unsupported("Android 12 and older have one locale for all apps, which the shell cannot change",
-			"choose the language in the settings of the phone")
-	}
-	if a.Style != "" {
-		now.Style, err = d.setNightMode(ctx, a.Style)
-	}
-	if err == nil && a.FontSize != "" {
-		now.FontSize, err = d.setFontScale(ctx, a.FontSize)
-	}
-	if err == nil && a.Locale != "" {
-		now.Locale, err = d.setLocales(ctx, a.App, a.Locale)
-	}
-	return now, err
-}
-
 var nightModeLine = lazyregexp.New(`Night mode: (\w+)`)
 
-func (d *driver) setNightMode(ctx context.Context, s mobile.Style) (mobile.Style, error) {
+// SetStyle implements mobile.AppearanceSetter.
+func (d *driver) SetStyle(ctx context.Context, s mobile.Style) (mobile.Style, error) {
 	read := func() (string, error) {
 		out, err := d.runAny(ctx, "cmd", "uimode", "night")
 		if err != nil {
@@ -213,7 +196,8 @@ func (d *driver) setNightMode(ctx context.Context, s mobile.Style) (mobile.Style
 	return appium.StyleOf(now), err
 }
 
-func (d *driver) setFontScale(ctx context.Context, s mobile.FontSize) (mobile.FontSize, error) {
+// SetFontSize implements mobile.AppearanceSetter.
+func (d *driver) SetFontSize(ctx context.Context, s mobile.FontSize) (mobile.FontSize, error) {
 	if err := d.changes.setSystem(ctx, setting{fontScale, appium.FontScale(s)}); err != nil {
 		return "", d.unconfirmedError(err)
 	}
@@ -221,14 +205,19 @@ func (d *driver) setFontScale(ctx context.Context, s mobile.FontSize) (mobile.Fo
 	return appium.FontSizeOf(now), err
 }
 
-func (d *driver) setLocales(ctx context.Context, app, locales string) (string, error) {
+// SetLocale implements mobile.AppearanceSetter.
+func (d *driver) SetLocale(ctx context.Context, app, locale string) (string, error) {
+	if d.api < firstAppLocales {
+		return "", mobile.Unsupported("Android 12 and older have one locale for all apps, which the shell cannot change",
+			"choose the language in the settings of the phone")
+	}
 	read := []string{"cmd", "locale", "get-app-locales", app}
 	before, err := d.run(ctx, read...)
 	if err != nil {
 		return "", err
 	}
 	key := appLocales + app
-	err = d.changes.set(ctx, setting{key, cmp.Or(appium.AppLocales(before), absent)}, setting{key, locales})
+	err = d.changes.set(ctx, setting{key, cmp.Or(appium.AppLocales(before), absent)}, setting{key, locale})
 	if err != nil {
 		return "", d.unconfirmedError(err)
 	}

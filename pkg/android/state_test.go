@@ -107,9 +107,10 @@ func TestStateOfAKilledSession(t *testing.T) {
 	p.App.Show(app.Orders)
 	killed, _ := d.open()
 	_, placeErr := killed.SetLocation(within(t), mobile.Location{Latitude: 1, Longitude: 2})
-	look := mobile.Appearance{Style: mobile.Dark, FontSize: mobile.LargeFont, Locale: "de-DE,fr", App: app.ShopID}
-	_, lookErr := killed.SetAppearance(within(t), look)
-	if err := errors.Join(killed.SetOrientation(within(t), mobile.Landscape), placeErr, lookErr, killed.StartRecording(within(t))); err != nil {
+	_, styleErr := killed.SetStyle(within(t), mobile.Dark)
+	_, sizeErr := killed.SetFontSize(within(t), mobile.LargeFont)
+	_, localeErr := killed.SetLocale(within(t), app.ShopID, "de-DE,fr")
+	if err := errors.Join(killed.SetOrientation(within(t), mobile.Landscape), placeErr, styleErr, sizeErr, localeErr, killed.StartRecording(within(t))); err != nil {
 		t.Fatal(err)
 	}
 	file, err := p.Files().Stat(changesFile)

@@ -105,100 +105,66 @@ const (
 	originalEnrollment = "enrollment"
 )
 
-// SetAppearance implements mobile.AppearanceSetter.
-func (d *androidDriver) SetAppearance(ctx context.Context, a mobile.Appearance) (now mobile.Appearance, err error) {
-	if a.Style != "" {
-		now.Style, err = d.setNightMode(ctx, a.Style)
+// SetStyle implements mobile.AppearanceSetter.
+func (d *androidDriver) SetStyle(ctx context.Context, s mobile.Style) (mobile.Style, error) {
+	read := func() (mode string, err error) {
+		err = d.query(ctx, "mobile: getUiMode", args{"mode": "night"}, &mode)
+		return mode, err
 	}
-	if err == nil && a.FontSize != "" {
-		now.FontSize, err = d.setFontScale(ctx, a.FontSize)
-	}
-	if err == nil && a.Locale != "" {
-		now.Locale, err = d.setLocales(ctx, a.App, a.Locale)
-	}
-	return now, err
+	now, err := d.originals.Replace(originalStyle, read, func() error { return d.changeNightMode(ctx, NightMode(s)) })
+	return StyleOf(now), err
 }
 
-func (d *androidDriver) setNightMode(ctx context.Context, s mobile.Style) (now mobile.Style, err error) {
-	read := func() (mode string) {
-		if err == nil {
-			err = d.query(ctx, "mobile: getUiMode", args{"mode": "night"}, &mode)
-		}
-		return mode
-	}
-	before := read()
-	if err == nil {
-		err = d.originals.Keep(originalStyle, before)
-	}
-	if err == nil {
-		err = d.command(ctx, "mobile: setUiMode", args{"mode": "night", "value": NightMode(s)}, nil)
-	}
-	return StyleOf(read()), err
+func (d *androidDriver) changeNightMode(ctx context.Context, mode string) error {
+	return d.command(ctx, "mobile: setUiMode", args{"mode": "night", "value": mode}, nil)
 }
 
-func (d *androidDriver) setFontScale(ctx context.Context, s mobile.FontSize) (mobile.FontSize, error) {
-	read := []string{"settings", "get", "system", "font_scale"}
-	before, err := d.Shell(ctx, read)
-	if err == nil {
-		err = d.originals.Keep(originalFontSize, strings.TrimSpace(before))
+// SetFontSize implements mobile.AppearanceSetter.
+func (d *androidDriver) SetFontSize(ctx context.Context, s mobile.FontSize) (mobile.FontSize, error) {
+	read := func() (string, error) {
+		out, err := d.Shell(ctx, []string{"settings", "get", "system", "font_scale"})
+		return strings.TrimSpace(out), err
 	}
-	if err == nil {
-		_, err = d.Shell(ctx, []string{"settings", "put", "system", "font_scale", FontScale(s)})
-	}
-	if err != nil {
-		return "", err
-	}
-	now, err := d.Shell(ctx, read)
+	now, err := d.originals.Replace(originalFontSize, read, func() error {
+		return d.runShell(ctx, "settings", "put", "system", "font_scale", FontScale(s))
+	})
 	return FontSizeOf(now), err
 }
 
-func (d *androidDriver) setLocales(ctx context.Context, app, locales string) (string, error) {
-	read := []string{"cmd", "locale", "get-app-locales", app}
-	before, err := d.Shell(ctx, read)
-	if err == nil {
-		err = d.originals.Keep(originalLocales+app, AppLocales(before))
+// SetLocale implements mobile.AppearanceSetter.
+func (d *androidDriver) SetLocale(ctx context.Context, app, locale string) (string, error) {
+	read := func() (string, error) {
+		out, err := d.Shell(ctx, []string{"cmd", "locale", "get-app-locales", app})
+		return AppLocales(out), err
 	}
-	if err == nil {
-		_, err = d.Shell(ctx, SetAppLocales(app, locales))
-	}
-	if err != nil {
-		return "", err
-	}
-	now, err := d.Shell(ctx, read)
-	return AppLocales(now), err
+	return d.originals.Replace(originalLocales+app, read, func() error { return d.runShell(ctx, SetAppLocales(app, locale)...) })
 }
 
-// putBackAppearance gives what SetAppearance has changed its value.
-func (d *androidDriver) putBackAppearance(ctx context.Context, o mobile.Original) error {
-	app, isLocale := strings.CutPrefix(o.Name, originalLocales)
-	command := []string{"settings", "put", "system", "font_scale", o.Value}
-	switch {
-	case o.Name == originalStyle:
-		return d.command(ctx, "mobile: setUiMode", args{"mode": "night", "value": o.Value}, nil)
-	case isLocale:
-		command = SetAppLocales(app, o.Value)
-	case o.Value == "null":
-		command = []string{"settings", "delete", "system", "font_scale"}
-	}
+// runShell runs a command that writes nothing of interest.
+func (d *androidDriver) runShell(ctx context.Context, command ...string) error {
 	_, err := d.Shell(ctx, command)
 	return err
 }
 
-// SetAppearance implements mobile.AppearanceSetter.
-func (d *iosDriver) SetAppearance(ctx context.Context, a mobile.Appearance) (now mobile.Appearance, err error) {
-	if a.Locale != "" {
-		return now, NoLocale()
+// putBackAppearance gives what was changed of the appearance its value.
+func (d *androidDriver) putBackAppearance(ctx context.Context, o mobile.Original) error {
+	app, isLocale := strings.CutPrefix(o.Name, originalLocales)
+	switch {
+	case o.Name == originalStyle:
+		return d.changeNightMode(ctx, o.Value)
+	case isLocale:
+		return d.runShell(ctx, SetAppLocales(app, o.Value)...)
+	case o.Value == "null":
+		return d.runShell(ctx, "settings", "delete", "system", "font_scale")
 	}
-	if a.Style != "" {
-		now.Style, err = d.setStyle(ctx, a.Style)
-	}
-	if err == nil && a.FontSize != "" {
-		now.FontSize, err = d.setContentSize(ctx, a.FontSize)
-	}
-	return now, err
+	return d.runShell(ctx, "settings", "put", "system", "font_scale", o.Value)
 }
 
-func (d *iosDriver) setStyle(ctx context.Context, s mobile.Style) (mobile.Style, error) {
+// SetLocale implements mobile.AppearanceSetter.
+func (*iosDriver) SetLocale(context.Context, string, string) (string, error) { return "", NoLocale() }
+
+// SetStyle implements mobile.AppearanceSetter.
+func (d *iosDriver) SetStyle(ctx context.Context, s mobile.Style) (mobile.Style, error) {
 	var before, now struct{ Style string }
 	err := d.query(ctx, "mobile: getAppearance", nil, &before)
 	if err == nil && StyleOf(before.Style) != "" {
@@ -213,22 +179,21 @@ func (d *iosDriver) setStyle(ctx context.Context, s mobile.Style) (mobile.Style,
 	return StyleOf(now.Style), err
 }
 
-func (d *iosDriver) setContentSize(ctx context.Context, s mobile.FontSize) (mobile.FontSize, error) {
-	var before, now string
-	err := d.query(ctx, "mobile: contentSize", nil, &before)
-	if err == nil {
-		err = d.originals.Keep(originalFontSize, before)
+// SetFontSize implements mobile.AppearanceSetter.
+func (d *iosDriver) SetFontSize(ctx context.Context, s mobile.FontSize) (mobile.FontSize, error) {
+	read := func() (size string, err error) {
+		err = d.query(ctx, "mobile: contentSize", nil, &size)
+		return size, err
 	}
-	if err == nil {
-		err = d.command(ctx, "mobile: setContentSize", args{"size": ContentSize(s)}, nil)
-	}
-	if err == nil {
-		err = d.query(ctx, "mobile: contentSize", nil, &now)
-	}
+	now, err := d.originals.Replace(originalFontSize, read, func() error { return d.changeContentSize(ctx, ContentSize(s)) })
 	return FontSizeOf(now), err
 }
 
-// putBackAppearance gives what SetAppearance has changed its value.
+func (d *iosDriver) changeContentSize(ctx context.Context, size string) error {
+	return d.command(ctx, "mobile: setContentSize", args{"size": size}, nil)
+}
+
+// putBackAppearance gives what was changed of the appearance its value.
 func (d *iosDriver) putBackAppearance(ctx context.Context, o mobile.Original) error {
 	switch o.Name {
 	case originalStyle:
@@ -236,7 +201,7 @@ func (d *iosDriver) putBackAppearance(ctx context.Context, o mobile.Original) er
 	case originalEnrollment:
 		return d.enroll(ctx, false)
 	}
-	return d.command(ctx, "mobile: setContentSize", args{"size": o.Value}, nil)
+	return d.changeContentSize(ctx, o.Value)
 }
 
 var (

@@ -17,7 +17,7 @@ import (
 )
 
 // changeState uses the capabilities that both platforms have.
-func changeState(ctx context.Context, d mobile.Driver, a mobile.Appearance) error {
+func changeState(ctx context.Context, d mobile.Driver) error {
 	turner, ok := d.(mobile.OrientationSetter)
 	placer, also := d.(mobile.LocationSetter)
 	styler, finally := d.(mobile.AppearanceSetter)
@@ -25,8 +25,9 @@ func changeState(ctx context.Context, d mobile.Driver, a mobile.Appearance) erro
 		return errors.New("a capability is missing")
 	}
 	_, placeErr := placer.SetLocation(ctx, mobile.Location{Latitude: 52.5, Longitude: 13.25})
-	now, styleErr := styler.SetAppearance(ctx, a)
-	return errors.Join(turner.SetOrientation(ctx, mobile.Landscape), placeErr, equal(now, mobile.Appearance{Style: mobile.Dark, FontSize: mobile.LargeFont}, styleErr))
+	style, styleErr := styler.SetStyle(ctx, mobile.Dark)
+	size, sizeErr := styler.SetFontSize(ctx, mobile.LargeFont)
+	return errors.Join(turner.SetOrientation(ctx, mobile.Landscape), placeErr, equal(style, mobile.Dark, styleErr), equal(size, mobile.LargeFont, sizeErr))
 }
 
 func TestStateIsPutBack(t *testing.T) {
@@ -67,7 +68,7 @@ func TestStateIsPutBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := changeState(t.Context(), d, mobile.Appearance{Style: mobile.Dark, FontSize: mobile.LargeFont}); err != nil {
+			if err := changeState(t.Context(), d); err != nil {
 				t.Error(err)
 			}
 			s.take()
@@ -89,7 +90,7 @@ func TestStateThatAServerRefuses(t *testing.T) {
 		"mobile: getUiMode": failure(http.StatusForbidden, "unknown error", "not allowed here"),
 	})
 	d := s.open(mobile.Android)
-	err := changeState(t.Context(), d, mobile.Appearance{Style: mobile.Dark})
+	err := changeState(t.Context(), d)
 	var said *fault.Error
 	if !errors.As(err, &said) || said.Kind != fault.ToolFailed {
 		t.Errorf("got %v", err)

@@ -56,8 +56,7 @@ func (d *driver) putBack(ctx context.Context, o mobile.Original) error {
 	case originalStyle:
 		return d.changeStyle(ctx, o.Value)
 	case originalContentSize:
-		_, err := d.simulator.runOn(ctx, "ui", "content_size", o.Value)
-		return err
+		return d.changeContentSize(ctx, o.Value)
 	}
 	return nil // of a later version
 }
@@ -99,30 +98,19 @@ func (d *driver) SetLocation(ctx context.Context, l mobile.Location) (note strin
 	return l.NoteOf(now), err
 }
 
-// SetAppearance implements mobile.AppearanceSetter.
-func (d *driver) SetAppearance(ctx context.Context, a mobile.Appearance) (now mobile.Appearance, err error) {
-	switch {
-	case a.Locale != "":
-		return now, appium.NoLocale()
-	case a.FontSize != "" && d.simulator == nil:
-		return now, appium.NoFontSize()
-	}
-	if a.Style != "" {
-		now.Style, err = d.setStyle(ctx, strings.ToLower(string(a.Style)))
-	}
-	if err == nil && a.FontSize != "" {
-		now.FontSize, err = d.setContentSize(ctx, appium.ContentSize(a.FontSize))
-	}
-	return now, err
+// SetLocale implements mobile.AppearanceSetter.
+func (*driver) SetLocale(context.Context, string, string) (string, error) {
+	return "", appium.NoLocale()
 }
 
-func (d *driver) setStyle(ctx context.Context, style string) (mobile.Style, error) {
+// SetStyle implements mobile.AppearanceSetter.
+func (d *driver) SetStyle(ctx context.Context, s mobile.Style) (mobile.Style, error) {
 	before, err := d.readStyle(ctx)
 	if err == nil && appium.StyleOf(before) != "" {
 		err = d.originals.Keep(originalStyle, before)
 	}
 	if err == nil {
-		err = d.changeStyle(ctx, style)
+		err = d.changeStyle(ctx, strings.ToLower(string(s)))
 	}
 	if err != nil {
 		return "", err
@@ -153,19 +141,22 @@ func (d *driver) changeStyle(ctx context.Context, style string) error {
 	})
 }
 
-func (d *driver) setContentSize(ctx context.Context, size string) (mobile.FontSize, error) {
-	before, err := d.simulator.runOn(ctx, "ui", "content_size")
-	if err == nil {
-		err = d.originals.Keep(originalContentSize, strings.TrimSpace(before))
+// SetFontSize implements mobile.AppearanceSetter.
+func (d *driver) SetFontSize(ctx context.Context, s mobile.FontSize) (mobile.FontSize, error) {
+	if d.simulator == nil {
+		return "", appium.NoFontSize()
 	}
-	if err == nil {
-		_, err = d.simulator.runOn(ctx, "ui", "content_size", size)
+	read := func() (string, error) {
+		out, err := d.simulator.runOn(ctx, "ui", "content_size")
+		return strings.TrimSpace(out), err
 	}
-	if err != nil {
-		return "", err
-	}
-	now, err := d.simulator.runOn(ctx, "ui", "content_size")
+	now, err := d.originals.Replace(originalContentSize, read, func() error { return d.changeContentSize(ctx, appium.ContentSize(s)) })
 	return appium.FontSizeOf(now), err
+}
+
+func (d *driver) changeContentSize(ctx context.Context, size string) error {
+	_, err := d.simulator.runOn(ctx, "ui", "content_size", size)
+	return err
 }
 
 // LockScreen implements mobile.ScreenLocker. WebDriverAgent waits until the screen is locked.

@@ -66,18 +66,13 @@ const (
 	LargestFont FontSize = "LARGEST"
 )
 
-// Appearance is how a device shows apps. What is empty stays as it is, or is not known.
-type Appearance struct {
-	Style    Style
-	FontSize FontSize
-	Locale   string // of App, such as de-DE
-	App      string
-}
-
-// AppearanceSetter is a Driver that can change how its device shows apps.
+// AppearanceSetter is a Driver that can change how its device shows apps. Each method returns what the device says of
+// itself afterwards, "" if it does not.
 type AppearanceSetter interface {
-	// SetAppearance returns what the device says of itself afterwards, as far as it does.
-	SetAppearance(ctx context.Context, a Appearance) (Appearance, error)
+	SetStyle(ctx context.Context, s Style) (Style, error)
+	SetFontSize(ctx context.Context, s FontSize) (FontSize, error)
+	// SetLocale changes the locale of an app, such as de-DE.
+	SetLocale(ctx context.Context, app, locale string) (string, error)
 }
 
 // BiometricSensor is a Driver that can act for the finger or the face of a person.

@@ -70,8 +70,31 @@ func checkAppearance(a device.Arguments) error {
 	return nil
 }
 
+// appearance is how a device shows apps. What is empty stays as it is, or is not known.
+type appearance struct {
+	style    Style
+	fontSize FontSize
+	locale   string // of app
+	app      string
+}
+
+// set changes how a device shows apps, first what devices refuse most. It returns what the device says of itself
+// afterwards.
+func (a appearance) set(ctx context.Context, s AppearanceSetter) (now appearance, err error) {
+	if a.locale != "" {
+		now.locale, err = s.SetLocale(ctx, a.app, a.locale)
+	}
+	if err == nil && a.fontSize != "" {
+		now.fontSize, err = s.SetFontSize(ctx, a.fontSize)
+	}
+	if err == nil && a.style != "" {
+		now.style, err = s.SetStyle(ctx, a.style)
+	}
+	return now, err
+}
+
 // appearanceOf reads the arguments of mobile_setAppearance. What is absent is empty.
-func (d *phone) appearanceOf(a device.Arguments) (wanted Appearance, err error) {
+func (d *phone) appearanceOf(a device.Arguments) (wanted appearance, err error) {
 	if err := checkAppearance(a); err != nil {
 		return wanted, err
 	}
@@ -80,18 +103,18 @@ func (d *phone) appearanceOf(a device.Arguments) (wanted Appearance, err error) 
 		if err != nil {
 			return wanted, err
 		}
-		wanted.Style = Style(word)
+		wanted.style = Style(word)
 	}
 	if a.Has("fontSize") {
 		word, err := a.Word("fontSize", fontSizes()...)
 		if err != nil {
 			return wanted, err
 		}
-		wanted.FontSize = FontSize(word)
+		wanted.fontSize = FontSize(word)
 	}
 	if a.Has("locale") {
-		wanted.Locale = strings.ReplaceAll(a.Text("locale"), "_", "-")
-		wanted.App, err = d.appOf(a)
+		wanted.locale = strings.ReplaceAll(a.Text("locale"), "_", "-")
+		wanted.app, err = d.appOf(a)
 	}
 	return wanted, err
 }
@@ -101,9 +124,9 @@ func setAppearance(ctx context.Context, d *phone, a device.Arguments) (tool.Resu
 	if err != nil {
 		return tool.Result{}, err
 	}
-	var now Appearance
+	var now appearance
 	err = perform(ctx, d, "change the appearance", "change it in the settings of the device", func(ctx context.Context, s AppearanceSetter) error {
-		now, err = s.SetAppearance(ctx, wanted)
+		now, err = wanted.set(ctx, s)
 		return err
 	})
 	if err != nil {
@@ -111,9 +134,9 @@ func setAppearance(ctx context.Context, d *phone, a device.Arguments) (tool.Resu
 	}
 	var done []string
 	for _, part := range []struct{ name, want, got string }{
-		{"style", string(wanted.Style), string(now.Style)},
-		{"fontSize", string(wanted.FontSize), string(now.FontSize)},
-		{"locale", wanted.Locale, now.Locale},
+		{"style", string(wanted.style), string(now.style)},
+		{"fontSize", string(wanted.fontSize), string(now.fontSize)},
+		{"locale", wanted.locale, now.locale},
 	} {
 		switch {
 		case part.want == "":

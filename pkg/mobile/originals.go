@@ -66,6 +66,21 @@ func (o *Originals) Change(name, value string, change func() error, refused func
 	return err
 }
 
+// Replace is Keep of what read returns, and then the change. It returns what read returns afterwards.
+func (o *Originals) Replace(name string, read func() (string, error), change func() error) (now string, err error) {
+	before, err := read()
+	if err == nil {
+		err = o.Keep(name, before)
+	}
+	if err == nil {
+		err = change()
+	}
+	if err != nil {
+		return "", err
+	}
+	return read()
+}
+
 // PutBack gives everything its value, the last change first. What fails is tried again by a later PutBack.
 func (o *Originals) PutBack(ctx context.Context, apply func(context.Context, Original) error) error {
 	if len(o.values) == 0 {

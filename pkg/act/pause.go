@@ -16,3 +16,16 @@ func Pause(ctx context.Context, wait time.Duration) error {
 		return context.Cause(ctx)
 	}
 }
+
+// Await calls holds until it returns true or a limit has passed, with pauses between, and returns its last result. It
+// calls holds at least once. An error of holds, or the end of ctx, ends the wait.
+func Await(ctx context.Context, limit, pause time.Duration, holds func() (bool, error)) (bool, error) {
+	for end := time.Now().Add(limit); ; {
+		if ok, err := holds(); ok || err != nil || time.Now().After(end) {
+			return ok, err
+		}
+		if err := Pause(ctx, pause); err != nil {
+			return false, err
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/appium"
@@ -195,24 +194,20 @@ type inFront struct {
 // has left what was in front.
 func (d *driver) awaitHidden(ctx context.Context, key mobile.Key, front inFront) (bool, error) {
 	const hint = "hide it in another way, such as by a tap beside the field, and use hideKeyboardAfter: false"
-	for end := time.Now().Add(d.limits.hide); ; {
+	hidden, err := act.Await(ctx, d.limits.hide, d.limits.poll, func() (bool, error) {
 		shown, now, err := d.keyboard(ctx)
 		switch {
 		case err != nil:
-			return shown, err
 		case now.activity != front.activity:
-			return shown, fault.New(fault.ToolFailed, hint,
+			err = fault.New(fault.ToolFailed, hint,
 				"the key %s, which hides the keyboard, has left %s; %s is in front", key, front.activity, cmp.Or(now.activity, "nothing"))
 		case now.window != front.window:
-			return shown, fault.New(fault.ToolFailed, hint,
+			err = fault.New(fault.ToolFailed, hint,
 				"the key %s, which hides the keyboard, has closed the window of the field, such as a dialog", key)
-		case !shown || time.Now().After(end):
-			return shown, nil
 		}
-		if err := act.Pause(ctx, d.limits.poll); err != nil {
-			return shown, err
-		}
-	}
+		return !shown, err
+	})
+	return !hidden, err
 }
 
 // isDialog reports whether the window with the focus is a dialog: those of Android close at ESCAPE, while BACK goes to the

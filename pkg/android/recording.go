@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/adb"
@@ -43,25 +42,22 @@ func (d *driver) StartRecording(ctx context.Context) error {
 	if r.process, err = d.Start(ctx, fmt.Sprintf("screenrecord --bit-rate %d %s", recordedBits, recordedFile), r.output); err != nil {
 		return d.wrap(err)
 	}
-	for end := time.Now().Add(d.limits.unlock); len(r.pids) == 0; {
+	started, err := act.Await(ctx, d.limits.unlock, d.limits.poll, func() (bool, error) {
 		select {
 		case <-r.process.Done():
-			r.process.Close()
-			return fault.New(fault.ToolFailed, "some emulators and phones cannot record", "screenrecord on %s: %s", d.Serial(), outputText(r.output.String()))
+			return false, fault.New(fault.ToolFailed, "some emulators and phones cannot record", "screenrecord on %s: %s", d.Serial(), outputText(r.output.String()))
 		default:
 		}
 		now, err := d.recorders(ctx)
-		if err == nil && time.Now().After(end) {
-			err = fault.New(fault.ToolFailed, "", "screenrecord did not start on %s", d.Serial())
-		}
-		if err == nil {
-			err = act.Pause(ctx, d.limits.poll)
-		}
-		if err != nil {
-			r.process.Close()
-			return err
-		}
 		r.pids = slices.DeleteFunc(now, func(pid string) bool { return slices.Contains(others, pid) })
+		return len(r.pids) > 0, err
+	})
+	if err == nil && !started {
+		err = fault.New(fault.ToolFailed, "", "screenrecord did not start on %s", d.Serial())
+	}
+	if err != nil {
+		r.process.Close()
+		return err
 	}
 	d.recording = r
 	return nil

@@ -108,15 +108,11 @@ func (s *server) install(ctx context.Context) error {
 // waitUntilListed waits until the phone lists the server among what it can start: slow ones need a moment after an
 // installation or a boot. If it does not, starting it says so.
 func (s *server) waitUntilListed(ctx context.Context) error {
-	for end := time.Now().Add(s.limits.start); ; {
+	_, err := act.Await(ctx, s.limits.start, s.limits.poll, func() (bool, error) {
 		out, _, err := runAny(ctx, s.phone, "pm", "list", "instrumentation")
-		if err != nil || strings.Contains(out, testPackage+"/") || time.Now().After(end) {
-			return err
-		}
-		if err := act.Pause(ctx, s.limits.poll); err != nil {
-			return err
-		}
-	}
+		return strings.Contains(out, testPackage+"/"), err
+	})
+	return err
 }
 
 // startTwice starts the server, and once more if it exits meanwhile, as it may on phones that are slow or were just

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/adb"
@@ -231,18 +230,14 @@ func (d *driver) LockScreen(ctx context.Context) error {
 	if err := d.input(ctx, "keyevent", "KEYCODE_SLEEP"); err != nil {
 		return err
 	}
-	for end := time.Now().Add(d.limits.unlock); ; {
+	locked, err := act.Await(ctx, d.limits.unlock, d.limits.poll, func() (bool, error) {
 		state, err := readLock(ctx, d.Device)
-		if err != nil || !state.ready() {
-			return d.wrap(err)
-		}
-		if time.Now().After(end) {
-			return fault.New(fault.ToolFailed, "", "%s stays awake", d.Serial())
-		}
-		if err := act.Pause(ctx, d.limits.poll); err != nil {
-			return err
-		}
+		return err == nil && !state.ready(), d.wrap(err)
+	})
+	if locked || err != nil {
+		return err
 	}
+	return fault.New(fault.ToolFailed, "", "%s stays awake", d.Serial())
 }
 
 // UnlockScreen implements mobile.ScreenLocker.

@@ -3,7 +3,6 @@ package android
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/adb"
@@ -44,15 +43,17 @@ func (p *phone) wake(ctx context.Context) error {
 	}
 	p.slept = true
 	output, err := p.Shell(ctx, "input keyevent KEYCODE_WAKEUP; wm dismiss-keyguard")
-	for end := time.Now().Add(p.limits.unlock); err == nil && !state.ready(); {
-		if time.Now().After(end) {
-			return p.lockedFailure(state, string(output.Stderr)+string(output.Stdout))
-		}
-		if err = act.Pause(ctx, p.limits.poll); err == nil { // the lock screen goes away with a motion
-			state, err = readLock(ctx, p.Device)
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	ready, err := act.Await(ctx, p.limits.unlock, p.limits.poll, func() (_ bool, err error) { // the lock screen goes away with a motion
+		state, err = readLock(ctx, p.Device)
+		return err == nil && state.ready(), err
+	})
+	if ready || err != nil {
+		return err
+	}
+	return p.lockedFailure(state, string(output.Stderr)+string(output.Stdout))
 }
 
 // lockedFailure returns the error of a phone that could not be unlocked, with what the commands for it wrote.

@@ -43,26 +43,23 @@ func setOrientation(ctx context.Context, d *phone, a device.Arguments) (tool.Res
 
 // awaitOrientation waits until the screen has turned. No server says reliably that it will: an app may keep it as it is.
 func (d *phone) awaitOrientation(ctx context.Context, wanted Orientation) error {
-	for end := time.Now().Add(d.limits.Turn); ; {
-		now, err := d.driver.Read(ctx)
-		if err != nil {
-			return err
+	var now Screen
+	var shown Orientation
+	turned, err := act.Await(ctx, d.limits.Turn, d.limits.Poll, func() (_ bool, err error) {
+		if now, err = d.driver.Read(ctx); err != nil {
+			return false, err
 		}
-		shown := Portrait
+		shown = Portrait
 		if now.Tree.Width > now.Tree.Height {
 			shown = Landscape
 		}
-		if shown == wanted {
-			return nil
-		}
-		if time.Now().After(end) {
-			return fault.New(fault.ToolFailed, "the app in front may not support it, as most home screens: start the app first",
-				"the screen stays in %s, %d wide and %d high", strings.ToLower(string(shown)), now.Tree.Width, now.Tree.Height)
-		}
-		if err := act.Pause(ctx, d.limits.Poll); err != nil {
-			return err
-		}
+		return shown == wanted, nil
+	})
+	if turned || err != nil {
+		return err
 	}
+	return fault.New(fault.ToolFailed, "the app in front may not support it, as most home screens: start the app first",
+		"the screen stays in %s, %d wide and %d high", strings.ToLower(string(shown)), now.Tree.Width, now.Tree.Height)
 }
 
 func lockDevice(ctx context.Context, d *phone, _ device.Arguments) (tool.Result, error) {
@@ -88,21 +85,18 @@ func openNotifications(ctx context.Context, d *phone, _ device.Arguments) (tool.
 	if err != nil {
 		return tool.Result{}, err
 	}
-	for end := time.Now().Add(d.limits.Settle); ; {
+	changed, err := act.Await(ctx, d.limits.Settle, d.limits.Poll, func() (bool, error) {
 		now, err := d.driver.Read(ctx)
-		switch {
-		case err != nil:
-			return tool.Result{}, err
-		case signature(now.Tree) != signature(before.Tree):
-			return success("opened the notifications"), nil
-		case time.Now().After(end): // they may have been open, and not every phone lists what is in them
-			d.notes = append(d.notes, "the screen did not change")
-			return success("asked for the notifications; the screen did not change"), nil
-		}
-		if err := act.Pause(ctx, d.limits.Poll); err != nil {
-			return tool.Result{}, err
-		}
+		return err == nil && signature(now.Tree) != signature(before.Tree), err
+	})
+	switch {
+	case err != nil:
+		return tool.Result{}, err
+	case changed:
+		return success("opened the notifications"), nil
 	}
+	d.notes = append(d.notes, "the screen did not change") // they may have been open, and not every phone lists what is in them
+	return success("asked for the notifications; the screen did not change"), nil
 }
 
 // Seconds of mobile_background.
@@ -142,17 +136,13 @@ func background(ctx context.Context, d *phone, a device.Arguments) (tool.Result,
 
 // awaitLeft waits until an app is not in front any more.
 func (d *phone) awaitLeft(ctx context.Context, app string) error {
-	for end := time.Now().Add(d.limits.Turn); ; {
+	left, err := act.Await(ctx, d.limits.Turn, d.limits.Poll, func() (bool, error) {
 		front, err := d.driver.Foreground(ctx)
-		if err != nil || front != app {
-			return err
-		}
-		if time.Now().After(end) {
-			return fault.New(fault.ToolFailed, "start the app first, or end what it shows above the home screen",
-				"%s is still in front after HOME was pressed", app)
-		}
-		if err := act.Pause(ctx, d.limits.Poll); err != nil {
-			return err
-		}
+		return err == nil && front != app, err
+	})
+	if left || err != nil {
+		return err
 	}
+	return fault.New(fault.ToolFailed, "start the app first, or end what it shows above the home screen",
+		"%s is still in front after HOME was pressed", app)
 }

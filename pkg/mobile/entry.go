@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -104,17 +103,11 @@ func (e *entry) settled() bool { return e.done() || e.moved }
 
 // await waits until something holds of what the field shows, but not for long.
 func (e *entry) await(ctx context.Context, holds func() bool) error {
-	for end := time.Now().Add(e.phone.limits.Entered); ; {
-		if err := e.read(ctx); err != nil {
-			return err
-		}
-		if holds() || time.Now().After(end) {
-			return nil
-		}
-		if err := act.Pause(ctx, e.phone.limits.Stable); err != nil {
-			return err
-		}
-	}
+	_, err := act.Await(ctx, e.phone.limits.Entered, e.phone.limits.Stable, func() (bool, error) {
+		err := e.read(ctx)
+		return err == nil && holds(), err
+	})
+	return err
 }
 
 // read looks at the screen. Where the tree does not have the focus, the device is asked for it only if it may be in a box.

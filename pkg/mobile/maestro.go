@@ -37,6 +37,7 @@ type maestroCommand struct {
 	name   string
 	alone  string   // the key of a value that is given without keys; empty if there is none
 	keys   []string // of its arguments; texts and numbers may be given as either
+	needs  string   // the key that must be given; empty for none
 	run    handler
 	check  func(p Platform, a device.Arguments) error // may be nil
 	limits func(l Limits, a device.Arguments) time.Duration
@@ -70,10 +71,10 @@ func maestro() []maestroCommand {
 		},
 		{name: "longPressOn", alone: "text", keys: elementKeys(), run: maestroElement(holdElement), check: checkMaestroElement, limits: action},
 		{name: "openLink", alone: "link", keys: []string{"link"}, run: maestroLink, check: checkMaestroLink, limits: action},
-		{name: "pressKey", alone: "key", keys: []string{"key"}, run: maestroKey, check: checkMaestroKey, limits: action},
+		{name: "pressKey", alone: "key", keys: []string{"key"}, needs: "key", run: maestroKey, check: checkMaestroKey, limits: action},
 		{name: "scroll", run: scroll, limits: action},
 		{name: "stopApp", alone: "appId", keys: app, run: stopApp, limits: action},
-		{name: "swipe", keys: []string{"direction", "duration"}, run: maestroSwipe, check: checkMaestroSwipe, limits: action},
+		{name: "swipe", keys: []string{"direction", "duration"}, needs: "direction", run: maestroSwipe, check: checkMaestroSwipe, limits: action},
 		{name: "tapOn", alone: "text", keys: elementKeys(), run: maestroElement(tapElement), check: checkMaestroElement, limits: action},
 	}
 	list = slices.Concat(list, maestroMore(), maestroFlows())
@@ -115,10 +116,7 @@ func readSteps(p Platform, path string, value any) ([]maestroStep, error) {
 			return nil, err
 		}
 		at += "." + s.name
-		if _, err = maestroFlag(s.args, "optional", false); err == nil && s.check != nil {
-			err = s.check(p, s.args)
-		}
-		if err != nil {
+		if err := s.checkArguments(p); err != nil {
 			return nil, invalid(strings.Join(fault.Hints(err), "; "), "%s: %v", at, err)
 		}
 		if s.flow != nil {
@@ -176,6 +174,20 @@ func unknownMaestro(path, name string) error {
 		hint = "supported are " + strings.Join(maestroNames(), ", ")
 	}
 	return invalid(hint, "%s: unknown command %q of Maestro", path, name)
+}
+
+// checkArguments returns what is wrong with the values of a command.
+func (s maestroStep) checkArguments(p Platform) error {
+	_, err := maestroFlag(s.args, "optional", false)
+	switch {
+	case err != nil:
+		return err
+	case s.needs != "" && !s.args.Has(s.needs):
+		return invalid("", "%s is missing", s.needs)
+	case s.check != nil:
+		return s.check(p, s.args)
+	}
+	return nil
 }
 
 // checkKeys returns an error for a key that a command does not have. All have label, a note for people, and optional.
@@ -415,9 +427,6 @@ func maestroLink(ctx context.Context, d *phone, a device.Arguments) (tool.Result
 }
 
 func checkMaestroKey(_ Platform, a device.Arguments) error {
-	if !a.Has("key") {
-		return invalid("", "key is missing")
-	}
 	_, err := device.Arguments{"key": maestroText(a, "key")}.Word("key", keyNames()...)
 	return err
 }
@@ -427,9 +436,6 @@ func maestroKey(ctx context.Context, d *phone, a device.Arguments) (tool.Result,
 }
 
 func checkMaestroSwipe(_ Platform, a device.Arguments) error {
-	if !a.Has("direction") {
-		return invalid("", "direction is missing")
-	}
 	duration, err := maestroNumber(a, "duration", 0)
 	if err != nil {
 		return err

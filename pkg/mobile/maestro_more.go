@@ -29,17 +29,17 @@ func maestroInstead() map[string]string {
 func maestroMore() []maestroCommand {
 	action := func(l Limits, _ device.Arguments) time.Duration { return l.Action }
 	return []maestroCommand{
-		{name: "assertTrue", alone: "condition", keys: []string{"condition"}, run: maestroTrue, check: checkMaestroTrue, limits: action},
+		{name: "assertTrue", alone: "condition", keys: []string{"condition"}, needs: "condition", run: maestroTrue, check: checkMaestroTrue, limits: action},
 		{name: "clearKeychain", run: clearKeychain, limits: action},
 		{name: "copyTextFrom", alone: "text", keys: elementKeys(), run: maestroElement(copyText), check: checkMaestroElement, limits: action},
 		{name: "doubleTapOn", alone: "text", keys: elementKeys(), run: maestroElement(doubleTapElement), check: checkMaestroElement, limits: action},
 		{name: "pasteText", run: pasteText, limits: action},
 		{
-			name: "scrollUntilVisible", keys: []string{"element", "direction", "timeout", "speed", "visibilityPercentage", "centerElement"},
+			name: "scrollUntilVisible", keys: []string{"element", "direction", "timeout", "speed", "visibilityPercentage", "centerElement"}, needs: "element",
 			run: maestroScroll, check: checkMaestroScroll,
 			limits: func(_ Limits, a device.Arguments) time.Duration { return maestroTime(a, "timeout", scrollLimit) },
 		},
-		{name: "setAirplaneMode", alone: "mode", keys: []string{"mode"}, run: airplaneMode, check: checkAirplaneMode, limits: action},
+		{name: "setAirplaneMode", alone: "mode", keys: []string{"mode"}, needs: "mode", run: airplaneMode, check: checkAirplaneMode, limits: action},
 		{name: "setLocation", keys: []string{"latitude", "longitude"}, run: maestroLocation, check: checkMaestroLocation, limits: action},
 		{
 			name: "setOrientation", alone: "orientation", keys: []string{"orientation"}, run: maestroOrientation, check: checkMaestroOrientation,
@@ -53,9 +53,6 @@ func maestroMore() []maestroCommand {
 }
 
 func checkMaestroTrue(_ Platform, a device.Arguments) error {
-	if !a.Has("condition") {
-		return invalid("", "condition is missing")
-	}
 	return checkExpression("condition", maestroText(a, "condition"))
 }
 
@@ -117,9 +114,6 @@ func scrolledTo(a device.Arguments) (device.Arguments, error) {
 }
 
 func checkMaestroScroll(p Platform, a device.Arguments) error {
-	if !a.Has("element") {
-		return invalid("", "element is missing")
-	}
 	if _, err := scrolledTo(a); err != nil {
 		return err
 	}
@@ -140,9 +134,6 @@ func maestroScroll(ctx context.Context, d *phone, a device.Arguments) (tool.Resu
 }
 
 func checkAirplaneMode(_ Platform, a device.Arguments) error {
-	if !a.Has("mode") {
-		return invalid("", "mode is missing")
-	}
 	_, err := device.Arguments{"mode": maestroText(a, "mode")}.Word("mode", "ENABLED", "DISABLED")
 	return err
 }

@@ -137,7 +137,7 @@ func (d *driver) SetLocation(ctx context.Context, l mobile.Location) (note strin
 	return "the emulator keeps the location after the session", emulator.run(ctx, fmt.Sprintf("geo fix %f %f", l.Longitude, l.Latitude))
 }
 
-// setTestLocation makes a test provider the phone's GPS, and reads back where the phone believes to be.
+// setTestLocation makes a test provider the phone's GPS, and reads back the location that the phone reports.
 func (d *driver) setTestLocation(ctx context.Context, l mobile.Location) (note string, err error) {
 	const provider = "gps"
 	err = d.changes.note(ctx, setting{testProvider, provider}) // removed before the right to do so is taken away

@@ -10,7 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
-// lockState is why nobody can see an app on a phone. The zero value is that of a phone that is awake and unlocked.
+// lockState is what keeps a phone from showing an app. The zero value is that of a phone that is awake and unlocked.
 type lockState struct {
 	asleep bool // the screen is off
 	locked bool // the lock screen is shown, without an app above it

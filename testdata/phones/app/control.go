@@ -97,14 +97,14 @@ func (d *Device) shade() Window {
 	return Window{Package: system, Kind: ShadeWindow, Root: root, Modal: true}
 }
 
-// SetLocation makes the device believe that it is at a place; empty for where it is.
+// SetLocation sets the location that the device reports; empty for its own.
 func (d *Device) SetLocation(place string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.control.location = place
 }
 
-// Location returns where the device was made to believe that it is; empty for nowhere.
+// Location returns the location that was set; empty for none.
 func (d *Device) Location() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

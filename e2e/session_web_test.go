@@ -83,9 +83,11 @@ func TestTraceOfSession(t *testing.T) {
 	p.run("tool", "web_type", `nodeSelector={"web":{"ariaRole":"textbox"}}`, "text={{PASSWORD}}", "--step", "Sign in").want(t, 0)
 	p.run("session", "end").want(t, 0)
 	trace, files := p.trace("session-s1")
-	if len(trace.Calls) != 4 || pictures(files) < 2 {
+	if len(trace.Calls) != 4 || pictures(files) < 1 {
 		t.Fatalf("files %q, trace %+v", files, trace)
 	}
+	// A call that passed does not wait for a browser that is too busy to draw.
+	const notDrawn = "the browser had not drawn the page"
 	log := p.read(t, filepath.Join("logs", filepath.Base(p.sessionFolder(t)), "events.ndjson"))
 	for i, c := range trace.Calls {
 		if !strings.Contains(log, `"type":"call.started"`) || !strings.Contains(log, `"call":"`+c.Call+`"`) {
@@ -96,7 +98,7 @@ func TestTraceOfSession(t *testing.T) {
 			t.Errorf("the call that failed has no elements: %+v", c)
 		case secret && (c.After != "" || c.NoPicture != "a secret was given to this page"):
 			t.Errorf("the page was given a secret: %+v", c)
-		case !secret && c.After == "":
+		case failed && c.After == "", !secret && c.After == "" && c.NoPicture != notDrawn:
 			t.Errorf("no picture: %+v", c)
 		}
 	}

@@ -1,0 +1,2 @@
+// Package page has the page of the studio, bundled from TypeScript.
+package page

@@ -22,14 +22,14 @@ type CollectOptions struct {
 // Collection is what a device answered.
 type Collection struct {
 	Product string // for people, such as Pixel 7, Android 14; empty if it is not known
-	Answers []Answer
+	Answers []CollectedAnswer
 	// Replace has the texts that identify the device or the person who uses it, such as serials, with what stands for
 	// them.
 	Replace map[string]string
 }
 
-// Answer is what a device answered to one question.
-type Answer struct {
+// CollectedAnswer is what a device answered to one question.
+type CollectedAnswer struct {
 	File     string // name, with an extension
 	Question string // a command or a request
 	Data     []byte

@@ -100,9 +100,12 @@ type Session struct {
 	Log    func(level, message, hint string)
 	Keep   func(Artifact) (path string, err error) // writes a file into the session's folder
 	// Noted reports something that happened on the device without a call that asked for it. kind is dialog, download,
-	// tab, crash, anr or console. Nil if nobody reads it.
+	// tab, crash, anr, console or chooser. Nil if nobody reads it.
 	Noted  func(kind, text string)
 	Broken func(err error) // ends the session, because the device cannot be used any more
+	// Ask returns a person's answer; ok is false if nobody answers. It is called from any goroutine, and waits until ctx
+	// ends. Nil if nobody can be asked.
+	Ask func(ctx context.Context, q Question) (a Answer, ok bool)
 	// Outcome returns how the session has ended, for a device cloud that shows that. It is called when the device is
 	// closed, and returns nil if nobody has decided that. Nil for a session without an outcome.
 	Outcome func() *Outcome

@@ -17,7 +17,7 @@ func TestArchiveOfADevice(t *testing.T) {
 	c := Collected{
 		Collection: device.Collection{
 			Product: "Pixel 7, Android 14", Replace: map[string]string{"R5CT": "X0XX", "R5CT99": "X0XX00"},
-			Answers: []device.Answer{
+			Answers: []device.CollectedAnswer{
 				{File: "devices.txt", Question: "host:devices-l", Data: []byte("R5CT99 device\nR5CT offline; token s3cret"), Took: 12 * time.Millisecond},
 				{File: "source.xml", Question: "GET /source", Err: errors.New("R5CT99 does not respond")},
 			},

@@ -70,6 +70,11 @@ type Options struct {
 	TargetChosen bool
 	// TeardownLimit is how long the teardown of a trail may run when the session is closed; 0 for 10s.
 	TeardownLimit time.Duration
+	// Ask answers what the device asks, such as dialogs of a page, in a person's name: ok is false if nobody answers. It
+	// waits until ctx ends. Nil if nobody can be asked. Replays in sessions of their own ask nobody.
+	Ask func(ctx context.Context, q device.Question) (a device.Answer, ok bool)
+	// WatchInterval is how often Watch takes a picture of a device that does not send pictures; 0 for 500ms.
+	WatchInterval time.Duration
 	// Settle says how long to wait for the screen after calls. Zero for the default.
 	Settle Settle
 }
@@ -163,7 +168,7 @@ func open(ctx context.Context, o Options) (*Session, error) {
 	inner, err := session.Open(lifetime, session.Options{
 		Setup: o.Setup, Scope: o.Scope, Device: o.Device, ID: id, Dir: s.dir, TrailDir: o.Project.TrailsDir,
 		Emit: s.emit, Live: true, WithoutTrail: true, References: s.references,
-		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins, Trace: o.Trace,
+		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins, Trace: o.Trace, Ask: o.Ask,
 		Values: trail.NewValues(trail.Sources{Memory: o.Memory, Secrets: o.Secrets, Wording: o.Wording}),
 	})
 	if err != nil {

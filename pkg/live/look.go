@@ -27,13 +27,27 @@ type Look struct {
 
 // Element is an element of the screen.
 type Element struct {
-	Ref      string       `json:"ref,omitempty"`
-	Role     string       `json:"role"`
-	Name     string       `json:"name,omitempty"`
-	Content  string       `json:"content,omitempty"` // what it holds, such as the text in a field
-	States   []string     `json:"states,omitempty"`  // such as checked and level=2
-	Bounds   *screen.Rect `json:"bounds,omitempty"`  // nil when unknown; may be outside of what is shown
-	Children []*Element   `json:"children,omitempty"`
+	Ref     string       `json:"ref,omitempty"`
+	Role    string       `json:"role"`
+	Name    string       `json:"name,omitempty"`
+	Content string       `json:"content,omitempty"` // what it holds, such as the text in a field
+	States  []string     `json:"states,omitempty"`  // such as checked and level=2
+	Focused bool         `json:"focused,omitempty"` // keys go to it
+	Bounds  *screen.Rect `json:"bounds,omitempty"`  // nil when unknown; may be outside of what is shown
+	// Kind says what kind of control it is, if that changes how a person uses it: on the web select, select-multiple,
+	// contenteditable, textarea, or the type of an input, such as date or file; on phones password. Options are those of
+	// a select.
+	Kind     string     `json:"kind,omitempty"`
+	Options  []Option   `json:"options,omitempty"`
+	Children []*Element `json:"children,omitempty"`
+}
+
+// Option is an entry of a select.
+type Option struct {
+	Label    string `json:"label"`
+	Value    string `json:"value"`
+	Selected bool   `json:"selected,omitempty"`
+	Disabled bool   `json:"disabled,omitempty"`
 }
 
 // Place says which element is meant: that of a reference, or without one what a person would point at at a point, in

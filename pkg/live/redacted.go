@@ -73,6 +73,14 @@ func (r *Redacted) Locate(ctx context.Context, at Place) (Location, error) {
 	return answer(r, func() (Location, error) { return r.session.Locate(ctx, at) })
 }
 
+// Watch calls frame with pictures of what the device shows, as [Session.Watch] says.
+func (r *Redacted) Watch(ctx context.Context, frame func(Frame)) error {
+	_, err := answer(r, func() (struct{}, error) {
+		return struct{}{}, r.session.Watch(ctx, func(f Frame) { frame(clean(r.session.opts.Redactor, f)) })
+	})
+	return err
+}
+
 // Subscribe implements [API].
 func (r *Redacted) Subscribe(ctx context.Context, buffer int) (events <-chan event.Event, stop func()) {
 	events, end := r.session.Subscribe(buffer)

@@ -38,7 +38,7 @@ func (c *Collecting) Ask(ctx context.Context, file, question string, ask func(ct
 	defer cancel()
 	began := time.Now()
 	data, err := ask(ctx)
-	c.collected.Answers = append(c.collected.Answers, device.Answer{
+	c.collected.Answers = append(c.collected.Answers, device.CollectedAnswer{
 		File: file, Question: question, Data: bytes.Clone(data), Err: err, Took: time.Since(began),
 	})
 }
@@ -69,7 +69,7 @@ func (c *Collecting) AskPicture(ctx context.Context, d Driver) {
 
 // Failed keeps why something could not be asked.
 func (c *Collecting) Failed(file, question string, err error) {
-	c.collected.Answers = append(c.collected.Answers, device.Answer{File: file, Question: question, Err: err})
+	c.collected.Answers = append(c.collected.Answers, device.CollectedAnswer{File: file, Question: question, Err: err})
 }
 
 // Is says which product the device is.

@@ -115,7 +115,7 @@ func (s *Session) openDevice() discover.Source {
 		Noted:  func(kind, text string) { s.opts.Emit.Emit(event.DeviceNoted{Kind: kind, Text: text}) },
 		Broken: func(err error) { s.cancel(err) },
 		Live:   s.opts.Live, References: s.opts.References, RestrictOrigins: s.opts.RestrictOrigins, AllowedOrigins: s.opts.AllowedOrigins,
-		Redact: s.opts.Redactor.Text, Outcome: s.outcome.Load,
+		Redact: s.opts.Redactor.Text, Outcome: s.outcome.Load, Ask: s.opts.Ask,
 	})}
 	s.device.trace = s.newTrace(s.device.Device)
 	isCommand := func(name string) bool {
@@ -178,6 +178,24 @@ func (s *Session) View(ctx context.Context, o device.ViewOptions) (device.View, 
 // holds for it, too.
 func (s *Session) Locate(ctx context.Context, at device.Place) (device.Location, error) {
 	return look(ctx, s, func(ctx context.Context, d device.Locator) (device.Location, error) { return d.Locate(ctx, at) })
+}
+
+// Screencast calls frame with pictures of the screen, as [device.Screencaster] says. All that is said of View holds for
+// it, too.
+func (s *Session) Screencast(ctx context.Context, frame func(device.Frame)) error {
+	_, err := look(ctx, s, func(ctx context.Context, d device.Screencaster) (struct{}, error) {
+		return struct{}{}, d.Screencast(ctx, frame)
+	})
+	return err
+}
+
+// HasScreencast reports whether the device sends pictures by itself.
+func (s *Session) HasScreencast() bool {
+	if s.device == nil {
+		return false
+	}
+	_, ok := s.device.Device.(device.Screencaster)
+	return ok
 }
 
 // look calls the device of a session for something that it shows. D is what the device has to be.

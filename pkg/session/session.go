@@ -112,6 +112,8 @@ type Options struct {
 	RestrictOrigins bool
 	References      *screen.References // see [device.Session]; nil for new ones
 	AllowedOrigins  []string
+	// Ask answers what the device asks, as [device.Session] says. Nil if nobody can be asked.
+	Ask func(context.Context, device.Question) (device.Answer, bool)
 	// DelayDevice delays the start of the device until [Session.StartDevice], for a prefetched session.
 	DelayDevice  bool
 	WithoutTrail bool // calls are made by hand, so advice about trails is left out

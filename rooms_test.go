@@ -71,7 +71,7 @@ func mayImport() map[string][]string {
 		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp, text},
 		background: {live, event, fault, files, lazyregexp},
 		live:       {replay, session, device, screen, discover, scope, trail, event, tool, fault, files, text},
-		replay:     {session, discover, config, trail, event, tool, fault},
+		replay:     {session, discover, config, trail, event, tool, fault, text},
 		workspace:  {webserver, session, builtin, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, trail, event, redact, fault},
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},

@@ -76,11 +76,13 @@ func (cmd *checkCommands) check(f checkFlags, args []string) error {
 		return err
 	}
 	v.Warnings = append(v.Warnings, misnamedTrails(cmd.Dir, project, args)...)
+	loader := trail.Loader{Root: project.Root, Cwd: cmd.Dir}
+	checker := replay.Checker{Project: project, Loader: loader, Names: f.names(), Tools: tools}
 	for _, path := range paths {
 		v.Files++
-		v.addTrail(trail.Loader{Root: project.Root, Cwd: cmd.Dir}, project, path, cmd.abs(path), func(file *trail.File) fault.Problems {
-			return file.CheckReplay(slices.Concat(f.names(), project.SecretNames), tools)
-		})
+		problems, warnings := checker.Check(path, cmd.abs(path))
+		v.add(problems)
+		v.Warnings = append(v.Warnings, warnings...)
 	}
 	v.OK = len(v.Problems) == 0
 	if err := cmd.printCheck(v); err != nil {
@@ -139,20 +141,6 @@ func ownTools(kinds []device.Kind) (map[scope.Platform]*discover.Registry, error
 		err = errors.Join(err, failed)
 	}
 	return registries, err
-}
-
-// addTrail adds the problems and warnings of a trail. name is its path in messages.
-func (v *checkView) addTrail(loader trail.Loader, project *config.Project, name, path string, checkReplay func(*trail.File) fault.Problems) {
-	file, problems := loader.Load(name, path)
-	if file == nil {
-		v.add(loader.WithSnippets(problems))
-		return
-	}
-	v.Warnings = append(v.Warnings, file.Warnings()...)
-	v.add(loader.WithSnippets(checkReplay(file)))
-	if problem, wrong := replay.CheckTarget(project, file); wrong {
-		v.add(loader.WithSnippets(fault.Problems{problem}))
-	}
 }
 
 // add adds problems that are not there yet: those of a trail that several others use come more than once.

@@ -31,11 +31,33 @@ func CheckTarget(project *config.Project, file *trail.File) (problem fault.Probl
 	return file.TargetProblem(fault.DidYouMean(name, ids), "unknown target %q: no target has this id or app id", name), true
 }
 
+// Checker finds what is wrong with trails before they are replayed, on every device.
+type Checker struct {
+	Project *config.Project
+	Loader  trail.Loader
+	Names   []string // of the values that a replay gets beside those of the project's secrets
+	Tools   trail.Tools
+}
+
+// Check returns the problems of the trail at an absolute path, with snippets, and its warnings. Both call it name.
+func (c Checker) Check(name, path string) (problems, warnings fault.Problems) {
+	file, problems := c.Loader.Load(name, path)
+	if file == nil {
+		return c.Loader.WithSnippets(problems), nil
+	}
+	problems = file.CheckReplay(slices.Concat(c.Names, c.Project.SecretNames), c.Tools)
+	if problem, wrong := CheckTarget(c.Project, file); wrong {
+		problems = append(problems, problem)
+	}
+	return c.Loader.WithSnippets(problems), file.Warnings()
+}
+
 // CallProblem is a recorded call that cannot be made as it is, with the step that has it.
 type CallProblem struct {
 	fault.Problem
 	Step *Step
 	Tool string // of the call; empty for the arguments of a trail that the step uses
+	Call int    // its number in the step, from 1; 0 if Tool is empty
 }
 
 // Problems returns what is wrong with calls, without the steps.
@@ -52,26 +74,25 @@ func Problems(calls []CallProblem) fault.Problems {
 // there, so it validates those whose tools are registered, and counts the others as unknown.
 func (p *Plan) Check(registry *discover.Registry, dry bool) (out []CallProblem, unknown int) {
 	reloaded := false
-	for st := range p.Leaves() {
-		for _, call := range st.Calls {
-			t, err := registry.Find(call.Tool)
-			if err != nil && reloaded {
-				unknown++
-				continue
-			}
-			if err != nil {
-				out = append(out, CallProblem{fault.Problem{
-					Kind: fault.Trail, File: st.File.Name, Line: call.Line, Column: call.Column, Message: err.Error(), Hint: session.Hint(err),
-				}, st, call.Tool})
-				continue
-			}
-			for _, problem := range session.CallProblems(t, call) {
-				out = append(out, callProblem(problem, st, call.Tool))
-			}
-			reloaded = reloaded || call.Tool == session.ReloadTools
-			if reloaded && !dry {
-				return out, 0
-			}
+	for st, i := range p.calls() {
+		call := st.Calls[i]
+		t, err := registry.Find(call.Tool)
+		if err != nil && reloaded {
+			unknown++
+			continue
+		}
+		if err != nil {
+			out = append(out, callProblem(fault.Problem{
+				Kind: fault.Trail, Line: call.Line, Column: call.Column, Message: err.Error(), Hint: session.Hint(err),
+			}, st, call.Tool, i))
+			continue
+		}
+		for _, problem := range session.CallProblems(t, call) {
+			out = append(out, callProblem(problem, st, call.Tool, i))
+		}
+		reloaded = reloaded || call.Tool == session.ReloadTools
+		if reloaded && !dry {
+			return out, 0
 		}
 	}
 	return out, unknown
@@ -80,17 +101,15 @@ func (p *Plan) Check(registry *discover.Registry, dry bool) (out []CallProblem, 
 // Misspelt returns the arguments that are probably misspelt, each at its position.
 func (p *Plan) Misspelt(registry *discover.Registry) fault.Problems {
 	var out fault.Problems
-	for st := range p.Leaves() {
-		for _, call := range st.Calls {
-			t, ok := registry.Lookup(call.Tool)
-			if !ok {
-				continue
-			}
-			for _, problem := range t.MisspeltArgs(call.Args) {
-				at := fault.Problem{File: st.File.Name, Message: problem.Message}
-				at.Line, at.Column = call.ArgPosition(problem.Path)
-				out = append(out, at)
-			}
+	for st, i := range p.calls() {
+		t, ok := registry.Lookup(st.Calls[i].Tool)
+		if !ok {
+			continue
+		}
+		for _, problem := range t.MisspeltArgs(st.Calls[i].Args) {
+			at := fault.Problem{File: st.File.Name, Message: problem.Message}
+			at.Line, at.Column = st.Calls[i].ArgPosition(problem.Path)
+			out = append(out, at)
 		}
 	}
 	return out
@@ -112,7 +131,7 @@ func undefinedInSteps(checker *trail.ValueChecker, steps []*Step, fromServer fun
 		if st.Use != nil {
 			leave, problems := checker.Enter(st.Use)
 			for _, problem := range problems {
-				out = append(out, callProblem(problem, st, ""))
+				out = append(out, callProblem(problem, st, "", -1))
 			}
 			out = append(out, undefinedInSteps(checker, st.Inner, fromServer)...)
 			leave()
@@ -121,8 +140,8 @@ func undefinedInSteps(checker *trail.ValueChecker, steps []*Step, fromServer fun
 		if st.NeedsAgent {
 			checker.DefineAny()
 		}
-		for _, call := range st.Calls {
-			out = append(out, undefinedIn(checker, st, call)...)
+		for i, call := range st.Calls {
+			out = append(out, undefinedIn(checker, st, call, i)...)
 			checker.DefineByTool(call, fromServer(call.Tool))
 		}
 	}
@@ -130,15 +149,15 @@ func undefinedInSteps(checker *trail.ValueChecker, steps []*Step, fromServer fun
 }
 
 // undefinedIn returns the tokens in a call of a step that have no value, each at its position.
-func undefinedIn(checker *trail.ValueChecker, st *Step, call trail.Call) []CallProblem {
+func undefinedIn(checker *trail.ValueChecker, st *Step, call trail.Call, index int) []CallProblem {
 	var out []CallProblem
 	for _, problem := range checker.Check(call) {
-		out = append(out, callProblem(problem, st, call.Tool))
+		out = append(out, callProblem(problem, st, call.Tool, index))
 	}
 	return out
 }
 
-func callProblem(problem fault.Problem, st *Step, toolName string) CallProblem {
+func callProblem(problem fault.Problem, st *Step, toolName string, index int) CallProblem {
 	problem.File = st.File.Name
-	return CallProblem{problem, st, toolName}
+	return CallProblem{problem, st, toolName, index + 1}
 }

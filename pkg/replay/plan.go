@@ -19,6 +19,7 @@ type Plan struct {
 	Lineage  []string // the device's classifiers, narrow first
 	Steps    []*Step  // the trailhead first
 	Teardown []*Step  // run after the steps, whatever their outcome
+	From, To Place    // what of the steps is replayed, see [Plan.Limit]; a zero To is the end
 }
 
 // Step is a step of a trail with the recording that was chosen for the device. The text of one that uses a trail is the

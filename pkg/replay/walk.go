@@ -72,16 +72,33 @@ type Ended struct {
 // OK reports whether it passed or was skipped.
 func (e Ended) OK() bool { return e.Outcome == event.Passed || e.Outcome == event.Skipped }
 
-// NewWalk returns a walk that has not begun.
-func NewWalk(s *session.Session, p Plan, hooks Hooks) *Walk {
-	root := &List{File: p.File, Steps: p.Steps}
-	return &Walk{Root: root, Current: root, Hooks: hooks, session: s, plan: p, used: map[*trail.Use]bool{}}
+// CallIndex returns the index of the call that did not pass in its step; -1 for none.
+func (e Ended) CallIndex() int {
+	if e.Call == nil {
+		return -1
+	}
+	for i := range e.Step.Calls {
+		if e.Call == &e.Step.Calls[i] {
+			return i
+		}
+	}
+	return -1
 }
 
-// Run makes the calls that are still to come, up to the first that does not pass.
+// NewWalk returns a walk that has not begun. The calls before p.From were made by an earlier one.
+func NewWalk(s *session.Session, p Plan, hooks Hooks) *Walk {
+	root := &List{File: p.File, Steps: p.Steps, Next: p.From.Steps, Done: p.From.Calls}
+	w := &Walk{Root: root, Current: root, Hooks: hooks, session: s, plan: p, used: map[*trail.Use]bool{}}
+	for _, st := range using(p.Steps[:p.From.Steps]) {
+		w.used[st.Use] = true
+	}
+	return w
+}
+
+// Run makes the calls that are still to come up to p.To, or to the first that does not pass.
 func (w *Walk) Run(ctx context.Context) Ended {
 	w.resume(w.Current)
-	done := w.until(ctx, func() bool { return w.Current == w.Root && w.Root.Next == len(w.Root.Steps) })
+	done := w.until(ctx, w.atEnd)
 	if err := w.session.Err(); err != nil && done.OK() {
 		done.Result = session.Errored(err)
 	}
@@ -204,7 +221,7 @@ func (w *Walk) step(ctx context.Context) Ended {
 	w.finish(ctx, at, done.StepResult)
 	if done.OK() {
 		l.soft = l.soft || done.Soft
-		if l.isNext(st) {
+		if l.isNext(st) && !w.atEnd() {
 			l.Advance()
 		}
 		return done
@@ -212,7 +229,7 @@ func (w *Walk) step(ctx context.Context) Ended {
 	if cause := session.Interruption(ctx); cause != nil {
 		done.Result = session.Errored(cause)
 	} else if done.Call != nil && fault.KindOf(done.Cause) == fault.UnknownValue && st.Outer == nil && st.File != nil {
-		done.Undefined = undefinedIn(trail.NewValueChecker(w.session.Memory()), st, *done.Call)
+		done.Undefined = undefinedIn(trail.NewValueChecker(w.session.Memory()), st, *done.Call, done.CallIndex())
 	}
 	return done
 }
@@ -229,8 +246,11 @@ func (w *Walk) calls(ctx context.Context, st *Step, at session.Step) session.Ste
 		w.session.Record([]trail.Call{})
 	}
 	soft := false
-	for l := w.Current; l.isNext(st) && l.Done < len(st.Calls); {
+	for l := w.Current; l.isNext(st) && l.Done < len(st.Calls) && !w.atEnd(); {
 		call := &st.Calls[l.Done]
+		if cause := session.Interruption(ctx); cause != nil {
+			return session.StepResult{Result: session.Errored(cause), Call: call, Soft: soft}
+		}
 		done := w.session.CallFromTrail(ctx, at, call)
 		l.Failing = !done.OK()
 		switch {
@@ -286,7 +306,7 @@ func LimitTeardown(ctx context.Context, limit time.Duration, when string) (conte
 // Teardown runs every step of the teardown, whatever became of those before it, and returns those that did not pass.
 // The teardown of a trail that was used runs only if that was started. The walk cannot be continued after it.
 func (w *Walk) Teardown(ctx context.Context) []Ended {
-	w.abandon(w.Root)
+	w.Abandon()
 	l := &List{File: w.plan.File, Steps: w.plan.Teardown, teardown: true, before: len(w.Root.Steps)}
 	w.Current = l
 	defer func() { w.Current = w.Root }()
@@ -305,6 +325,9 @@ func (w *Walk) Teardown(ctx context.Context) []Ended {
 	}
 	return failed
 }
+
+// Abandon leaves the trails that the walk is in, so that another one can begin in the session.
+func (w *Walk) Abandon() { w.abandon(w.Root) }
 
 // abandon makes a list the current one, from within the trails that its steps use.
 func (w *Walk) abandon(l *List) {

@@ -87,7 +87,8 @@ type Replayed struct {
 	Step    int           `json:"step,omitempty"` // that did not pass, from 1; 0 for none
 	Kind    string        `json:"kind,omitempty"` // of that step
 	Text    string        `json:"text,omitempty"` // of that step
-	Tool    string        `json:"tool,omitempty"` // of the call that did not pass
+	Call    int           `json:"call,omitempty"` // the number of the call that did not pass in its step, from 1; 0 for none
+	Tool    string        `json:"tool,omitempty"` // of that call
 	Line    int           `json:"line,omitempty"` // of that call
 	Part    string        `json:"part,omitempty"` // the trail with that step, when the replayed one uses it and can repair it
 	Millis  int64         `json:"durationMs,omitempty"`

@@ -98,8 +98,8 @@ func (s *Session) isCheckIn(kind string, call trail.Call) bool {
 
 // checkVerifySteps returns an error when a verify step would be written without a call that checks something, unless it
 // has none in the trail that is repaired either.
-func (s *Session) checkVerifySteps() error {
-	for i, step := range s.allSteps() {
+func (s *Session) checkVerifySteps(steps []*replay.Step) error {
+	for i, step := range steps {
 		checks := func(calls []trail.Call) bool {
 			return slices.ContainsFunc(calls, func(c trail.Call) bool { return s.isCheckIn(step.Kind, c) })
 		}
@@ -124,8 +124,8 @@ func waitsForText(step *replay.Step) bool {
 }
 
 // checkTexts returns an error when a step with calls has not got its text.
-func (s *Session) checkTexts() error {
-	for i, step := range s.allSteps() {
+func checkTexts(steps []*replay.Step) error {
+	for i, step := range steps {
 		if !waitsForText(step) || len(step.Calls) == 0 {
 			continue
 		}

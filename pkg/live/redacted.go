@@ -81,6 +81,16 @@ func (r *Redacted) Watch(ctx context.Context, frame func(Frame)) error {
 	return err
 }
 
+// Check returns what is wrong with a text as the content of a trail file, as [Session.Check] does.
+func (r *Redacted) Check(ctx context.Context, file string, content []byte) (TrailProblems, error) {
+	return answer(r, func() (TrailProblems, error) { return r.session.Check(ctx, file, content) })
+}
+
+// Variables returns the values that tokens can use, as [Session.Variables] does.
+func (r *Redacted) Variables(ctx context.Context) ([]Variable, error) {
+	return answer(r, func() ([]Variable, error) { return r.session.Variables(ctx) })
+}
+
 // Subscribe implements [API].
 func (r *Redacted) Subscribe(ctx context.Context, buffer int) (events <-chan event.Event, stop func()) {
 	events, end := r.session.Subscribe(buffer)

@@ -71,16 +71,16 @@ func replaced(args, with map[string]any) map[string]any {
 	return out
 }
 
-// positionWarnings names the recorded calls that find their element by its position.
-func (s *Session) positionWarnings(steps []*replay.Step) (warnings []string) {
+// positionWarnings names the calls of changed steps that find their element by its position. Each ends with a hint.
+func positionWarnings(steps []*replay.Step, hint string) (warnings []string) {
 	for i, step := range steps {
 		if !step.Changed {
 			continue
 		}
 		for n, call := range step.Calls {
 			if by := positionIn(call.Args); by != "" {
-				warnings = append(warnings, fmt.Sprintf("call %d.%d, %s, finds its element by its position (%s), which may change; "+
-					"`recording` with replace puts another selector there", i+1, n+1, call.Tool, by))
+				warnings = append(warnings, fmt.Sprintf("call %d.%d, %s, finds its element by its position (%s), which may change%s",
+					i+1, n+1, call.Tool, by, hint))
 			}
 		}
 	}

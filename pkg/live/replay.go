@@ -25,6 +25,7 @@ type source struct {
 	// contents are those of the trail and of the trails that it uses, as they were read or written last, by their
 	// absolute paths.
 	contents map[string][]byte
+	given    bool // the content of the trail was given, see [TrailRequest.Content]
 }
 
 // TrailRequest asks for the replay of a trail.
@@ -35,12 +36,23 @@ type TrailRequest struct {
 	// The next request for the same file continues there. The teardown of the trail runs after its last step, or when
 	// the session is closed.
 	Keep bool `json:"keep,omitempty"`
+	// Content is replayed as the content of File, which need not exist: a trail is found relative to it, and so are its
+	// pictures. Only with Keep. What the session replayed or recorded before is forgotten. Nil for what File has.
+	Content []byte `json:"content"`
+	// From and To are the first and the last call to make, as step.call such as 2.1, or a step, which is then its first
+	// and its last call; empty for the beginning and the end of the trail. Only with Content. With From, the values in
+	// memory stay. With To, the teardown is not run, unless the session is closed.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
 }
 
 // TrailReport is how the replay of a trail ended.
 type TrailReport struct {
 	Replayed
 	File string `json:"file"` // relative to the project root
+	// Next is the call that would be made next, as step.call, or a step that uses a trail or has no calls; empty after the
+	// last step. Only with Content.
+	Next string `json:"next,omitempty"`
 	// Repaired says that the session has calls that the files lack.
 	Repaired bool `json:"repaired,omitempty"`
 	// Invalid says that no call was made, because some of the trail cannot be made. The file has to be corrected.
@@ -60,14 +72,15 @@ func (r TrailReport) Repairable() bool {
 	return !r.Invalid && r.Step > 0 && r.Outcome == event.Failed && r.Kind != trail.KindUse && r.Kind != trail.KindTeardown
 }
 
-// RunTrail replays a trail, in a session of its own or with Keep in this one.
+// RunTrail replays a trail, in a session of its own or with Keep in this one. The end of ctx stops it: with Content the
+// report says where, and the error is nil.
 func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, error) {
 	release, err := s.acquire(ctx)
 	if err != nil {
 		return TrailReport{}, err
 	}
 	defer release()
-	path, err := s.trailPath(r.File)
+	path, err := s.replayPath(r)
 	if err == nil {
 		err = s.notAttached()
 	}
@@ -75,7 +88,7 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 		return TrailReport{}, err
 	}
 	report := TrailReport{File: s.relative(path)}
-	if r.Keep && s.source != nil && s.source.path == path {
+	if r.Keep && r.Content == nil && s.source != nil && s.source.path == path && !s.source.given {
 		err = s.mayContinue()
 	} else {
 		err = s.begin(ctx, path, r, &report)
@@ -83,13 +96,20 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 	if err != nil || !r.Keep || report.Outcome != "" {
 		return report, err
 	}
-	report.Replayed = s.replaySource(ctx)
+	report.Replayed = s.replaySource(ctx, r.To == "")
 	if l := s.walk.Current; report.Step > 0 && l.Next < len(l.Steps) {
 		step := l.Steps[l.Next]
 		report.Check = l.Failing && s.isCheckIn(step.Kind, step.Calls[l.Done])
 		report.Rest = slices.Clone(step.Calls[min(l.Done+1, len(step.Calls)):])
 	}
 	report.Repaired = slices.ContainsFunc(s.allSteps(), isChanged)
+	if r.Content != nil {
+		report.Next = s.walk.Next()
+		s.walk.Abandon()
+		if session.Interruption(ctx) != nil {
+			return report, nil
+		}
+	}
 	var after StepReport
 	s.beforeAction, s.seen = nil, seenTexts{partial: true}
 	_, err = s.reportScreen(ctx, &after)
@@ -120,10 +140,11 @@ func (s *Session) replay(
 // begin reads a trail once, checks that the caller may make its calls, and replays what was read in a session of its
 // own, or with Keep makes its steps those of this session.
 func (s *Session) begin(ctx context.Context, path string, r TrailRequest, report *TrailReport) error {
-	read := &source{path: path, args: r.Args, contents: map[string][]byte{}}
-	loader := s.loader()
+	read := &source{path: path, args: r.Args, contents: map[string][]byte{}, given: r.Content != nil}
+	loader := s.loaderWith(path, r.Content)
+	readFile := loader.Read
 	loader.Read = func(name, path string) ([]byte, fault.Problems) {
-		data, problems := trail.ReadFile(name, path)
+		data, problems := readFile(name, path)
 		read.contents[path] = data
 		return data, problems
 	}
@@ -135,7 +156,7 @@ func (s *Session) begin(ctx context.Context, path string, r TrailRequest, report
 	}
 	switch {
 	case r.Keep:
-		return s.load(read, loader, file, problems, report)
+		return s.load(read, loader, file, problems, r, report)
 	case len(problems) > 0:
 		read.contents = nil // the replay reports them
 	}
@@ -168,6 +189,18 @@ func (s *Session) loader() trail.Loader {
 	return trail.Loader{Root: s.opts.Project.Root, Cwd: s.opts.Project.Root}
 }
 
+// loaderWith is loader with the content of the trail at a path; nil for what it has.
+func (s *Session) loaderWith(path string, content []byte) trail.Loader {
+	loader := s.loader()
+	loader.Read = func(name, at string) ([]byte, fault.Problems) {
+		if content != nil && at == path {
+			return content, nil
+		}
+		return trail.ReadFile(name, at)
+	}
+	return loader
+}
+
 // mayContinue returns an error if the replay of the session's trail cannot be continued.
 func (s *Session) mayContinue() error {
 	name := s.relative(s.source.path)
@@ -185,8 +218,10 @@ func (s *Session) mayContinue() error {
 
 // load makes the steps of a trail, which was read with problems or none, those of the session. The report gets an
 // outcome if the trail is not replayed: it is skipped on the device, or a call in it cannot be made.
-func (s *Session) load(read *source, loader trail.Loader, file *trail.File, problems fault.Problems, report *TrailReport) error {
-	if err := s.mayLoad(report.File); err != nil {
+func (s *Session) load(
+	read *source, loader trail.Loader, file *trail.File, problems fault.Problems, r TrailRequest, report *TrailReport,
+) error {
+	if err := s.mayLoad(report.File); err != nil && !read.given {
 		return err
 	}
 	if len(problems) == 0 {
@@ -204,18 +239,25 @@ func (s *Session) load(read *source, loader trail.Loader, file *trail.File, prob
 		return nil
 	}
 	plan := replay.NewPlan(file, s.opts.Lineage)
+	if err := plan.Limit(r.From, r.To); err != nil {
+		return err
+	}
 	for _, at := range plan.Misspelt(s.tools()) {
 		s.emit.Log("warn", "replay", at.Error(), "")
 	}
 	if calls, _ := plan.Check(s.tools(), false); len(calls) > 0 {
 		report.Replayed = s.invalid(calls[0], session.Failed(loader.WithSnippets(replay.Problems(calls))))
 		report.Invalid = true
+		if read.given {
+			report.Next = s.newWalk(plan).Next()
+		}
 		return nil
 	}
-	if err := s.setValues(file, resolved); err != nil {
+	s.walk.Abandon()
+	if err := s.setValues(file, resolved, r.From == ""); err != nil {
 		return err
 	}
-	s.source, s.walk = read, s.newWalk(plan)
+	s.source, s.walk, s.parts = read, s.newWalk(plan), map[string]*replay.List{}
 	s.owesTeardown.Store(s.walk.HasTeardown())
 	s.inner.SetTrailDir(filepath.Dir(read.path))
 	return nil
@@ -259,7 +301,7 @@ func (s *Session) unreplayable(file *trail.File) fault.Problems {
 func (s *Session) invalid(first replay.CallProblem, why session.Result) Replayed {
 	r := Replayed{
 		Outcome: why.Outcome, Reason: why.Reason, Step: first.Step.Index, Kind: first.Step.Kind, Text: first.Step.Text,
-		Tool: first.Tool, Line: first.Line,
+		Call: first.Call, Tool: first.Tool, Line: first.Line,
 	}
 	if first.Step.Outer != nil {
 		r.Part = first.Step.File.Name
@@ -267,12 +309,14 @@ func (s *Session) invalid(first replay.CallProblem, why session.Result) Replayed
 	return r
 }
 
-// setValues sets the arguments of a trail, and the values of its config.memory that nobody gave to the session.
-func (s *Session) setValues(file *trail.File, args map[string]any) error {
+// setValues sets the arguments of a trail, and the values of its config.memory that nobody gave to the session. Those
+// that memory has already are set only with again.
+func (s *Session) setValues(file *trail.File, args map[string]any, again bool) error {
 	values := s.inner.Memory()
 	values.SetArgs(args)
 	for name, value := range file.Config.Memory {
-		if _, given := s.opts.Memory[name]; !given {
+		_, given := s.opts.Memory[name]
+		if _, known := values.Get(name); !given && (again || !known) {
 			if err := values.Set(name, value); err != nil {
 				return err
 			}
@@ -291,11 +335,13 @@ func (s *Session) unrecordedStep(_ context.Context, at session.Step, _ *replay.S
 		"step %d %q has no recording for this device", at.Index, at.Text))
 }
 
-// replaySource makes the calls of the steps that are still to come, up to the first that fails, and runs the teardown
-// after the last step.
-func (s *Session) replaySource(ctx context.Context) Replayed {
+// replaySource makes the calls of the steps that are still to come, up to the first that fails, and to the end runs the
+// teardown after them.
+func (s *Session) replaySource(ctx context.Context, toEnd bool) Replayed {
 	if done := s.walk.Run(ctx); !done.OK() {
 		return s.stopped(done)
+	} else if !toEnd {
+		return Replayed{Outcome: event.Passed}
 	}
 	return s.teardown(ctx, Replayed{Outcome: event.Passed})
 }
@@ -348,12 +394,34 @@ func (s *Session) closeTrail(ctx context.Context) {
 func (s *Session) stopped(done replay.Ended) Replayed {
 	r := Replayed{Outcome: done.Outcome, Reason: done.Reason, Hint: done.Hint, Step: done.At.Index, Kind: done.At.Kind, Text: done.At.Text}
 	if done.Call != nil {
-		r.Tool, r.Line = done.Call.Tool, done.Call.Line
+		r.Call, r.Tool, r.Line = done.CallIndex()+1, done.Call.Tool, done.Call.Line
 	}
 	if done.At.Within != "" {
 		r.Part = done.File.Name
 	}
 	return r
+}
+
+// replayPath returns the absolute path of the trail to replay.
+func (s *Session) replayPath(r TrailRequest) (string, error) {
+	switch {
+	case r.Content != nil && !r.Keep:
+		return "", fault.New(fault.InvalidArguments, "give keep", "a given content is replayed only in the session")
+	case r.Content == nil && (r.From != "" || r.To != ""):
+		return "", fault.New(fault.InvalidArguments, "give content", "from and to are only for a given content")
+	}
+	if r.Content != nil {
+		return s.contentPath(r.File)
+	}
+	return s.trailPath(r.File)
+}
+
+// contentPath returns the absolute path of a trail that exists, or could be saved.
+func (s *Session) contentPath(name string) (string, error) {
+	if path, err := s.trailPath(name); err == nil {
+		return path, nil
+	}
+	return s.savePath(name)
 }
 
 // trailPath returns the absolute path of a trail that exists. Below the folder of trails it may be a part, which has

@@ -33,6 +33,10 @@ type SaveRequest struct {
 	Overwrite trail.Overwrite `json:"overwrite,omitempty"`
 	Replays   int             `json:"replays,omitempty"` // how many replays have to pass; 0 for one
 	Also      bool            `json:"also,omitempty"`    // change the calls that were repaired in other files of the project, too
+	// Content is written instead of the recording; nil for the recording. Base is what the file had when Content was begun
+	// from it, nil if it did not exist: a file that has something else is not written, unless Overwrite is OverwriteAll.
+	Content []byte `json:"content"`
+	Base    []byte `json:"base"`
 }
 
 // SaveReport is what became of a recording.
@@ -60,28 +64,28 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	defer release()
 	path, err := s.savePath(r.File)
 	if err == nil {
-		err = cmp.Or(s.notAttached(), r.checkReplays())
+		err = cmp.Or(s.notAttached(), r.check())
 	}
 	if err != nil {
 		return SaveReport{}, err
 	}
 	report := SaveReport{File: s.relative(path)}
-	before, content, err := s.content(path, r)
+	d, err := s.draft(path, r)
 	if err != nil {
 		return report, err
 	}
-	changes, err := s.partChanges(r)
-	if err != nil {
-		return report, err
+	changes := []change{d.change}
+	if r.Content == nil {
+		parts, err := s.partChanges(r)
+		if err != nil {
+			return report, err
+		}
+		changes = append(changes, parts...)
 	}
-	for _, c := range changes {
+	for _, c := range changes[1:] {
 		report.Parts = append(report.Parts, s.relative(c.path))
 	}
-	changes = slices.Insert(changes, 0, change{path: path, before: before, after: content})
-	report.New, report.Steps, report.Warnings = before == nil, len(s.walk.Root.Steps), s.warnings(string(content))
-	if before != nil && !strings.Contains(string(content), r.Title) {
-		report.Warnings = append(report.Warnings, "the title of a file that exists is not changed")
-	}
+	report.New, report.Steps, report.Warnings = d.before == nil, len(d.steps), d.warnings
 	contents := map[string][]byte{}
 	for _, c := range changes {
 		contents[c.path] = c.after
@@ -106,12 +110,14 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 // maxReplays is the largest number of replays before a save.
 const maxReplays = 100
 
-func (r SaveRequest) checkReplays() error {
+func (r SaveRequest) check() error {
 	switch {
 	case r.Replays < 0 || r.Replays > maxReplays:
 		return fault.New(fault.InvalidArguments, "", "replays is %d, not between 1 and %d", r.Replays, maxReplays)
 	case r.Replays > 0 && r.NoReplay:
 		return fault.New(fault.InvalidArguments, "leave one of them out", "a number of replays contradicts a save without a replay")
+	case r.Base != nil && r.Content == nil:
+		return fault.New(fault.InvalidArguments, "give content", "base is only for a given content")
 	case r.Also && r.NoReplay:
 		return fault.New(fault.InvalidArguments, "leave one of them out", "other trails are changed only after a replay, so a save with also has one")
 	}
@@ -203,40 +209,80 @@ func (s *Session) checkPlace(folder, path string) error {
 	return nil
 }
 
-// content returns what the file has, nil if it does not exist, and what it will have.
-func (s *Session) content(path string, r SaveRequest) (before, after []byte, err error) {
-	name := s.relative(path)
+// draft is what a save writes into the file that it names.
+type draft struct {
+	change
+	steps    []*replay.Step
+	warnings []string
+}
+
+// draft returns what a save writes.
+func (s *Session) draft(path string, r SaveRequest) (d draft, err error) {
+	d.path = path
+	if r.Content != nil {
+		err = s.given(&d, r)
+	} else {
+		err = s.recorded(&d, r)
+	}
+	if err == nil {
+		err = s.noSecrets(d.before, d.after)
+	}
+	if err == nil {
+		d.after, err = trail.SetMetadata(s.relative(path), d.after, "replayed", unproven(r.NoReplay))
+	}
+	return d, err
+}
+
+// recorded makes a draft that of the recording.
+func (s *Session) recorded(d *draft, r SaveRequest) (err error) {
+	name, path := s.relative(d.path), d.path
 	recorded := s.file(s.walk.Root, name, r.Title, false)
 	source := s.source
 	if len(recorded.Steps) == 0 && recorded.Trailhead == nil {
-		return nil, nil, fault.New(fault.Misuse, "make calls with a step text first", "nothing was recorded")
+		return fault.New(fault.Misuse, "make calls with a step text first", "nothing was recorded")
 	}
-	if err := cmp.Or(s.checkTexts(), s.checkVerifySteps()); err != nil {
-		return nil, nil, err
+	if err := cmp.Or(checkTexts(s.allSteps()), s.checkVerifySteps(s.allSteps())); err != nil {
+		return err
 	}
-	before, err = files.Read(path, trail.MaxSize)
+	if d.before, err = s.readOld(path); err != nil {
+		return err
+	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case d.before == nil:
 		if source != nil {
 			recorded = s.loader().Moved(recorded, source.path)
 		}
-		after, err = trail.Format(recorded)
-	case err != nil:
-		return nil, nil, fault.Wrap(fault.Misuse, err, "choose a file that can be read and written", "read "+name)
+		d.after, err = trail.Format(recorded)
 	case source != nil && source.path == path:
-		if err = source.unchanged(name, path, before); err == nil {
-			after, err = trail.Update(name, before, s.opts.Lineage, s.file(s.walk.Root, name, r.Title, true), r.Overwrite)
+		if err = source.unchanged(name, path, d.before); err == nil {
+			d.after, err = trail.Update(name, d.before, s.opts.Lineage, s.file(s.walk.Root, name, r.Title, true), r.Overwrite)
 		}
 	default:
-		after, err = trail.Update(name, before, s.opts.Lineage, recorded, r.Overwrite)
+		d.after, err = trail.Update(name, d.before, s.opts.Lineage, recorded, r.Overwrite)
 	}
-	if err == nil {
-		err = s.noSecrets(before, after)
+	d.steps = s.walk.Root.Steps
+	if source == nil {
+		d.warnings = s.startWarning(d.steps)
 	}
-	if err == nil {
-		after, err = trail.SetMetadata(name, after, "replayed", unproven(r.NoReplay))
+	d.warnings = append(d.warnings, s.recordingWarnings()...)
+	d.warnings = append(d.warnings, s.stepWarnings(d.steps, "; `recording` with replace puts another selector there")...)
+	d.warnings = append(d.warnings, s.secretWarnings(d.after)...)
+	if d.before != nil && !strings.Contains(string(d.after), r.Title) {
+		d.warnings = append(d.warnings, "the title of a file that exists is not changed")
 	}
-	return before, after, err
+	return err
+}
+
+// readOld returns what a file that is saved has; nil if it does not exist.
+func (s *Session) readOld(path string) ([]byte, error) {
+	data, err := files.Read(path, trail.MaxSize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fault.Wrap(fault.Misuse, err, "choose a file that can be read and written", "read "+s.relative(path))
+	}
+	return data, nil
 }
 
 // noSecrets returns an error if a file would get the value of a secret.
@@ -450,9 +496,8 @@ func (s *Session) config(l *replay.List, name, title string) trail.Config {
 	return config
 }
 
-// warnings returns what in the recording may not be as the caller expects. content is what will be written.
-func (s *Session) warnings(content string) []string {
-	out := s.startWarning()
+// recordingWarnings says what was done in the session and is not in the recording.
+func (s *Session) recordingWarnings() (out []string) {
 	for _, step := range s.unfinished {
 		which := strconv.Quote(step.text)
 		if step.text == "" {
@@ -469,12 +514,21 @@ func (s *Session) warnings(content string) []string {
 			out = append(out, fmt.Sprintf("the calls of step %d %q are not written, because the step is recordable: false", i+1, step.Text))
 		}
 	}
-	if !slices.ContainsFunc(s.walk.Root.Steps, func(step *replay.Step) bool { return step.Kind == trail.KindVerify }) {
+	return out
+}
+
+// stepWarnings returns what in steps may not be as the caller expects. positionHint says how to replace a selector.
+func (s *Session) stepWarnings(steps []*replay.Step, positionHint string) (out []string) {
+	if !slices.ContainsFunc(steps, func(step *replay.Step) bool { return step.Kind == trail.KindVerify }) {
 		out = append(out, "the trail has no verify step, so it does not check any result")
 	}
-	out = append(out, s.positionWarnings(s.walk.Root.Steps)...)
+	return append(out, positionWarnings(steps, positionHint)...)
+}
+
+// secretWarnings names the secrets that a trail needs and a run does not have by itself.
+func (s *Session) secretWarnings(content []byte) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.opts.Secrets)) {
-		if strings.Contains(content, "{{"+name+"}}") && !slices.Contains(s.opts.Project.SecretNames, name) {
+		if bytes.Contains(content, []byte("{{"+name+"}}")) && !slices.Contains(s.opts.Project.SecretNames, name) {
 			out = append(out, fmt.Sprintf("the trail needs a secret: run it with --secret %s", name))
 		}
 	}
@@ -482,9 +536,8 @@ func (s *Session) warnings(content string) []string {
 }
 
 // startWarning warns of a trail that does not begin in a known state. A replay begins with an empty device.
-func (s *Session) startWarning() []string {
-	steps := s.walk.Root.Steps
-	if s.source != nil || len(steps[0].Calls) == 0 {
+func (s *Session) startWarning(steps []*replay.Step) []string {
+	if len(steps[0].Calls) == 0 {
 		return nil
 	}
 	first := steps[0].Calls[0].Tool

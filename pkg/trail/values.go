@@ -2,6 +2,7 @@ package trail
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -261,6 +262,19 @@ func (v *Values) Snapshot() map[string]any {
 	for name, e := range v.memory {
 		if _, secret := v.secrets[name]; !secret {
 			out[name] = e.value
+		}
+	}
+	return out
+}
+
+// Texts returns the memory as the texts that tokens inside a longer text become, without values that a secret overrides.
+func (v *Values) Texts() map[string]string {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	out := make(map[string]string, len(v.memory))
+	for name, e := range v.memory {
+		if _, secret := v.secrets[name]; !secret {
+			out[name] = cmp.Or(e.text, render(e.value))
 		}
 	}
 	return out

@@ -53,6 +53,7 @@ func mayImport() map[string][]string {
 		text                           = "pkg/text"
 		studio, document               = "pkg/studio", "pkg/studio/document"
 		gesture, history, page         = "pkg/studio/gesture", "pkg/studio/history", "pkg/studio/page"
+		embedded                       = "pkg/embedded"
 	)
 	return map[string][]string{
 		main: {cmd},
@@ -64,7 +65,7 @@ func mayImport() map[string][]string {
 		document:   {live, screen, trail, tool, fault, text},
 		gesture:    {live, device, screen, trail, tool, text},
 		history:    {report, event, fault, files, text},
-		page:       {},
+		page:       {embedded},
 		livetool:   {live, discover, trail, fault, text},
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {device, server, spawn, runtime, discover, config, scope, event, tool, redact, fault, text},
@@ -105,7 +106,7 @@ func mayImport() map[string][]string {
 		stdio:      {spawn, fault, lazyregexp},
 		spawn:      {runtime, engine, bundle, fault},
 		runtime:    {bundle, fault, text},
-		engine:     {fault},
+		engine:     {embedded, fault},
 		bundle:     {fault, lazyregexp},
 		discover:   {scope, tool, fault, lazyregexp, text},
 		config:     {scope, yamldoc, tool, fault, files, lazyregexp},
@@ -120,6 +121,7 @@ func mayImport() map[string][]string {
 		lazyregexp: {},
 		budget:     {},
 		text:       {},
+		embedded:   {},
 		typings:    {lazyregexp},
 		sdk:        {},
 	}
@@ -139,7 +141,7 @@ func libraries() []library {
 		{"github.com/charmbracelet", []string{"pkg/report", "cmd"}, "nothing else knows how things look"},
 		{"github.com/spf13", []string{"cmd"}, "nothing else knows the command line"},
 		{"github.com/fsnotify", []string{"pkg/watch"}, "one place watches files"},
-		{"github.com/evanw/esbuild", []string{"pkg/bundle", "pkg/engine", "pkg/studio/page"}, "one place makes bundles, others generate what they embed"},
+		{"github.com/evanw/esbuild", []string{"pkg/bundle", "pkg/engine", "pkg/studio/page", "pkg/embedded"}, "one place makes bundles, others generate what they embed"},
 		{"modernc.org", []string{"pkg/engine"}, "what runs JavaScript matters to nobody else"},
 		{"github.com/coder/websocket", []string{"pkg/cdp", "pkg/studio"}, "other rooms do not depend on the transport of a protocol"},
 	}

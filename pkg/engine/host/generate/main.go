@@ -6,6 +6,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 func main() {
@@ -21,5 +22,5 @@ func generate(dir string) error {
 	if err != nil {
 		return err
 	}
-	return write(dir, files)
+	return files.Write(filepath.Join(dir, "dist"))
 }

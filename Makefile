@@ -14,8 +14,9 @@ GO_INSTALL := env -u GOFLAGS GOBIN=$(CURDIR)/$(TOOLS) go install
 
 SHOP := testdata/projects/shop
 HOST := pkg/engine/host
+PAGE := pkg/studio/page
 APPIUM := testdata/phones/appium
-NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/pyright testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST))
+NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/pyright testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST) $(PAGE))
 # Programs that "./..." does not reach.
 PROGRAMS := ./.ci/check-release ./.ci/docs ./.ci/npm-packages ./.ci/sbom ./testdata/bench/... ./testdata/fakeserver/... ./testdata/phones/... ./testdata/ports ./$(SHOP)/tools/ledger
 # What is tested: "./..." leaves testdata out.
@@ -123,7 +124,7 @@ bench: deps build ## measure start-up, calls, reports, browsers and phones; deps
 	go run ./testdata/bench
 
 .PHONY: lint
-lint: lint-code lint-rules vet tidy-check fmt-check ## run every static check
+lint: lint-code lint-rules lint-page vet tidy-check fmt-check ## run every static check
 
 .PHONY: lint-code
 lint-code: $(GOLANGCI)
@@ -132,6 +133,10 @@ lint-code: $(GOLANGCI)
 .PHONY: lint-rules
 lint-rules: $(GOLANGCI)
 	.ci/lint-rules $(GOLANGCI)
+
+.PHONY: lint-page
+lint-page: $(PAGE)/node_modules/.stamp ## check types and style of the studio's page
+	cd $(PAGE) && node_modules/.bin/tsc && node_modules/.bin/biome ci --error-on-warnings
 
 .PHONY: vet
 vet: ## vet for linux, darwin and windows
@@ -161,8 +166,9 @@ $(GOLANGCI):
 	@mv $(TOOLS)/golangci-lint $@
 
 .PHONY: generate
-generate: $(HOST)/node_modules/.stamp ## write the command reference in docs/commands, and the chunks of the embedded engine
+generate: $(HOST)/node_modules/.stamp $(PAGE)/node_modules/.stamp ## write the command reference in docs/commands, the chunks of the embedded engine, and the page of the studio
 	cd $(HOST) && go run ./generate
+	cd $(PAGE) && go run ./generate
 	rm -rf docs/commands
 	go run ./.ci/docs -markdown docs/commands
 

@@ -1,0 +1,86 @@
+// Command generate bundles the page of the studio into dist, from the sources in src and the installed npm packages. Its
+// output is reproducible. Run it with "make generate", or with "go generate" in the parent directory when the packages
+// are installed.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/trailblaze/trailblaze/pkg/embedded"
+)
+
+// maxSize bounds what a browser loads, compressed with gzip: the page opens at once over any connection.
+const maxSize = 300 << 10
+
+func main() {
+	if err := generate("."); err != nil {
+		fmt.Fprintln(os.Stderr, err) //nolint:forbidigo // a program of its own
+		os.Exit(1)                   //nolint:forbidigo // a program of its own
+	}
+}
+
+// generate rebuilds dist in a directory that contains src and node_modules.
+func generate(dir string) error {
+	files, err := build(dir)
+	if err != nil {
+		return err
+	}
+	return files.Write(filepath.Join(dir, "dist"))
+}
+
+// build bundles the page. It fails if the page is larger than maxSize.
+func build(dir string) (embedded.Files, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	files, err := embedded.Build(options(dir), "The page of the studio contains parts of these npm packages.")
+	if err != nil {
+		return nil, err
+	}
+	files["index.html"], err = os.ReadFile(filepath.Join(dir, "src", "index.html"))
+	if err != nil {
+		return nil, err
+	}
+	if size := compressed(files); size > maxSize {
+		return nil, fmt.Errorf("the page has %d KB compressed, at most %d are allowed", size>>10, maxSize>>10)
+	}
+	return files, nil
+}
+
+func options(dir string) api.BuildOptions {
+	return api.BuildOptions{
+		AbsWorkingDir:       dir,
+		EntryPointsAdvanced: []api.EntryPoint{{InputPath: filepath.Join(dir, "src", "main.tsx"), OutputPath: "app"}},
+		Outdir:              filepath.Join(dir, "dist"),
+		Bundle:              true,
+		Format:              api.FormatESModule,
+		Platform:            api.PlatformBrowser,
+		Target:              api.ES2023,
+		MinifySyntax:        true,
+		MinifyWhitespace:    true,
+		MinifyIdentifiers:   true,
+	}
+}
+
+// compressed is the size of all files that a browser loads, each compressed with gzip.
+func compressed(files embedded.Files) int {
+	size := 0
+	for name, text := range files {
+		if name == embedded.Licenses {
+			continue
+		}
+		var buf bytes.Buffer
+		zip, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression) // The only error is a bad level.
+		_, _ = zip.Write(text)                                    // A buffer takes everything.
+		_ = zip.Close()
+		size += buf.Len()
+	}
+	return size
+}

@@ -1,0 +1,49 @@
+import { Banners } from "./banners";
+import { Elements } from "./elements/elements";
+import { Asks } from "./panels/ask";
+import { Logs } from "./panels/logs";
+import { Past } from "./past/past";
+import { Screen } from "./screen/screen";
+import { Details } from "./steps/details";
+import { Steps } from "./steps/steps";
+import { panel, past } from "./store";
+import { Toolbar } from "./toolbar/toolbar";
+import { Tools } from "./tools/tools";
+import { Trail } from "./trail/trail";
+import { Tabs } from "./ui/tabs";
+import { Variables } from "./variables/variables";
+
+const panels = [
+	{ name: "Trail", content: () => <Trail /> },
+	{ name: "Elements", content: () => <Elements /> },
+	{ name: "Tools", content: () => <Tools /> },
+	{ name: "Variables", content: () => <Variables /> },
+] as const;
+
+/** The whole page. */
+export function App() {
+	return (
+		<div class="app">
+			<Toolbar />
+			<Banners />
+			{past.value === null ? <Work /> : <Past session={past.value} />}
+			<Asks />
+		</div>
+	);
+}
+
+function Work() {
+	return (
+		<main class="work">
+			<div class="side steps-side">
+				<Steps />
+				<Details />
+			</div>
+			<Screen />
+			<div class="side">
+				<Tabs name="Panels" tabs={[...panels]} chosen={panel.value} onChoose={(name) => (panel.value = name)} />
+			</div>
+			<Logs />
+		</main>
+	);
+}

@@ -1,0 +1,3 @@
+export function Elements() {
+	return null;
+}

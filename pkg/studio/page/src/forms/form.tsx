@@ -1,0 +1,6 @@
+import type { Call } from "../protocol";
+
+/** The arguments of the selected call, as a form from its tool's schema. */
+export function CallForm(_: { call: Call }) {
+	return null;
+}

@@ -1,0 +1,3 @@
+export function Asks() {
+	return null;
+}

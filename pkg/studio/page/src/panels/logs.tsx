@@ -1,0 +1,3 @@
+export function Logs() {
+	return null;
+}

@@ -1,0 +1,4 @@
+/** The tools of the project, with forms from their schemas. */
+export function Tools() {
+	return null;
+}

@@ -1,0 +1,4 @@
+/** The variables and secrets of this session. */
+export function Variables() {
+	return null;
+}

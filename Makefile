@@ -136,7 +136,7 @@ lint-rules: $(GOLANGCI)
 
 .PHONY: lint-page
 lint-page: $(PAGE)/node_modules/.stamp ## check types and style of the studio's page
-	cd $(PAGE) && node_modules/.bin/tsc && node_modules/.bin/biome ci --error-on-warnings
+	cd $(PAGE) && node_modules/.bin/tsc && node_modules/.bin/tsc -p test && node_modules/.bin/biome ci --colors=off --error-on-warnings
 
 .PHONY: vet
 vet: ## vet for linux, darwin and windows

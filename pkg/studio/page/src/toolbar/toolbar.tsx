@@ -1,3 +1,3 @@
 export function Toolbar() {
-	return null;
+	return <div role="toolbar" aria-label="Session" />;
 }

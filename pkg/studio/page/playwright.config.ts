@@ -1,0 +1,14 @@
+import { defineConfig } from "@playwright/test";
+
+export default defineConfig({
+	testDir: "test",
+	outputDir: "../../../bin/studio-page",
+	fullyParallel: true,
+	workers: 2,
+	reporter: "line",
+	use: {
+		baseURL: "http://studio.test",
+		viewport: { width: 1280, height: 800 },
+		launchOptions: { executablePath: process.env.TRAILBLAZE_BROWSER ?? "/usr/bin/chromium" },
+	},
+});

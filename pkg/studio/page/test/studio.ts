@@ -1,0 +1,121 @@
+// A studio without a server: the files of dist, with the server's policy, and a socket that answers as tests say.
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { test as base, expect, type Page, type WebSocketRoute } from "@playwright/test";
+import type { Do, Document, Failure, Push, State } from "../src/protocol";
+import { newDocument, newLook, newState, shopPage, toolList } from "./samples";
+
+export { expect };
+
+const policy =
+	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob: data:; " +
+	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
+
+/** Answers a request with its result. What it throws is a refusal. */
+type Answer = (request: Do & { id: number }) => unknown;
+
+export class Refusal extends Error {
+	constructor(readonly failure: Failure) {
+		super(failure.message);
+	}
+}
+
+export class Studio {
+	state: State = newState();
+	document: Document = newDocument();
+	/** All requests of the page, without those about pictures. */
+	readonly requests: Do[] = [];
+	/** By the name of the request; others are answered with nothing. */
+	readonly answers: Record<string, Answer> = {
+		look: () => newLook(),
+		tools: () => toolList(),
+		pageLog: () => ({ earlier: [], sinceLastAction: ["GET https://shop.example/cart 200"], more: 0 }),
+		sessions: () => [],
+	};
+	/** Whether the page loads pictures of the sample page. */
+	pictures = true;
+	private socket: WebSocketRoute | null = null;
+	private seq = 0;
+
+	constructor(readonly page: Page) {}
+
+	/** Opens the page, and waits until it has shown the document. */
+	async open(): Promise<void> {
+		await this.page.route("http://studio.test/**", (route) => {
+			const file = new URL(route.request().url()).pathname.replace(/\/$/, "/index.html");
+			const headers = { "content-security-policy": policy, "content-type": types[path.extname(file)] ?? "text/plain" };
+			route.fulfill({ body: readFileSync(path.join(import.meta.dirname, "../dist", file)), headers });
+		});
+		await this.page.routeWebSocket("ws://studio.test/socket", (socket) => this.connected(socket));
+		const errors: string[] = [];
+		this.page.on("pageerror", (error) => errors.push(error.message));
+		this.page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+		await this.page.goto("/");
+		await expect(this.page.getByRole("toolbar", { name: "Session" })).toBeAttached();
+		expect(errors).toEqual([]);
+	}
+
+	push(push: Push): void {
+		this.socket?.send(JSON.stringify(push));
+	}
+
+	setState(change: Partial<State>): void {
+		Object.assign(this.state, change);
+		this.push({ on: "state", ...this.state });
+	}
+
+	setDocument(change: Partial<Document>): void {
+		Object.assign(this.document, change);
+		this.document.version++;
+		this.push({ on: "document", ...this.document });
+	}
+
+	/** Sends a picture of a page with this content. */
+	async picture(content = shopPage): Promise<void> {
+		const { width, height } = this.state.screen;
+		const page = await this.page.context().newPage();
+		await page.setViewportSize({ width, height });
+		await page.setContent(content);
+		const image = await page.screenshot({ type: "jpeg", quality: 85 });
+		await page.close();
+		this.push({ on: "picture", seq: ++this.seq, width, height, withheld: "" });
+		this.socket?.send(image);
+	}
+
+	/** Waits for a request of this kind, and returns the last one. */
+	async asked<Name extends Do["do"]>(name: Name): Promise<Extract<Do, { do: Name }>> {
+		await expect
+			.poll(() => this.requests.filter((request) => request.do === name).length, { message: name })
+			.toBeGreaterThan(0);
+		return this.requests.findLast((request) => request.do === name) as Extract<Do, { do: Name }>;
+	}
+
+	/** Ends the connection, as a server does that was killed. */
+	async drop(): Promise<void> {
+		await this.socket?.close({ code: 1001, reason: "dropped" });
+	}
+
+	private connected(socket: WebSocketRoute): void {
+		this.socket = socket;
+		socket.onMessage((message) => this.answer(JSON.parse(String(message)) as Do & { id: number }));
+		this.setState({});
+		this.push({ on: "document", ...this.document });
+	}
+
+	private answer(request: Do & { id: number }): void {
+		const { id, ...what } = request;
+		if (what.do !== "seen" && what.do !== "visible" && what.do !== "look") this.requests.push(what as Do);
+		try {
+			const result = this.answers[request.do]?.(request);
+			this.socket?.send(JSON.stringify({ re: id, ok: true, result }));
+		} catch (error) {
+			const failure = error instanceof Refusal ? error.failure : { message: String(error) };
+			this.socket?.send(JSON.stringify({ re: id, ok: false, error: failure }));
+		}
+	}
+}
+
+export const test = base.extend<{ studio: Studio }>({
+	studio: async ({ page }, use) => use(new Studio(page)),
+});

@@ -53,39 +53,6 @@ type Result struct {
 	Ask        *Question    // instead of calls: [Answer] makes them
 }
 
-// Question is what a person answers in the page, because the browser would ask for it in a popup that no picture shows.
-type Question struct {
-	Kind     string       `json:"kind"` // select, files or date
-	Text     string       `json:"text"` // the name of the field
-	Value    string       `json:"value"`
-	Input    string       `json:"input,omitempty"` // for date, the type of the HTML input: date, time, month, week, datetime-local or color
-	Multiple bool         `json:"multiple"`
-	Options  []Option     `json:"options"`
-	Bounds   *screen.Rect `json:"bounds,omitempty"`
-	Field    Target       `json:"-"`
-}
-
-// Option is an option of a list.
-type Option struct {
-	Value    string `json:"value"`
-	Label    string `json:"label"`
-	Selected bool   `json:"selected"`
-	Disabled bool   `json:"disabled"`
-}
-
-// Check is a check that fits an element, or the screen.
-type Check struct {
-	Label string  `json:"label"` // such as Is visible, or Text is "Total 30 €"
-	Call  NewCall `json:"call"`
-}
-
-// NewCall is a call that a person chose.
-type NewCall struct {
-	Tool   string         `json:"tool"`
-	Args   map[string]any `json:"args"`
-	SaveAs string         `json:"saveAs,omitempty"`
-}
-
 // Calls returns what an act with the pointer becomes. at is what is at the point of the act, to what is where a drag ends.
 // The error says why an act cannot be performed on the device, and what to do.
 func Calls(d Device, a Act, at, to Target) (Result, error) {
@@ -104,5 +71,25 @@ func unknownKind(a Act) error {
 	return fault.New(fault.InvalidArguments, "use click, doubleClick, rightClick, longPress, drag or wheel", "%q is not an act with the pointer", a.Kind)
 }
 
-// IsTextField reports whether keys into an element are text that it holds.
-func IsTextField(e live.Element) bool { return screen.IsTextInput(e.Role) }
+// IsTextField reports whether keys into an element are text that it holds. On the web a click on it, which gives it the
+// focus, need not be recorded when typing follows: the call for that names the field. On phones the tap is needed.
+func IsTextField(e live.Element) bool {
+	switch e.Kind {
+	case "":
+		return screen.IsTextInput(e.Role) && e.Role != "combobox" // one without a field opens a list
+	case "contenteditable", "email", "number", "password", "search", "tel", "text", "textarea", "url":
+		return true
+	}
+	return false
+}
+
+// isInexact reports whether what a text field holds differs from the content that is known of it.
+func isInexact(e live.Element) bool {
+	switch e.Kind {
+	case "":
+		return e.Role == "textbox"
+	case "contenteditable", "password", "textarea":
+		return true
+	}
+	return false
+}

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html/template"
 	"image"
@@ -11,10 +12,10 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 // shownFile is a file of a session, on a page.
@@ -43,19 +44,12 @@ func (h *HTML) load(dir string, e event.Evidence) shownFile {
 		shown.Missing = "the session has no folder"
 		return shown
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		shown.Missing = "the session's folder cannot be read"
-		return shown
-	}
-	defer root.Close()
-	name := filepath.FromSlash(e.File)
-	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() { // opening a pipe may wait without end
+	file, err := OpenFile(dir, e.File)
+	switch {
+	case errors.Is(err, files.ErrNotRegular):
 		shown.Missing = "this is not a file"
 		return shown
-	}
-	file, err := root.Open(name)
-	if err != nil {
+	case err != nil:
 		shown.Missing = "the file is not there, or cannot be read"
 		return shown
 	}

@@ -1,18 +1,12 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"path"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
-
-// maxTraceIndex bounds the index of a trace that is read, in bytes.
-const maxTraceIndex = 64 << 20
 
 // traceIndex is the path of the index of a trace below the session's folder.
 const traceIndex = event.TraceFolder + "/" + event.TraceIndex
@@ -30,31 +24,14 @@ func (c *pageCase) Trace() *trace {
 		return c.trace
 	}
 	c.trace = &trace{calls: map[string]event.TracedCall{}}
-	if !c.HasTrace || c.Dir == "" {
-		return c.trace
-	}
-	if err := c.trace.read(c.Dir); err != nil {
+	var err error
+	if c.trace.Trace, err = c.ReadTrace(); err != nil {
 		c.trace.err = "The trace could not be read: " + lineText(err.Error())
 	}
 	for _, call := range c.trace.Calls {
 		c.trace.calls[call.Call] = call
 	}
 	return c.trace
-}
-
-// read reads the index, from the session's folder only.
-func (t *trace) read(dir string) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	file, err := root.Open(traceIndex)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return json.NewDecoder(io.LimitReader(file, maxTraceIndex)).Decode(&t.Trace)
 }
 
 // Note says what of the trace is missing; empty if nothing is.

@@ -1,6 +1,10 @@
 package device
 
-import "context"
+import (
+	"context"
+
+	"github.com/trailblaze/trailblaze/pkg/screen"
+)
 
 // Tracer is a Device that can record what its screen shows during calls, and what happens meanwhile.
 type Tracer interface {
@@ -30,6 +34,10 @@ type Moment struct {
 	Requests  []string // to the network, that ended since the last moment; of a whole one also those that are pending
 	Console   []string // lines of the console and errors of scripts
 	Omitted   int      // number of requests and lines that were left out
+	// Touched is where the call pressed the screen first, nil if it did not: in CSS pixels of the viewport on the web,
+	// pixels on Android, points on iOS. Width and Height are the size of the screen in that unit, 0 if it is not known.
+	Touched       *screen.Point
+	Width, Height int
 }
 
 // Picture is what a screen showed.

@@ -27,4 +27,15 @@ type TracedCall struct {
 	Requests  []string `json:"requests,omitempty"`  // since the call before
 	Console   []string `json:"console,omitempty"`   // since the call before
 	Omitted   int      `json:"omitted,omitempty"`   // number of requests and lines of the console that were left out
+	// Touched is where the call pressed the screen first: in CSS pixels of the viewport on the web, pixels on Android,
+	// points on iOS. Width and Height are the size of the screen in that unit; 0 if it is not known.
+	Touched *Point `json:"touched,omitempty"`
+	Width   int    `json:"width,omitempty"`
+	Height  int    `json:"height,omitempty"`
+}
+
+// Point is a point of a screen.
+type Point struct {
+	X int `json:"x"`
+	Y int `json:"y"`
 }

@@ -239,7 +239,11 @@ func TestSnapshotEvidenceAndMoments(t *testing.T) {
 		if m := tracer.Moment(p.Context(), true); m.Picture == nil || m.Tree != `- button "Save" [ref=e1]` {
 			t.Errorf("%+v", m)
 		}
-		if m := tracer.Moment(p.Context(), false); m.Picture != nil || m.NoPicture == "" {
+		p.call("tap", map[string]any{"text": "Save"})
+		if m := tracer.Moment(p.Context(), false); m.Touched == nil || *m.Touched != (screen.Point{X: 50, Y: 50}) || m.Width != 1080 {
+			t.Errorf("%+v", m)
+		}
+		if m := tracer.Moment(p.Context(), false); m.Picture != nil || m.NoPicture == "" || m.Touched != nil {
 			t.Errorf("%+v", m)
 		}
 		if width, _ := p.device.Size(); width != 1080 || p.device.(device.Producer).Product() != "Pixel 7, Android 14" {

@@ -27,7 +27,8 @@ type serial struct {
 	closeErr error
 	// actions counts what may have changed the screen. settled is the count after which the screen was seen at rest.
 	actions, settled atomic.Int64
-	last             atomic.Pointer[screen.Tree] // the newest that was read; nil for none
+	last             atomic.Pointer[screen.Tree]  // the newest that was read; nil for none
+	touched          atomic.Pointer[screen.Point] // where a finger was first since the last moment; nil for nowhere
 }
 
 func newSerial(ctx context.Context, d Driver) *serial {
@@ -122,6 +123,9 @@ func (s *serial) Screenshot(ctx context.Context) ([]byte, error) {
 }
 
 func (s *serial) Touch(ctx context.Context, fingers ...Finger) error {
+	if len(fingers) > 0 && len(fingers[0].Path) > 0 {
+		s.touched.CompareAndSwap(nil, &fingers[0].Path[0])
+	}
 	return s.act(ctx, func(ctx context.Context, d Driver) error { return d.Touch(ctx, fingers...) })
 }
 

@@ -20,10 +20,13 @@ func (d *phone) Moment(ctx context.Context, whole bool) device.Moment {
 	switch {
 	case driver == nil:
 		return device.Moment{NoPicture: "the device was not connected"}
-	case !whole:
-		return device.Moment{NoPicture: "a screenshot would have taken longer than the call"}
 	}
-	m := device.Moment{}
+	m := device.Moment{Touched: driver.touched.Swap(nil)}
+	m.Width, m.Height = d.Size()
+	if !whole {
+		m.NoPicture = "a screenshot would have taken longer than the call"
+		return m
+	}
 	before, err := d.momentTree(ctx, driver, &m)
 	switch {
 	case err != nil && d.trace != nil && d.trace.Secrets:

@@ -197,7 +197,7 @@ func (s *Session) writeTrace(t *trace) error {
 		entry := event.TracedCall{
 			Call: c.call, URL: redact(m.URL), Title: redact(m.Title), Before: names[c.before], After: names[m.Picture],
 			NoPicture: redact(m.NoPicture), Requests: redactAll(redact, m.Requests), Console: redactAll(redact, m.Console),
-			Omitted: m.Omitted,
+			Omitted: m.Omitted, Touched: (*event.Point)(m.Touched), Width: m.Width, Height: m.Height,
 		}
 		if m.Tree != "" {
 			entry.Tree = "screen-" + strconv.Itoa(i+1) + ".txt"

@@ -122,6 +122,7 @@ func (s *search) confirmPointer(ctx context.Context, o observed) error {
 
 // clickAt moves the mouse to a point of the viewport and clicks.
 func (p *page) clickAt(ctx context.Context, x, y float64, o clickOptions) error {
+	p.device.trace.touch(x, y)
 	button := o.button
 	if button == "" {
 		button = "left"

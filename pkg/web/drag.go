@@ -125,6 +125,7 @@ const dragSteps = 8
 func (d *drag) press(ctx context.Context, s *search, o observed) error {
 	p := d.page
 	d.x, d.y = o.X, o.Y
+	p.device.trace.touch(o.X, o.Y)
 	err := p.sendInput(ctx, mouseEvent("mouseMoved", o.X, o.Y, "none", 0, 0, 0),
 		mouseEvent("mousePressed", o.X, o.Y, "left", 1, 1, 0))
 	if err != nil {

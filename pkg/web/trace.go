@@ -55,6 +55,9 @@ type tracer struct {
 	called   time.Time              // when a call began or ended last
 	paused   map[*page]bool         // the pages that send no pictures
 	resumed  *page                  // was paused before the call; nil for none
+	touched  *screen.Point          // by the calls since the last moment, first; nil for none
+	width    int                    // of the viewport of the last picture that the browser sent; 0 for none
+	height   int
 	last     lastMoment
 	pending  map[string]*notes.TracedRequest
 	requests []string
@@ -140,6 +143,7 @@ func (t *tracer) onFrame(p *page, s *cdp.Session, e cdp.Event) {
 	var frame struct {
 		Data      string
 		SessionID int
+		Metadata  struct{ DeviceWidth, DeviceHeight float64 } // of the viewport, in CSS pixels
 	}
 	if e.Decode(&frame) != nil {
 		return
@@ -149,6 +153,7 @@ func (t *tracer) onFrame(p *page, s *cdp.Session, e cdp.Event) {
 	defer t.mu.Unlock()
 	f := &tracedFrame{data: frame.Data}
 	t.frames[p] = f
+	t.width, t.height = int(frame.Metadata.DeviceWidth), int(frame.Metadata.DeviceHeight)
 	t.pause(p)
 	if p != t.last.page {
 		return
@@ -156,6 +161,18 @@ func (t *tracer) onFrame(p *page, s *cdp.Session, e cdp.Event) {
 	since := time.Since(t.last.at)
 	if since <= tracedDelay || t.last.opened && t.last.later == nil && since <= tracedOpening {
 		t.last.later = f
+	}
+}
+
+// touch notes where a call presses the mouse.
+func (t *tracer) touch(x, y float64) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.touched == nil {
+		t.touched = &screen.Point{X: int(x), Y: int(y)}
 	}
 }
 
@@ -412,4 +429,6 @@ func (t *tracer) takeEvents(whole bool, m *device.Moment) {
 	}
 	m.Requests, m.Console, m.Omitted = t.requests, t.console, t.omitted
 	t.requests, t.console, t.omitted = nil, nil, 0
+	m.Touched, m.Width, m.Height = t.touched, t.width, t.height
+	t.touched = nil
 }

@@ -4,7 +4,10 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
 // TestIdlePageSendsNoPictures checks that a page that changes all the time stops sending pictures while no call is made,
@@ -45,4 +48,29 @@ func TestTraceCountsNothingAsShown(t *testing.T) {
 		t.Fatal(m)
 	}
 	u.mustFail("web_click", []any{"ref", ref}, `was button "Delete" and is now button "Delete all"`)
+}
+
+// TestMomentSaysWhereCallPressed checks that a moment has the point of a click, and the size of the viewport in its unit.
+func TestMomentSaysWhereCallPressed(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(
+		`<button style="position:fixed;left:100px;top:200px;width:80px;height:40px">Go</button>`,
+	)})
+	u := openLive(t, device.Session{})
+	u.device.(device.Tracer).StartTrace(device.TraceOptions{})
+	moment := func() device.Moment { return u.device.(device.Tracer).Moment(t.Context(), true) }
+	u.mustCall("navigate", "url", url+"/page")
+	if m := moment(); m.Touched != nil {
+		t.Error("opening a page touched", m.Touched)
+	}
+	u.mustCall("web_click", "ref", "Go")
+	waitFor(t, "a picture", func() bool { return u.device.(*webDevice).trace.newest(u.page()) != nil })
+	want := device.Moment{Touched: &screen.Point{X: 140, Y: 220}, Width: 1280, Height: 800}
+	m := moment()
+	if diff := cmp.Diff(want, device.Moment{Touched: m.Touched, Width: m.Width, Height: m.Height}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if m := moment(); m.Touched != nil {
+		t.Error("no call, but touched", m.Touched)
+	}
 }

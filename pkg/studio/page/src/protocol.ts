@@ -25,13 +25,17 @@ export type Do =
 	| { do: "yaml"; text: string; version: number }
 	/** What a step is called; with next, what is recorded from now on belongs to a new step; control. */
 	| { do: "nameStep"; text: string; next: boolean }
+	/** Undoes the last change of the document; control. */
 	| { do: "undo" }
+	/** Makes a change again that was undone; control. */
 	| { do: "redo" }
 	/** Says where the next recorded call goes: after a step ("2") or a call ("2.1"); control. */
 	| { do: "select"; number: string }
 	/** Replays: all of it in a fresh session, to a step or call (inclusive), or the next call; control. */
 	| { do: "replay"; mode: "all" | "to" | "next"; to?: string }
+	/** Stops what runs. Any page may. */
 	| { do: "stop" }
+	/** Whether calls are recorded from now on; control. */
 	| { do: "record"; on: boolean }
 	/** Opens a session on another device; control. */
 	| { do: "device"; name: string }
@@ -45,6 +49,7 @@ export type Do =
 	| { do: "save"; file: string; title?: string; noReplay?: boolean; overwrite?: "" | "own" | "all" }
 	/** Takes the recording that a killed session left; or forgets it; control. */
 	| { do: "restore"; keep: boolean }
+	/** Gives this page the control. */
 	| { do: "takeOver" }
 	/** Whether the page is visible, and has shown the picture with this number. */
 	| { do: "visible"; visible: boolean }

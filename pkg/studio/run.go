@@ -1,0 +1,90 @@
+package studio
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/live"
+)
+
+// Options say what the studio is for, and how it opens sessions.
+type Options struct {
+	Listener net.Listener // on 127.0.0.1; Run closes it
+	Token    string       // opens the page; see [URL]
+	Page     fs.FS        // the files of the page, index.html among them
+	Project  *config.Project
+	Trail    string // the trail to replay and change, absolute; empty for a new recording
+	Past     string // the folder of a finished session to look back at, absolute; empty for none
+	Choice   Choice // what the first session is opened with
+	Command  string // the command line that a person can use for the same
+	Version  string
+
+	// Devices returns what can be chosen. It may take some seconds.
+	Devices func(ctx context.Context) []DeviceOption
+	// Open opens a session. ctx bounds its lifetime. The caller closes the session.
+	Open func(ctx context.Context, c Choice) (Opened, error)
+	// OnReady is called once, with the URL that opens the page.
+	OnReady func(url string)
+	// Output returns a text as it may be shown: without secrets. May be nil.
+	Output func(text string) string
+	// PagesGone is how long the studio goes on after its last page was closed, if nothing is unsaved; 0 for a minute.
+	PagesGone time.Duration
+	Now       func() time.Time
+}
+
+// Choice is what a session is opened with. The rest is that of the command line.
+type Choice struct {
+	Device          string // as an option of [DeviceOption]; empty for that of the command line
+	Memory, Secrets map[string]string
+}
+
+// Opened is a session that was opened.
+type Opened struct {
+	Session *live.Redacted
+	App     App
+}
+
+// App is the app under test, as far as the target says which it is.
+type App struct {
+	BaseURL string // on the web
+	ID      string // on phones
+}
+
+// URL returns the address that opens the page of a studio at a port.
+func URL(port int, token string) string {
+	return fmt.Sprintf("http://127.0.0.1:%d/?token=%s", port, token)
+}
+
+// Run serves the page until ctx ends, or until all pages have been closed for a while and nothing is unsaved. Every
+// session that it opened is closed when it returns.
+func Run(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := newServer(serverOptions{
+		token: o.Token, port: portOf(o.Listener), files: o.Page, output: o.Output, pagesGone: o.PagesGone, now: o.Now,
+		limits: defaultLimits(),
+	})
+	d := newDesk(ctx, o, s)
+	if err := d.start(); err != nil {
+		_ = o.Listener.Close()
+		cancel()
+		d.close()
+		return err
+	}
+	o.OnReady(URL(s.port, o.Token))
+	err := s.serve(ctx, o.Listener, d)
+	cancel()
+	d.close()
+	return err
+}
+
+func portOf(l net.Listener) int {
+	if address, ok := l.Addr().(*net.TCPAddr); ok {
+		return address.Port
+	}
+	return 0
+}

@@ -2,6 +2,7 @@ package yamldoc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,6 +89,12 @@ func (e *encoder) block(v any, indent int) {
 	case []any:
 		for i, item := range v {
 			e.indent(i, indent)
+			if c, ok := item.(copied); ok && c.lines != "" {
+				e.lines(c.lines, indent)
+				continue
+			} else if ok {
+				item = c.value
+			}
 			e.write("- ")
 			if collection(item) {
 				e.block(item, indent+2)
@@ -98,10 +105,23 @@ func (e *encoder) block(v any, indent int) {
 	}
 }
 
+// lines writes lines with an indentation, of which the first one has it already.
+func (e *encoder) lines(text string, indent int) {
+	for i, line := range strings.Split(text, "\n") {
+		if line != "" {
+			e.indent(i, indent)
+		}
+		e.write(line, "\n")
+	}
+}
+
 // flow returns a value on one line.
 func (e *encoder) flow(v any, depth int) string {
 	if depth > maxDepth {
 		return e.fail("nested too deeply")
+	}
+	if c, ok := v.(copied); ok {
+		return cmp.Or(c.flow, e.flow(c.value, depth))
 	}
 	if !collection(v) {
 		return e.scalar(v, 0)

@@ -141,19 +141,25 @@ func field(mapping yamldoc.Node, key string) (yamldoc.Node, bool) {
 
 // finish applies the changes and checks that the result parses to want.
 func (r *reader) finish(edit *yamldoc.Editor, want *File) ([]byte, error) {
+	out, _, err := r.finished(edit, want)
+	return out, err
+}
+
+// finished does what finish does, and also returns what the result parses to.
+func (r *reader) finished(edit *yamldoc.Editor, want *File) ([]byte, *File, error) {
 	out, err := edit.Bytes()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	got, problems := Parse(want.Name, out)
 	if len(problems) == 0 && sameFile(got, want) {
-		return out, nil
+		return out, got, nil
 	}
 	if r.doc.HasAnchors() {
-		return nil, fault.New(fault.Trail, "write the recordings out instead of using anchors, or record into a new file",
+		return nil, nil, fault.New(fault.Trail, "write the recordings out instead of using anchors, or record into a new file",
 			"%s: the recording cannot be changed without changing other values that use its anchors", want.Name)
 	}
-	return nil, fault.New(fault.Bug, "record into a new file; please report this with the file as it is",
+	return nil, nil, fault.New(fault.Bug, "record into a new file; please report this with the file as it is",
 		"%s: the recording could not be written without changing something else", want.Name)
 }
 

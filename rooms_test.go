@@ -62,7 +62,7 @@ func mayImport() map[string][]string {
 		},
 		mcpserver:  {livetool, fault},
 		studio:     {document, gesture, history, page, live, report, device, screen, discover, config, scope, trail, event, tool, fault, files, text},
-		document:   {live, screen, trail, tool, fault, text},
+		document:   {live, screen, trail, tool, fault, lazyregexp, text},
 		gesture:    {live, device, screen, trail, tool, fault, text},
 		history:    {report, event, fault, files, text},
 		page:       {embedded},

@@ -107,8 +107,8 @@ func misnamedTrails(dir string, project *config.Project, args []string) fault.Pr
 
 // toolsWithoutServers returns what is known of tools without starting a server. Any tool but built-in ones and device
 // commands may be that of a server.
-func (cmd *checkCommands) toolsWithoutServers(project *config.Project) (trail.Tools, error) {
-	registries, err := ownTools(cmd.Devices)
+func (p *program) toolsWithoutServers(project *config.Project) (trail.Tools, error) {
+	registries, err := ownTools(p.Devices)
 	return trail.Tools{
 		FromServer: func(name string) bool {
 			for _, r := range registries {

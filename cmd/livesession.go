@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
@@ -70,6 +71,7 @@ func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c work
 	}
 	o.Setup, o.Memory, o.Secrets, o.Dir, o.Reset = s.Setup, s.Memory, s.Secrets, a.Dir, s.Reset()
 	o.NameDriver, o.Allow = !isDefault(device.Request, o.Scope), slices.Concat(w.Project.Allow, o.Allow)
+	o.OtherTools = sync.OnceValues(func() (trail.Tools, error) { return a.toolsWithoutServers(w.Project) })
 	o.Trace = w.Project.Run.Trace != config.TraceOff
 	o.OpenLog = func(path string, onError func(error)) live.Log { return report.NewSessionLog(path, onError) }
 	o.Replay = a.replayer(run.Options{

@@ -106,6 +106,22 @@ func TestClientIsASession(t *testing.T) {
 	}
 }
 
+// TestEmptyContentIsNotNone sends texts that are empty: none means the recording, and that a file did not exist.
+func TestEmptyContentIsNotNone(t *testing.T) {
+	t.Parallel()
+	s := &filled{session: newSession(), t: t}
+	client := serve(t, s, 0)
+	for _, content := range [][]byte{nil, {}, []byte("trail: []")} {
+		trailRequest, saveRequest := live.TrailRequest{Content: content}, live.SaveRequest{Content: content, Base: content}
+		if _, err := client.RunTrail(t.Context(), trailRequest); err != nil || !reflect.DeepEqual(s.request, trailRequest) {
+			t.Errorf("replay of %#v: %#v, %v", content, s.request, err)
+		}
+		if _, err := client.Save(t.Context(), saveRequest); err != nil || !reflect.DeepEqual(s.request, saveRequest) {
+			t.Errorf("save of %#v: %#v, %v", content, s.request, err)
+		}
+	}
+}
+
 func TestClientFindsToolsAsTheSessionDoes(t *testing.T) {
 	t.Parallel()
 	s := &filled{session: newSession(), t: t}

@@ -20,19 +20,19 @@ type TrailProblems struct {
 	Warnings fault.Problems `json:"warnings"`
 }
 
-// Check returns what is wrong with a text as the content of a trail file, which need not exist. It knows the tools of
-// this session, also those of servers; the calls for devices of other platforms are checked only if the tool is one of
-// trailblaze itself. It does not wait for other requests.
+// Check returns what is wrong with a text as the content of a trail file, which need not exist. It knows the tools of the
+// session, also those of servers, for its platform. It does not wait for other requests.
 func (s *Session) Check(_ context.Context, file string, content []byte) (TrailProblems, error) {
 	path, err := s.contentPath(file)
 	if err != nil {
 		return TrailProblems{}, err
 	}
-	if content == nil {
-		content = []byte{}
+	tools, err := s.knownTools()
+	if err != nil {
+		return TrailProblems{}, err
 	}
 	c := replay.Checker{
-		Project: s.opts.Project, Loader: s.loaderWith(path, content), Tools: s.knownTools(),
+		Project: s.opts.Project, Loader: s.loaderWith(path, append([]byte{}, content...)), Tools: tools,
 		Names: slices.Concat(slices.Collect(maps.Keys(s.opts.Memory)), slices.Collect(maps.Keys(s.opts.Secrets))),
 	}
 	var out TrailProblems
@@ -41,28 +41,42 @@ func (s *Session) Check(_ context.Context, file string, content []byte) (TrailPr
 }
 
 // knownTools returns what the session knows of tools. After a call of reloadTools any other may exist.
-func (s *Session) knownTools() trail.Tools {
+func (s *Session) knownTools() (trail.Tools, error) {
+	others := trail.Tools{
+		FromServer: func(string) bool { return true },
+		CheckCall:  func(scope.Platform, trail.Call) []fault.Problem { return nil },
+	}
+	if s.opts.OtherTools != nil {
+		var err error
+		if others, err = s.opts.OtherTools(); err != nil {
+			return others, err
+		}
+	}
 	registry, reloaded := s.tools(), false
 	return trail.Tools{
 		FromServer: func(name string) bool {
-			t, known := registry.Lookup(name)
-			return !known || t.Source.Kind == tool.FromServer
+			if t, known := registry.Lookup(name); known {
+				return t.Source.Kind == tool.FromServer
+			}
+			return others.FromServer(name)
 		},
 		CheckCall: func(platform scope.Platform, call trail.Call) []fault.Problem {
 			reloaded = reloaded || call.Tool == session.ReloadTools
-			ours := platform == "" || platform == s.opts.Scope.Driver.Platform
+			if platform != "" && platform != s.opts.Scope.Driver.Platform {
+				return others.CheckCall(platform, call)
+			}
 			t, err := registry.Find(call.Tool)
 			switch {
-			case err == nil && (ours || t.Source.Kind == tool.FromBuiltin):
+			case err == nil:
 				return session.CallProblems(t, call)
-			case err != nil && ours && !reloaded:
-				return []fault.Problem{{
-					Kind: fault.Trail, Line: call.Line, Column: call.Column, Message: err.Error(), Hint: session.Hint(err),
-				}}
+			case reloaded:
+				return nil
 			}
-			return nil
+			return []fault.Problem{{
+				Kind: fault.Trail, Line: call.Line, Column: call.Column, Message: err.Error(), Hint: session.Hint(err),
+			}}
 		},
-	}
+	}, nil
 }
 
 // Variable is a value that tokens can use.

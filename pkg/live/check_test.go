@@ -11,7 +11,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -22,6 +24,17 @@ func withServer(o *live.Options) {
 		Source: tool.Source{Kind: tool.FromServer, Name: "shop"},
 		Tools:  []tool.Advertised{device.Command("buy", "Buys.", `"count": {"type": "integer"}`)},
 	})
+	o.OtherTools = func() (trail.Tools, error) {
+		return trail.Tools{
+			FromServer: func(string) bool { return false },
+			CheckCall: func(platform scope.Platform, call trail.Call) []fault.Problem {
+				if call.Tool != "launchApp" {
+					return nil
+				}
+				return []fault.Problem{{Line: call.Line, Column: call.Column, Message: "not on " + string(platform)}}
+			},
+		}, nil
+	}
 	o.Project.Targets = []config.Target{{ID: "shop"}}
 }
 
@@ -43,7 +56,7 @@ func TestChecksAText(t *testing.T) {
 		"wrong arguments":             {"", recorded("web", "{ tap: { txt: a } }"), []string{`3:34: tap: unknown argument "txt"`}, 0},
 		"of the tool of a server":     {"", recorded("web", "{ buy: { count: two } }"), []string{"3:"}, 0},
 		"unknown on another platform": {"", recorded("ios", "{ tapp: { txt: a } }"), nil, 0},
-		"our own on another platform": {"", recorded("ios", "{ rememberValue: { name: a } }"), []string{`3:27: rememberValue: missing argument "value"`}, 0},
+		"known on another platform":   {"", recorded("ios", "{ launchApp: {} }"), []string{"3:27: not on IOS"}, 0},
 		"an undefined value":          {"", recorded("web", "{ tap: { text: \"{{nobody}}\" } }"), []string{"3:"}, 0},
 		"values of the session":       {"", recorded("web", "{ tap: { text: \"{{name}} {{PIN}}\" } }"), nil, 0},
 		"a missing argument":          {"", "  - use: part.yaml\n", []string{"2:"}, 0},

@@ -40,9 +40,9 @@ trail:
 
 const givenPart = "config: { args: { who: {} } }\ntrail:\n  - step: Greet\n    recording: { web: [ { tap: { text: \"{{args.who}}\" } }, { isVisible: { text: Hello } } ] }\n"
 
-func openGiven(t *testing.T, edit ...func(*live.Options)) *fixture {
+func openGiven(t *testing.T) *fixture {
 	t.Helper()
-	f := open(t, edit...)
+	f := open(t)
 	f.write("trails/part.yaml", givenPart)
 	f.app.set("Sign in", "Seen true", "Clean")
 	return f
@@ -258,4 +258,3 @@ func TestStoppedReplaySaysWhereItStopped(t *testing.T) {
 	}
 	f.wantTaps("Sign in Hello Seen true Clean")
 }
-

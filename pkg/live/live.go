@@ -61,6 +61,8 @@ type Options struct {
 	// Reset brings the app into the state in which recordings begin. It is called before each replay of a save. Nil if
 	// nobody has said how.
 	Reset func(ctx context.Context) error
+	// OtherTools returns what is known of the tools for devices of other platforms. Nil for nothing.
+	OtherTools func() (trail.Tools, error)
 	// Trace keeps what the device showed during its calls in the folder of the session, when that is closed; see
 	// [session.Options].
 	Trace bool

@@ -206,6 +206,9 @@ func TestInvalidArguments(t *testing.T) {
 		want string
 	}{
 		{"step", map[string]any{"stp": "x"}, `unknown argument "stp"`},
+		{"run_trail", map[string]any{"file": "a.trail.yaml", "keep": true, "content": "dHJhaWw6"}, `unknown argument "content"`},
+		{"run_trail", map[string]any{"file": "a.trail.yaml", "keep": true, "to": "2"}, `unknown argument "to"`},
+		{"save_trail", map[string]any{"file": "a.trail.yaml", "content": "dHJhaWw6"}, `unknown argument "content"`},
 		{"step", map[string]any{"step": 5}, "step: expected a text, got number\nhint: the arguments are: step, kind, calls, record"},
 		{"snapshot", map[string]any{"find": 5}, "find: expected a text, got number"},
 		{"snapshot", map[string]any{"maxBytes": "many"}, "maxBytes: expected a whole number, got string"},

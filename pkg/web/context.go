@@ -233,6 +233,7 @@ func (c *browserContext) makeCurrent(p *page) {
 	c.mu.Unlock()
 	p.wasCurrent.Store(true)
 	c.bringToFront(p)
+	c.device.changes.notify()
 }
 
 // bringToFront makes the browser show a page, unless it does: one that is covered by another is drawn slowly or not at
@@ -256,13 +257,24 @@ func (c *browserContext) setFront(p *page) {
 // maxPopups is how many pages a session may open beside its own. Further ones are closed, because each takes a process.
 const maxPopups = 100
 
-// onAttached sets up a new page of the context before it runs scripts, or closes it.
+// onAttached sets up a new page of the context before it runs scripts, or closes it. A further session of a page is
+// left to the one that asked for it.
 func (c *browserContext) onAttached(s *cdp.Session, a attachedTarget) {
+	if c.isAttached(a.TargetInfo.TargetID) {
+		return
+	}
 	allowed := c.add(s, a)
 	s.Send("Runtime.runIfWaitingForDebugger", nil)
 	if !allowed { // a page that was closed while it waited would block the page that opened it
 		c.browser.Conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": a.TargetInfo.TargetID})
 	}
+}
+
+// isAttached reports whether a page has a session.
+func (c *browserContext) isAttached(targetID string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.targets[targetID]
 }
 
 // add adds a new page, unless too many were opened.

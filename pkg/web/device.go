@@ -80,8 +80,9 @@ func (d *webDevice) Product() string {
 
 func (d *webDevice) setSize(width, height int) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.width, d.height = width, height
+	d.mu.Unlock()
+	d.changes.notify()
 }
 
 // open starts to open the browser context, once.

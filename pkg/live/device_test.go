@@ -29,6 +29,8 @@ type app struct {
 	trailDir string
 	// waits makes calls of launchApp wait until it is closed.
 	waits chan struct{}
+	// picture returns what a screenshot shows; "png" if it is nil.
+	picture func() string
 }
 
 func (a *app) kind() device.Kind {
@@ -83,8 +85,12 @@ func (a *app) View(_ context.Context, o device.ViewOptions) (device.View, error)
 	tree := a.tree()
 	if o.Peek {
 		a.refs.Number(tree)
+		shot := "png"
+		if a.picture != nil {
+			shot = a.picture()
+		}
 		return device.View{
-			URL: "app://main", Title: "App", Tree: tree, Part: tree, Ref: a.refs.Ref, Screenshot: []byte("png"),
+			URL: "app://main", Title: "App", Tree: tree, Part: tree, Ref: a.refs.Ref, Screenshot: []byte(shot),
 			Geometry: device.Geometry{Width: 100, Height: 100, PixelRatio: 2},
 		}, nil
 	}

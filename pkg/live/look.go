@@ -80,6 +80,11 @@ func (s *Session) Look(ctx context.Context, picture bool) (Look, error) {
 		return Look{}, err
 	}
 	defer done()
+	return s.look(ctx, picture)
+}
+
+// look is Look while nothing else uses the device.
+func (s *Session) look(ctx context.Context, picture bool) (Look, error) {
 	v, err := s.inner.View(ctx, device.ViewOptions{Peek: true, Screenshot: picture})
 	if err != nil {
 		return Look{}, err

@@ -27,12 +27,13 @@ type NewCall struct {
 	SaveAs string         `json:"saveAs,omitempty"`
 }
 
-// Checks returns the checks that fit an element; those of the whole screen for a location without candidates. All hold
-// now, except the last one for an element, that it is not there. root is around all elements of the screen; nil if that
-// is not known.
+// Checks returns the checks that fit an element; those of the whole screen for a location without candidates, such as a
+// text that nobody can refer to. All hold now, except the last one for an element, that it is not there. root is around
+// all elements of the screen; nil if that is not known.
 func Checks(d Device, at live.Location, root *live.Element) []Check {
 	c := &checks{device: d, element: at.Element, selector: Target{at}.nodeSelector()}
 	if c.selector == nil {
+		c.addShown(shownText(at.Element, root))
 		c.addCall("The screen looks as it does now", "verifyScreenshot", map[string]any{"name": "screen"})
 		return c.list
 	}
@@ -94,10 +95,16 @@ func (c *checks) addTexts(root *live.Element) {
 		c.addText("Choice", chosen(e.Options))
 	default:
 		shown := shownText(e, root)
-		if c.addText("Text", shown); shown != "" {
-			c.addCall("The screen shows "+quoted(shown), c.tool("web_verifyTextVisible", "assertVisibleWithText"),
-				map[string]any{"text": shown})
-		}
+		c.addText("Text", shown)
+		c.addShown(shown)
+	}
+}
+
+// addShown adds a check that a text is anywhere on the screen.
+func (c *checks) addShown(shown string) {
+	if shown != "" {
+		tool := c.tool("web_verifyTextVisible", "assertVisibleWithText")
+		c.addCall("The screen shows "+quoted(shown), tool, map[string]any{"text": shown})
 	}
 }
 

@@ -1,8 +1,8 @@
 package gesture
 
 import (
-	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -57,12 +57,13 @@ func dragOnPhone(d Device, a Act, at, to Target) trail.Call {
 	})
 }
 
-// relative returns a point as a place on the screen, such as 50%,90%.
+// relative returns a point as a place on the screen, such as 50%,12.5%.
 func (d Device) relative(x, y float64) string {
-	percent := func(value, length float64) int {
-		return int(math.Round(100 * min(max(value/max(length, 1), 0), 1)))
+	percent := func(value, length float64) string {
+		tenths := math.Round(1000 * min(max(value/max(length, 1), 0), 1))
+		return strconv.FormatFloat(tenths/10, 'f', -1, 64) + "%"
 	}
-	return fmt.Sprintf("%d%%,%d%%", percent(x, d.Width), percent(y, d.Height))
+	return percent(x, d.Width) + "," + percent(y, d.Height)
 }
 
 // wheelOnPhone returns a move of the finger that scrolls what is under the wheel, without leaving the screen.

@@ -29,10 +29,11 @@ type Typing struct {
 // Begin begins typing into a field, which has the focus. initial is what it holds ([live.Element].Content), or empty if
 // all of that is selected.
 func Begin(d Device, field Target, initial string) *Typing {
+	clears := initial == "" && field.Element.Content != ""
 	return &Typing{
 		device: d, field: field, initial: initial, text: initial, made: initial, pending: initial,
-		replaces: d.isWeb() && (initial == "" || !isInexact(field.Element)),
-		clears:   initial == "" && field.Element.Content != "",
+		replaces: d.isWeb() && (clears || initial == "" && field.Element.Kind != "contenteditable" || !isInexact(field.Element)),
+		clears:   clears,
 	}
 }
 

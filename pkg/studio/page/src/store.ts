@@ -33,6 +33,14 @@ export const hovered = signal<Element | null>(null);
 export type Mode = "act" | "assert" | "pick";
 export const mode = signal<Mode>("act");
 
+/** Ends the picking of an element. */
+export function actAgain(): void {
+	batch(() => {
+		mode.value = "act";
+		located.value = null;
+	});
+}
+
 /** The number of the step ("2") or call ("2.1") that is selected; "" for none. */
 export const selected = signal("");
 
@@ -63,8 +71,6 @@ export const editable = computed(() => controls.value && state.value?.activity !
 
 /** Why something that the person asked for did not happen; null after it was dismissed. */
 export const failure = signal<Failure | null>(null);
-/** What happened last, in a few words, for the status. */
-export const said = signal("");
 
 /** The tab of the right side. */
 export const panel = signal<"Trail" | "Elements" | "Tools" | "Variables">("Trail");

@@ -1,3 +1,148 @@
+import { useSignal } from "@preact/signals";
+import { select } from "../connection";
+import type { Call, Outcome, Step } from "../protocol";
+import { doc, editable, selected, state } from "../store";
+import { Tree, type TreeRow } from "../ui/tree";
+import { edit, neighbour } from "./edit";
+import { StepName } from "./name";
+import "./steps.css";
+
+interface Row extends TreeRow {
+	step: Step;
+	/** null for the row of the step. */
+	call: Call | null;
+}
+
+const height = 26;
+const messageHeight = 20;
+
+/** The steps of the trail, below them their calls. */
 export function Steps() {
-	return null;
+	const closed = useSignal<ReadonlySet<string>>(new Set());
+	const rows = rowsOf(doc.value?.steps ?? [], closed.value, doc.value?.selected ?? "");
+	const open = (row: Row, opens: boolean) => {
+		const next = new Set(closed.value);
+		if (opens) next.delete(row.key);
+		else next.add(row.key);
+		closed.value = next;
+	};
+	return (
+		<section aria-label="Steps" class="steps">
+			<header class="steps-head">
+				<h2 dir="auto">{doc.value?.title || "New recording"}</h2>
+				<span class="dim file" title={state.value?.file}>
+					{state.value?.file}
+				</span>
+			</header>
+			<StepName />
+			<Tree
+				name="Steps"
+				rows={rows}
+				selected={selected.value}
+				follows
+				onSelect={(row) => select(row.key)}
+				onOpen={open}
+				onKey={onKey}
+				empty={
+					state.value?.recording
+						? "Act on the screen to record the first step."
+						: "No steps yet. Choose Record, then act on the screen."
+				}
+			>
+				{(row) => <RowContent row={row} />}
+			</Tree>
+		</section>
+	);
+}
+
+function rowsOf(steps: Step[], closed: ReadonlySet<string>, target: string): Row[] {
+	const rows: Row[] = [];
+	steps.forEach((step, i) => {
+		const open = !closed.has(step.number);
+		rows.push({
+			key: step.number,
+			level: 1,
+			open: step.calls.length > 0 ? open : undefined,
+			position: i + 1,
+			siblings: steps.length,
+			height: height + 2,
+			class: `is-step ${classOf(step.outcome, target === step.number)}`,
+			step,
+			call: null,
+		});
+		if (!open) return;
+		step.calls.forEach((call, j) => {
+			rows.push({
+				key: call.number,
+				level: 2,
+				position: j + 1,
+				siblings: step.calls.length,
+				height: height + (call.message ? messageHeight : 0),
+				class: classOf(call.outcome, target === call.number),
+				step,
+				call,
+			});
+		});
+	});
+	return rows;
+}
+
+function classOf(outcome: Outcome, isTarget: boolean): string {
+	return `is-${outcome || "new"} ${isTarget ? "is-target" : ""}`;
+}
+
+function onKey(row: Row, event: KeyboardEvent): boolean {
+	if (!editable.value) return false;
+	if (event.key === "Delete") {
+		void edit({ op: "delete", number: row.key });
+		return true;
+	}
+	const way = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+	if (!way || !event.altKey) return false;
+	const to = neighbour(row.key, way);
+	if (to) void edit({ op: "move", number: row.key, to });
+	return true;
+}
+
+const outcomes: Record<Outcome, string> = {
+	"": "",
+	running: "running",
+	passed: "passed",
+	failed: "failed",
+	skipped: "skipped",
+};
+
+function RowContent({ row: { step, call } }: { row: Row }) {
+	const outcome = (call ?? step).outcome;
+	return (
+		<span class="row-content">
+			<span class="row-line">
+				<span class="mark" aria-hidden="true" />
+				{outcome && <span class="hidden-text">{outcomes[outcome]}: </span>}
+				{call ? (
+					<>
+						<span class="brief" dir="auto" title={`${call.number} ${call.tool}`}>
+							{call.brief || call.tool}
+						</span>
+						{call.saveAs && <span class="tag">→ {call.saveAs}</span>}
+						{call.optional && <span class="tag">optional</span>}
+						{doc.value?.next === call.number && <span class="tag is-next">next</span>}
+					</>
+				) : (
+					<>
+						<span class="number dim">{step.number}</span>
+						<span class={`text ${step.provisional ? "provisional" : ""}`} dir="auto" title={step.text}>
+							{step.text || "Step without a text"}
+						</span>
+						{step.kind !== "step" && <span class="tag">{step.kind}</span>}
+					</>
+				)}
+			</span>
+			{call?.message && (
+				<span class="message" dir="auto" title={call.message}>
+					{call.message}
+				</span>
+			)}
+		</span>
+	);
 }

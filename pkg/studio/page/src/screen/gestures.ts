@@ -1,0 +1,250 @@
+// What a person does on the picture with the pointer and the keyboard, as acts.
+import type { Signal } from "@preact/signals";
+import { ask, report, request } from "../connection";
+import type { Act, Location } from "../protocol";
+import { actAgain, failure, hovered, located, look, mode, ready, state } from "../store";
+import { elementAt } from "./point";
+
+/** How far the pointer moves in a drag, in pixels of the page. */
+const dragDistance = 5;
+/** How long a press is that is long, on phones, in milliseconds. */
+const longPressTime = 500;
+/** How often the wheel is sent, in milliseconds. */
+const wheelInterval = 60;
+/** The pixels of a line and a page of a wheel. */
+const wheelUnits = [1, 16, 400];
+
+interface Options {
+	/** Whether Escape has left the picture: then keys do not go to the device. */
+	left: Signal<boolean>;
+	/** Is called with the point of each act of the pointer. */
+	onTouch: (x: number, y: number) => void;
+}
+
+interface Press {
+	x: number;
+	y: number;
+	button: number;
+	clientX: number;
+	clientY: number;
+	long: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** Listens to a picture until it is stopped. */
+export class Gestures {
+	private press: Press | null = null;
+	private wheel: { x: number; y: number; dx: number; dy: number } | null = null;
+	private frame = 0;
+	private readonly listening = new AbortController();
+
+	constructor(
+		private readonly picture: HTMLCanvasElement,
+		private readonly options: Options,
+	) {
+		this.on("pointerdown", (event) => this.down(event));
+		this.on("pointermove", (event) => this.move(event));
+		this.on("pointerup", (event) => this.up(event));
+		this.on("pointercancel", () => this.endPress());
+		this.on("pointerleave", () => {
+			cancelAnimationFrame(this.frame);
+			hovered.value = null;
+			pointerOver = false;
+		});
+		this.on("contextmenu", (event) => event.preventDefault());
+		this.on("wheel", (event) => this.turn(event));
+		this.on("keydown", (event) => this.key(event));
+		this.on("paste", (event) => {
+			event.preventDefault();
+			this.type(event.clipboardData?.getData("text/plain") ?? "");
+		});
+		this.compose();
+	}
+
+	stop(): void {
+		this.listening.abort();
+		this.endPress();
+		cancelAnimationFrame(this.frame);
+	}
+
+	private on<Name extends keyof HTMLElementEventMap>(
+		name: Name,
+		listener: (event: HTMLElementEventMap[Name]) => void,
+	): void {
+		this.picture.addEventListener(name, listener, { signal: this.listening.signal, passive: false });
+	}
+
+	/** Where the pointer is on the screen of the device. */
+	private point(event: MouseEvent): { x: number; y: number } {
+		const { left, top, width, height } = this.picture.getBoundingClientRect();
+		const screen = state.value?.screen ?? { width: 0, height: 0 };
+		const clamp = (value: number, size: number) => Math.round(Math.min(Math.max(value, 0), size - 1) * 10) / 10;
+		return {
+			x: clamp(((event.clientX - left) / width) * screen.width, screen.width),
+			y: clamp(((event.clientY - top) / height) * screen.height, screen.height),
+		};
+	}
+
+	private down(event: PointerEvent): void {
+		if (event.button !== 0 && event.button !== 2) return;
+		this.picture.focus();
+		this.options.left.value = false;
+		this.picture.setPointerCapture(event.pointerId);
+		const at = this.point(event);
+		this.press = { ...at, button: event.button, clientX: event.clientX, clientY: event.clientY, long: undefined };
+		if (state.value?.platform === "web" || event.button !== 0 || mode.value !== "act") return;
+		this.press.long = setTimeout(() => {
+			this.endPress();
+			this.touch({ kind: "longPress", ...at });
+		}, longPressTime);
+	}
+
+	private move(event: PointerEvent): void {
+		pointerOver = true;
+		if (this.press && this.moved(event)) clearTimeout(this.press.long);
+		if (this.press) return;
+		const at = this.point(event);
+		cancelAnimationFrame(this.frame);
+		this.frame = requestAnimationFrame(() => {
+			hovered.value = look.value ? elementAt(look.value, at.x, at.y) : null;
+		});
+	}
+
+	private moved(event: PointerEvent): boolean {
+		const { clientX = 0, clientY = 0 } = this.press ?? {};
+		return Math.hypot(event.clientX - clientX, event.clientY - clientY) > dragDistance;
+	}
+
+	private up(event: PointerEvent): void {
+		const { press } = this;
+		if (!press || event.button !== press.button) return;
+		const dragged = this.moved(event);
+		this.endPress();
+		const { x, y } = press;
+		const to = this.point(event);
+		if (mode.value !== "act") void locate({ x, y });
+		else if (press.button === 2) this.touch({ kind: "rightClick", x, y });
+		else if (dragged) this.touch({ kind: "drag", x, y, toX: to.x, toY: to.y });
+		else this.click(x, y);
+	}
+
+	private lastClick = { x: 0, y: 0, time: Number.NEGATIVE_INFINITY };
+
+	/** A click is sent at once. The second one of a double click is sent as doubleClick, which stands for both. */
+	private click(x: number, y: number): void {
+		const { lastClick } = this;
+		const time = performance.now();
+		const twice = time - lastClick.time < 400 && Math.hypot(x - lastClick.x, y - lastClick.y) < 2 * dragDistance;
+		this.lastClick = { x, y, time: twice ? Number.NEGATIVE_INFINITY : time };
+		this.touch({ kind: twice ? "doubleClick" : "click", x, y });
+	}
+
+	private endPress(): void {
+		clearTimeout(this.press?.long);
+		this.press = null;
+	}
+
+	private touch(act: Act & { x: number; y: number }): void {
+		if (send(act)) this.options.onTouch(act.x, act.y);
+	}
+
+	private turn(event: WheelEvent): void {
+		if (event.ctrlKey) return; // It zooms this page.
+		event.preventDefault();
+		const unit = wheelUnits[event.deltaMode] ?? 1;
+		const scale = ((state.value?.screen.width ?? 0) / this.picture.clientWidth) * unit;
+		const waits = this.wheel !== null;
+		const { dx, dy } = this.wheel ?? { dx: 0, dy: 0 };
+		this.wheel = { ...this.point(event), dx: dx + event.deltaX * scale, dy: dy + event.deltaY * scale };
+		if (waits) return;
+		setTimeout(() => {
+			const { wheel } = this;
+			this.wheel = null;
+			if (wheel) send({ kind: "wheel", ...wheel, dx: Math.round(wheel.dx), dy: Math.round(wheel.dy) });
+		}, wheelInterval);
+	}
+
+	private key(event: KeyboardEvent): void {
+		if (event.isComposing || ["Process", "Dead", "Unidentified"].includes(event.key)) return;
+		if (this.options.left.value) {
+			if (event.key !== "Enter") return;
+			event.preventDefault();
+			this.options.left.value = false;
+			return;
+		}
+		if (event.key === "Escape" && !event.shiftKey) {
+			event.preventDefault();
+			this.options.left.value = true;
+			actAgain();
+			return;
+		}
+		const modifiers = modifiersOf(event);
+		const pastes = event.key.toLowerCase() === "v" && (event.ctrlKey || event.metaKey);
+		if (modifierKeys.includes(event.key) || pastes) return;
+		event.preventDefault();
+		const printable = [...event.key].length === 1 && (modifiers.length === 0 || event.getModifierState("AltGraph"));
+		if (printable) this.type(event.key);
+		else if (event.key === "Escape") send({ kind: "key", key: "Escape", modifiers: [] });
+		else send({ kind: "key", key: event.key, modifiers: event.shiftKey ? [...modifiers, "Shift"] : modifiers });
+	}
+
+	private type(text: string): void {
+		if (text) send({ kind: "text", text });
+	}
+
+	/** Takes the text of input methods, in browsers that let an element have them that is not editable. */
+	private compose(): void {
+		if (!("EditContext" in window)) return;
+		const context = new (window.EditContext as EditContextClass)();
+		context.addEventListener(
+			"compositionend",
+			() => {
+				this.type(context.text);
+				context.updateText(0, context.text.length, "");
+			},
+			{ signal: this.listening.signal },
+		);
+		Object.assign(this.picture, { editContext: context });
+	}
+}
+
+/** What TypeScript does not know yet of https://www.w3.org/TR/edit-context/. */
+type EditContextClass = new () => EventTarget & {
+	text: string;
+	updateText: (start: number, end: number, text: string) => void;
+};
+
+const modifierKeys = ["Control", "Shift", "Alt", "AltGraph", "Meta", "CapsLock", "NumLock", "Fn"];
+
+/** The modifiers that make a key more than its character. */
+function modifiersOf(event: KeyboardEvent): string[] {
+	return [event.ctrlKey && "Control", event.altKey && "Alt", event.metaKey && "Meta"].filter((name) => name !== false);
+}
+
+/** Whether the pointer is over the picture. */
+let pointerOver = false;
+export const isPointerOver = () => pointerOver;
+
+/** Sends an act, and reports whether it could be sent. */
+function send(act: Act): boolean {
+	if (!ready.value) {
+		failure.value = { message: "the screen cannot be acted on now", hint: whatToDo() };
+		return false;
+	}
+	void ask({ do: "act", act });
+	return true;
+}
+
+function whatToDo(): string {
+	if (!state.value?.controls) return "take over to act on it";
+	return state.value.activity === "lost" ? "open the device again" : "wait until what runs has ended, or choose Stop";
+}
+
+/** Asks which element a person means, by a point or a reference. */
+export async function locate(what: { x: number; y: number } | { ref: string }): Promise<void> {
+	try {
+		located.value = await request<Location>({ do: "locate", ...what });
+	} catch (error) {
+		located.value = null;
+		report(error);
+	}
+}

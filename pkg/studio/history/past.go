@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 const (
@@ -143,22 +144,23 @@ func newPast(session string, c *report.Case) *Past {
 	return p
 }
 
-func (p *Past) note(text string) { p.Notes = append(p.Notes, oneLine(text)) }
+func (p *Past) note(s string) { p.Notes = append(p.Notes, oneLine(s)) }
 
 // addNotes says what is missing.
 func (p *Past) addNotes(b *builder, c *report.Case, t event.Trace) {
 	for _, n := range []struct {
-		count int
-		what  string
+		count      int
+		noun, what string
 	}{
-		{c.Lost, "lines of the log could not be read"},
-		{b.more, "calls are left out"},
-		{c.MoreLog, "lines of the log are left out"},
-		{t.RemovedPictures, "pictures were removed, because the trace was too large"},
-		{t.RemovedCalls, "calls were removed from the trace, because it was too large"},
+		{c.Lost, "line", "of the log could not be read"},
+		{c.MoreLog, "line", "of the log left out"},
+		{b.more, "call", "left out"},
+		{t.RemovedPictures, "picture", "removed, because the trace was too large"},
+		{t.RemovedTrees, "list", "of elements removed, because the trace was too large"},
+		{t.RemovedCalls, "call", "removed from the trace, because it was too large"},
 	} {
 		if n.count > 0 {
-			p.note(strconv.Itoa(n.count) + " " + n.what)
+			p.note(text.Count(n.count, n.noun) + " " + n.what)
 		}
 	}
 }
@@ -173,11 +175,11 @@ func (p *Past) addLog(c *report.Case) {
 		default:
 			level = "info"
 		}
-		text := line.Message.Text
+		message := line.Message.Text
 		if line.Source != "" {
-			text = line.Source + ": " + text
+			message = line.Source + ": " + message
 		}
-		p.Log = append(p.Log, LogLine{Time: c.From.Add(line.After), Level: level, Text: text})
+		p.Log = append(p.Log, LogLine{Time: c.From.Add(line.After), Level: level, Text: message})
 	}
 }
 

@@ -3,6 +3,7 @@ import { defineConfig } from "@playwright/test";
 export default defineConfig({
 	testDir: "test",
 	outputDir: "../../../bin/studio-page",
+	timeout: 90_000,
 	fullyParallel: true,
 	workers: 2,
 	reporter: "line",

@@ -1,7 +1,7 @@
 // What the buttons of the toolbar do, and when they can.
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { ask } from "../connection";
-import { controls, doc, editable, mode, ready, selected, state } from "../store";
+import { controls, doc, editable, link, mode, ready, selected, state } from "../store";
 import type { IconName } from "../ui/icon";
 import { save } from "./saving";
 
@@ -92,7 +92,7 @@ export const actions: Action[][] = [
 			icon: "stop",
 			shortcut: "Alt+X",
 			title: "Stop what runs",
-			enabled: computed(() => controls.value && runs.value),
+			enabled: computed(() => link.value.status === "open" && runs.value),
 			run: () => void ask({ do: "stop" }),
 		},
 	],

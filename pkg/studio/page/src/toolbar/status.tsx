@@ -9,7 +9,7 @@ export function Status() {
 			<span class="doing" dir="auto">
 				{doingNow()}
 			</span>
-			{state.value && doc.value && <span class="unsaved">{state.value.unsaved ? "unsaved changes" : "saved"}</span>}
+			{state.value && doc.value && <span class="unsaved"> · {state.value.unsaved ? "unsaved changes" : "saved"}</span>}
 		</div>
 	);
 }

@@ -1,0 +1,69 @@
+import type { Ask } from "../src/protocol";
+import { expect, test } from "./studio";
+
+function newAsk(kind: Ask["kind"], more: Partial<Ask> = {}): Ask {
+	return { id: 4, kind, text: "Are you <b>sure</b>?", value: "", multiple: false, options: [], ...more };
+}
+
+test("dialogs are answered with OK and Cancel", async ({ studio, page }) => {
+	await studio.open();
+	studio.setState({ ask: newAsk("prompt", { value: "Ada" }) });
+	const dialog = page.getByRole("dialog");
+	await expect(dialog).toContainText("Are you <b>sure</b>?");
+	await dialog.getByRole("textbox").fill("Grace");
+	await dialog.getByRole("button", { name: "OK" }).click();
+	expect(await studio.asked("answer")).toEqual({ do: "answer", ask: 4, ok: true, text: "Grace" });
+	studio.setState({ ask: newAsk("confirm", { id: 5 }) });
+	await dialog.getByRole("button", { name: "Cancel" }).click();
+	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "answer", ask: 5, ok: false });
+	studio.setState({ ask: newAsk("files", { id: 6, multiple: true }) });
+	await dialog.getByRole("textbox").fill("a.png\nb.png");
+	await dialog.getByRole("button", { name: "OK" }).click();
+	await expect
+		.poll(() => studio.requests.at(-1))
+		.toEqual({ do: "answer", ask: 6, ok: true, values: ["a.png", "b.png"] });
+	studio.setState({ ask: null });
+	await expect(dialog).toHaveCount(0);
+});
+
+const options = ["red", "green", "blue"].map((label, i) => ({
+	value: String(i),
+	label,
+	selected: i === 0,
+	disabled: i === 1,
+}));
+
+test("the popup of a select is a listbox on the picture", async ({ studio, page }) => {
+	await studio.open();
+	await studio.picture();
+	studio.setState({
+		ask: newAsk("select", { text: "Colour", options, bounds: { x: 700, y: 190, width: 240, height: 44 } }),
+	});
+	const list = page.getByRole("listbox", { name: "Colour" });
+	await expect(list).toBeFocused();
+	await expect(list.getByRole("option", { name: "red" })).toHaveAttribute("aria-selected", "true");
+	await list.getByRole("option", { name: "blue" }).click();
+	expect(await studio.asked("answer")).toEqual({ do: "answer", ask: 4, ok: true, values: ["2"] });
+	studio.setState({ ask: newAsk("select", { id: 5, text: "Colours", options, multiple: true }) });
+	await expect(page.getByRole("listbox", { name: "Colours" })).toBeFocused();
+	await page.keyboard.press("End");
+	await page.keyboard.press(" ");
+	await page.getByRole("button", { name: "OK" }).click();
+	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "answer", ask: 5, ok: true, values: ["0", "2"] });
+	studio.setState({ ask: newAsk("select", { id: 6, text: "Again", options }) });
+	await expect(page.getByRole("listbox", { name: "Again" })).toBeFocused();
+	await page.keyboard.press("Escape");
+	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "answer", ask: 6, ok: false, values: [] });
+});
+
+test("a new tab has Switch, a download Keep", async ({ studio, page }) => {
+	studio.state.notices = [
+		{ id: 1, kind: "tab", text: "a new tab: Terms" },
+		{ id: 2, kind: "download", text: "receipt.pdf" },
+	];
+	await studio.open();
+	await page.getByRole("button", { name: "Switch" }).click();
+	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "notice", notice: 1, action: "switch" });
+	await page.getByRole("button", { name: "Keep" }).click();
+	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "notice", notice: 2, action: "keep" });
+});

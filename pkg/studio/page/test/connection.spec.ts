@@ -1,0 +1,53 @@
+import { expect, test } from "./studio";
+
+test("a lost connection is said, and made again", async ({ studio, page }) => {
+	await studio.open();
+	await studio.drop();
+	await expect(page.getByRole("status", { name: "State" })).toContainText("Recording");
+	studio.setState({ recording: false });
+	await expect(page.getByRole("status", { name: "State" })).toContainText("Ready");
+});
+
+test("the end of the server is said, and nothing is disturbed", async ({ studio, page }) => {
+	await studio.open();
+	studio.push({ on: "bye", why: "Ctrl-C" });
+	await studio.drop();
+	await expect(page.getByRole("alert")).toContainText("trailblaze has ended: Ctrl-C");
+	await expect(page.getByRole("treeitem", { name: "Put tea" })).toBeVisible();
+	await expect(page.getByRole("button", { name: "Record" })).toBeDisabled();
+});
+
+test("a page that does not control looks on, and can take over", async ({ studio, page }) => {
+	Object.assign(studio.state, { controls: false, pages: 2 });
+	await studio.open();
+	await expect(page.getByRole("button", { name: "Replay", exact: true })).toBeDisabled();
+	await page.getByRole("treeitem", { name: "Put tea" }).click();
+	studio.setState({ activity: "replaying" });
+	await page.getByRole("button", { name: "Stop" }).click();
+	await page.getByRole("button", { name: "Take over" }).click();
+	await expect.poll(() => studio.requests).toEqual([{ do: "stop" }, { do: "takeOver" }]);
+});
+
+test("a kept recording can be restored, a lost device opened again", async ({ studio, page }) => {
+	studio.state.kept = { file: "recording.trail.yaml", steps: 3, when: "at 10:04" };
+	await studio.open();
+	await page.getByRole("button", { name: "Restore" }).click();
+	expect(await studio.asked("restore")).toEqual({ do: "restore", keep: true });
+	studio.setState({ kept: null, activity: "lost", doing: "The browser has crashed." });
+	await expect(page.getByRole("alert")).toContainText("The browser has crashed. The recording is kept.");
+	await page.getByRole("button", { name: "Open again" }).click();
+	expect(await studio.asked("device")).toEqual({ do: "device", name: "web/desktop" });
+});
+
+test("the log, the requests and the console are shown", async ({ studio, page }) => {
+	await studio.open();
+	const time = "2026-11-26T10:00:00Z";
+	studio.push({
+		on: "log",
+		lines: Array.from({ length: 500 }, (_, i) => ({ time, level: "info", text: `line ${i}` })),
+	});
+	studio.push({ on: "log", lines: [{ time, level: "error", text: "<img src=x> the server stopped" }] });
+	await expect(page.getByRole("region", { name: "Log" }).getByText("<img src=x> the server stopped")).toBeVisible();
+	await page.getByRole("tab", { name: "Network" }).click();
+	await expect(page.getByText("GET https://shop.example/cart 200")).toBeVisible();
+});

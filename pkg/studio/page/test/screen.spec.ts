@@ -1,0 +1,180 @@
+import type { Locator } from "@playwright/test";
+import { newLocation } from "./samples";
+import { expect, type Studio, test } from "./studio";
+
+/** Opens the page with a picture. */
+async function picture(studio: Studio): Promise<Locator> {
+	await studio.open();
+	await studio.picture();
+	const image = studio.page.getByRole("img", { name: "Screen of" });
+	await expect(image).toBeVisible();
+	return image;
+}
+
+/** The acts that were asked for, in order. */
+function acts(studio: Studio) {
+	return studio.requests.flatMap((request) => (request.do === "act" ? [request.act] : []));
+}
+
+/** A point of the screen of the device, in pixels of the picture. */
+async function at(image: Locator, x: number, y: number) {
+	const box = await image.boundingBox();
+	return { x: (x / 1000) * (box?.width ?? 0), y: (y / 700) * (box?.height ?? 0) };
+}
+
+test("a click, a right click and a drag are sent in the unit of the screen", async ({ studio, page }) => {
+	const image = await picture(studio);
+	await image.click({ position: await at(image, 820, 284) });
+	await image.click({ position: await at(image, 100, 600), button: "right" });
+	await image.dragTo(image, { sourcePosition: await at(image, 200, 400), targetPosition: await at(image, 500, 450) });
+	await expect.poll(() => acts(studio)).toHaveLength(3);
+	const rounded = acts(studio).map((act) =>
+		Object.fromEntries(
+			Object.entries(act).map(([key, value]) => [key, typeof value === "number" ? Math.round(value / 5) * 5 : value]),
+		),
+	);
+	expect(rounded).toEqual([
+		{ kind: "click", x: 820, y: 285 },
+		{ kind: "rightClick", x: 100, y: 600 },
+		{ kind: "drag", x: 200, y: 400, toX: 500, toY: 450 },
+	]);
+	await expect(page.getByRole("menu")).toHaveCount(0);
+});
+
+test("a double click is a click, sent at once, and a doubleClick", async ({ studio }) => {
+	const image = await picture(studio);
+	await image.dblclick();
+	await expect.poll(() => acts(studio).map(({ kind }) => kind)).toEqual(["click", "doubleClick"]);
+});
+
+test("a wheel is sent as one act for many events", async ({ studio, page }) => {
+	const image = await picture(studio);
+	await image.hover();
+	for (let i = 0; i < 10; i++) await page.mouse.wheel(0, 20);
+	const turned = () => acts(studio).reduce((sum, act) => sum + (act.kind === "wheel" ? act.dy : 0), 0);
+	await expect.poll(turned).toBeGreaterThan(200);
+	expect(acts(studio).length).toBeLessThan(10);
+});
+
+test("keys go to the device until Escape leaves the picture; then Tab goes on", async ({ studio, page }) => {
+	const image = await picture(studio);
+	await image.focus();
+	await expect(page.getByText("Escape leaves it")).toBeVisible();
+	for (const key of ["a", "Z", "Enter", "Shift+Tab", "Control+b", "Shift+Escape"]) await page.keyboard.press(key);
+	await expect
+		.poll(() => acts(studio))
+		.toEqual([
+			{ kind: "text", text: "a" },
+			{ kind: "text", text: "Z" },
+			{ kind: "key", key: "Enter", modifiers: [] },
+			{ kind: "key", key: "Tab", modifiers: ["Shift"] },
+			{ kind: "key", key: "b", modifiers: ["Control"] },
+			{ kind: "key", key: "Escape", modifiers: [] },
+		]);
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("x");
+	await page.keyboard.press("Tab");
+	await expect(image).not.toBeFocused();
+	expect(await page.evaluate(() => document.activeElement !== document.body)).toBe(true);
+	expect(acts(studio)).toHaveLength(6);
+});
+
+test("what is pasted, and what an input method composes, is text", async ({ studio, page }) => {
+	const image = await picture(studio);
+	await image.focus();
+	await image.evaluate((element) => {
+		const clipboardData = new DataTransfer();
+		clipboardData.setData("text/plain", "two\nlines");
+		element.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+	});
+	const browser = await page.context().newCDPSession(page);
+	await browser.send("Input.imeSetComposition", { text: "に", selectionStart: 1, selectionEnd: 1 });
+	await browser.send("Input.insertText", { text: "日" });
+	await expect
+		.poll(() => acts(studio))
+		.toEqual([
+			{ kind: "text", text: "two\nlines" },
+			{ kind: "text", text: "日" },
+		]);
+});
+
+test("a press is long on phones", async ({ studio, page }) => {
+	studio.state.platform = "android";
+	const image = await picture(studio);
+	await image.hover();
+	await page.mouse.down();
+	await expect.poll(() => acts(studio).map(({ kind }) => kind)).toEqual(["longPress"]);
+	await page.mouse.up();
+	await expect(page.getByRole("textbox", { name: "Address" })).toHaveCount(0);
+	expect(acts(studio)).toHaveLength(1);
+});
+
+test("the element under the pointer is outlined with role and name", async ({ studio, page }) => {
+	const image = await picture(studio);
+	await image.hover({ position: await at(image, 820, 284) });
+	await expect(async () => {
+		await image.hover({ position: await at(image, 821, 280) });
+		await image.hover({ position: await at(image, 820, 284) });
+		await expect(page.locator(".box-label")).toHaveText('button "Pay now"', { timeout: 200 });
+	}).toPass();
+});
+
+test("a check of a picked element is made with the chosen selector", async ({ studio, page }) => {
+	studio.answers.locate = newLocation;
+	studio.answers.assert = () => ({ ok: true, text: "", warnings: ["it held before the last action, too"] });
+	const image = await picture(studio);
+	await page.getByRole("button", { name: "Assert" }).click();
+	await image.click({ position: await at(image, 820, 284) });
+	expect(await studio.asked("locate")).toMatchObject({ x: expect.any(Number), y: expect.any(Number) });
+	await page.getByRole("option", { name: "text" }).click();
+	await page.getByRole("menuitem", { name: "Visible" }).click();
+	expect((await studio.asked("assert")).call).toEqual({
+		tool: "web_verify_element_visible",
+		args: { nodeSelector: { text: "Pay now" } },
+	});
+	await expect(page.getByText("it held before the last action, too")).toBeVisible();
+	expect(acts(studio)).toEqual([]);
+});
+
+test("a picked element is put into the selected call", async ({ studio, page }) => {
+	studio.answers.locate = newLocation;
+	const image = await picture(studio);
+	await page.getByRole("treeitem", { name: 'click button "Check out"' }).click();
+	await page.getByRole("button", { name: "Pick", exact: true }).click();
+	await image.click();
+	const candidates = page.getByRole("listbox", { name: "Candidates" });
+	await expect(candidates).toBeFocused();
+	await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("Enter");
+	expect((await studio.asked("edit")).edit).toEqual({ op: "pick", call: "3.1", selector: { text: "Pay now" } });
+	await expect(candidates).toHaveCount(0);
+});
+
+test("the tree of elements and the picture show each other's selection", async ({ studio, page }) => {
+	studio.answers.locate = newLocation;
+	await picture(studio);
+	await page.getByRole("tab", { name: "Elements" }).click();
+	await page.getByRole("treeitem", { name: "heading" }).hover();
+	await expect(page.locator(".box-label")).toHaveText('heading "Your cart"');
+	await page.getByRole("searchbox", { name: "find" }).fill("pay");
+	await expect(page.getByRole("tree", { name: "Elements" }).getByRole("treeitem")).toHaveCount(2);
+	await page.getByRole("treeitem", { name: "button Pay now" }).click();
+	expect(await studio.asked("locate")).toMatchObject({ ref: "e7" });
+	await expect(page.getByRole("treeitem", { name: "button Pay now" })).toHaveAttribute("aria-selected", "true");
+	await expect(page.locator(".box.is-located")).toBeVisible();
+});
+
+test("a withheld picture says why", async ({ studio, page }) => {
+	await picture(studio);
+	studio.push({ on: "picture", seq: 99, width: 1000, height: 700, withheld: "it may show PASSWORD" });
+	await expect(page.getByText("The picture is withheld: it may show PASSWORD")).toBeVisible();
+});
+
+test("an act that cannot be sent says what to do", async ({ studio, page }) => {
+	const image = await picture(studio);
+	studio.setState({ activity: "replaying", doing: "Replaying step 2" });
+	await image.click();
+	await expect(page.getByRole("alert")).toContainText("choose Stop");
+	await expect(page.getByRole("status", { name: "State" })).toContainText("Replaying step 2");
+	expect(acts(studio)).toEqual([]);
+});

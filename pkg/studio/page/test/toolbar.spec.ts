@@ -1,0 +1,92 @@
+import { expect, Refusal, test } from "./studio";
+
+test("buttons ask for what they say, and are disabled when it cannot be done", async ({ studio, page }) => {
+	await studio.open();
+	const last = async (request: unknown) => expect.poll(() => studio.requests.at(-1)).toEqual(request);
+	const button = (name: string) => page.getByRole("button", { name, exact: true });
+	await button("Record").click();
+	await last({ do: "record", on: false });
+	await button("Undo").click();
+	await last({ do: "undo" });
+	await button("Replay").click();
+	await last({ do: "replay", mode: "all" });
+	await button("Next call").click();
+	await last({ do: "replay", mode: "next" });
+	await expect(button("Redo")).toBeDisabled();
+	await expect(button("Replay to here")).toBeDisabled();
+	await page.getByRole("treeitem", { name: "Put tea" }).click();
+	await button("Replay to here").click();
+	await last({ do: "replay", mode: "to", to: "2" });
+	await expect(button("Stop")).toBeDisabled();
+	studio.setState({ activity: "replaying", doing: "Replaying step 2" });
+	await button("Stop").click();
+	await last({ do: "stop" });
+	await expect(button("Save")).toBeDisabled();
+	await page.getByRole("combobox", { name: "Device" }).selectOption("web/phone");
+	await last({ do: "device", name: "web/phone" });
+	studio.setState({ activity: "idle", doing: "" });
+	await page.getByRole("textbox", { name: "Address" }).fill("https://shop.example/tea");
+	await page.keyboard.press("Enter");
+	await last({ do: "navigate", url: "https://shop.example/tea" });
+});
+
+test("shortcuts work where the keyboard is not needed for something else", async ({ studio, page }) => {
+	await studio.open();
+	await page.getByRole("tree", { name: "Steps" }).locator("[tabindex='0']").focus();
+	await page.keyboard.press("Control+z");
+	await page.keyboard.press("Alt+p");
+	await page.keyboard.press("Alt+r");
+	await expect.poll(() => studio.requests.map((request) => request.do)).toEqual(["undo", "replay", "record"]);
+	await page.getByRole("textbox", { name: "Step" }).focus();
+	await page.keyboard.press("Control+z");
+	await page.getByRole("button", { name: "Record" }).focus();
+	await page.keyboard.press("ArrowRight");
+	await expect(page.getByRole("button", { name: "Assert" })).toBeFocused();
+	expect(studio.requests).toHaveLength(3);
+	await expect(page.getByRole("button", { name: "Replay", exact: true })).toHaveAttribute("title", /\(Alt\+P\)/);
+});
+
+test("a new recording gets a file, and the result shows the difference", async ({ studio, page }) => {
+	Object.assign(studio.state, { file: "" });
+	studio.answers.save = () => ({
+		file: "trails/buy-tea.trail.yaml",
+		written: true,
+		diff: "--- a\n+++ b\n@@ -1 +1 @@\n-old <b>\n+new <b>",
+		warnings: ["step 2 has no check"],
+		replayed: { outcome: "passed", reason: "", hint: "", step: 0, tool: "", line: 0 },
+	});
+	await studio.open();
+	await page.getByRole("button", { name: "Save", exact: true }).click();
+	const dialog = page.getByRole("dialog", { name: "Save" });
+	await expect(dialog.getByRole("textbox", { name: "File" })).toHaveValue("trails/buy-tea.trail.yaml");
+	await dialog.getByRole("textbox", { name: "File" }).fill("trails/tea.trail.yaml");
+	await dialog.getByRole("button", { name: "Save" }).click();
+	expect(await studio.asked("save")).toMatchObject({
+		file: "trails/tea.trail.yaml",
+		title: "Buy tea",
+		noReplay: false,
+	});
+	const result = page.getByRole("dialog", { name: "Saved" });
+	await expect(result).toContainText("new <b>");
+	await expect(result).toContainText("step 2 has no check");
+	await page.keyboard.press("Escape");
+	await expect(result).toHaveCount(0);
+	await expect(page.getByRole("button", { name: "Save", exact: true })).toBeFocused();
+});
+
+test("a save that is refused says why, and what can be done", async ({ studio, page }) => {
+	studio.answers.save = () => {
+		throw new Refusal({
+			message: "the file has steps that others recorded",
+			hint: "overwrite them, or choose another file",
+		});
+	};
+	await studio.open();
+	await page.keyboard.press("Control+s");
+	const dialog = page.getByRole("dialog", { name: "Not saved" });
+	await expect(dialog).toContainText("overwrite them, or choose another file");
+	await dialog.getByRole("button", { name: "Save without a replay" }).click();
+	await expect.poll(() => studio.requests.at(-1)).toMatchObject({ do: "save", noReplay: true });
+	await page.getByRole("button", { name: "Save as another file" }).click();
+	await expect(page.getByRole("dialog", { name: "Save", exact: true })).toBeVisible();
+});

@@ -22,6 +22,8 @@ const paths = {
 	past: "M8 2a6 6 0 1 1-5.6 3.8M2 2.5v3.5h3.5M8 4.5V8l2.5 1.5",
 	warning: "M8 2 1.5 13.5h13ZM8 6.5v3M8 11.5h.01",
 	device: "M2 3h12v8H2ZM5.5 13.5h5",
+	variable:
+		"M6 2.5H5A1.5 1.5 0 0 0 3.5 4v2.5L2 8l1.5 1.5V12A1.5 1.5 0 0 0 5 13.5h1M10 2.5h1A1.5 1.5 0 0 1 12.5 4v2.5L14 8l-1.5 1.5V12a1.5 1.5 0 0 1-1.5 1.5h-1",
 } as const;
 
 export type IconName = keyof typeof paths;

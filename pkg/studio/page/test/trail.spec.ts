@@ -1,0 +1,170 @@
+// The region Trail.
+import { test as base, expect, Refusal, type Studio } from "./studio";
+import { text, tools, trailDocument } from "./trail-samples";
+
+const test = base.extend<{ studio: Studio }>({
+	studio: async ({ studio }, use) => {
+		studio.document = trailDocument();
+		studio.answers.tools = () => tools;
+		studio.answers.yaml = () => [];
+		await use(studio);
+	},
+});
+
+/** Takes the text, as the server does. */
+function take(studio: Studio): void {
+	studio.answers.yaml = (request) => {
+		if (request.do === "yaml") studio.setDocument({ text: request.text });
+		return [];
+	};
+}
+
+test("shows what would be saved, and sends what is typed", async ({ studio, page }) => {
+	take(studio);
+	await studio.open();
+	const editor = page.getByRole("region", { name: "Trail" }).getByRole("textbox", { name: "Trail text" });
+	await expect(editor).toContainText("Put tea into the cart");
+	await editor.getByText("Buy tea").click();
+	await page.keyboard.press("End");
+	await page.keyboard.type(" and cake");
+	await expect.poll(() => studio.document.text).toBe(text.replace("Buy tea", "Buy tea and cake"));
+	const first = studio.requests.find((request) => request.do === "yaml");
+	expect(first).toMatchObject({ version: 1, text: expect.stringContaining("Buy tea ") });
+	await expect(page.getByText("Not applied")).toHaveCount(0);
+});
+
+test("keeps what does not parse until it is reverted", async ({ studio, page }) => {
+	const problem = { line: 3, column: 3, message: "title is not a text", hint: "quote it", severity: "error" as const };
+	studio.answers.yaml = () => [problem];
+	await studio.open();
+	const editor = page.getByRole("textbox", { name: "Trail text" });
+	await editor.getByText("Buy tea").click();
+	await page.keyboard.press("End");
+	await page.keyboard.type(": {");
+	await expect(page.getByRole("status").filter({ hasText: "Not applied" })).toBeVisible();
+	await expect(page.locator(".cm-lintRange-error")).toHaveText("title");
+	const link = page.getByRole("list", { name: "Problems" }).getByRole("button");
+	await expect(link).toHaveText(/Error.*line 3.*title is not a text.*quote it/);
+
+	// A call that is recorded meanwhile is shown, and what was typed stays.
+	studio.setDocument({ text: text.replace("Tea }\n", "Tea }\n        - web_click: { ref: link }\n") });
+	await expect(editor).toContainText("ref: link");
+	await expect(editor).toContainText("Buy tea: {");
+	await link.click();
+	await expect(editor).toBeFocused();
+
+	await page.getByRole("button", { name: "Revert" }).click();
+	await expect(editor).not.toContainText("Buy tea: {");
+	await expect(editor).toContainText("ref: link");
+	await expect(page.getByText("Not applied")).toHaveCount(0);
+	await expect(page.locator(".cm-lintRange-error")).toHaveCount(0);
+});
+
+test("says why the server refuses a text", async ({ studio, page }) => {
+	studio.answers.yaml = () => {
+		throw new Refusal({ message: "another page controls", hint: "press Take over" });
+	};
+	await studio.open();
+	await page.getByRole("textbox", { name: "Trail text" }).press("Control+End");
+	await page.keyboard.type("#");
+	await expect(page.getByRole("status").filter({ hasText: "Not applied: another page controls" })).toBeVisible();
+});
+
+test("undoes what was not taken in the editor, everything else in the studio", async ({ studio, page }) => {
+	studio.answers.yaml = () => [{ line: 1, column: 1, message: "wrong", hint: "", severity: "error" }];
+	await studio.open();
+	const editor = page.getByRole("textbox", { name: "Trail text" });
+	await editor.press("Control+End");
+	await page.keyboard.type("wrong");
+	await studio.asked("yaml");
+	await page.keyboard.press("Control+z");
+	await expect(editor).not.toContainText("wrong");
+	expect(studio.requests.some((request) => request.do === "undo")).toBe(false);
+	await page.keyboard.press("Control+z");
+	await studio.asked("undo");
+
+	take(studio);
+	await page.keyboard.type("# right");
+	await expect.poll(() => studio.document.text).toContain("# right");
+	await page.keyboard.press("Control+z");
+	await expect.poll(() => studio.requests.filter((request) => request.do === "undo").length).toBe(2);
+	await expect(editor).toContainText("# right");
+	await page.keyboard.press("Control+Shift+Z");
+	await studio.asked("redo");
+});
+
+test("keeps cursor and scroll place when the document changes", async ({ studio, page }) => {
+	const long = `${text}${"  - step: Wait\n".repeat(200)}`;
+	studio.document.text = long;
+	await studio.open();
+	const editor = page.getByRole("textbox", { name: "Trail text" });
+	await editor.press("Control+End");
+	await page.keyboard.press("ArrowUp");
+	const scrolled = () => page.locator(".cm-scroller").evaluate((element) => element.scrollTop);
+	await expect.poll(scrolled).toBeGreaterThan(100);
+	const before = await scrolled();
+	studio.setDocument({ text: long.replace("Tea for Ada", "Tea for Grace") });
+	await page.keyboard.type("!");
+	take(studio);
+	await page.keyboard.type("!");
+	await expect.poll(() => studio.document.text).toMatch(/Grace[\s\S]*\n!! {2}- step: Wait\n$/);
+	expect(await scrolled()).toBe(before);
+});
+
+test("selects the step at the cursor, and marks the selected one", async ({ studio, page }) => {
+	studio.answers.select = (request) => request.do === "select" && studio.setDocument({ selected: request.number });
+	await studio.open();
+	const editor = page.getByRole("textbox", { name: "Trail text" });
+	const marked = page.locator(".cm-selectedEntry");
+	studio.setDocument({ selected: "2" });
+	await expect(marked).toHaveCount(6);
+	await expect(marked.first()).toHaveText("  - step: Put tea into the cart");
+	await editor.getByText("ariaNameRegex").click();
+	expect(await studio.asked("select")).toEqual({ do: "select", number: "2.1" });
+	await expect(marked).toHaveCount(2);
+	await page.keyboard.press("Control+End");
+	await page.keyboard.press("ArrowUp");
+	await expect(marked).toHaveText([/web_verifyTextVisible/]);
+	expect(studio.requests.filter((request) => request.do === "select")).toHaveLength(2);
+});
+
+test("completes keys, tools, arguments and values, and describes them", async ({ studio, page }) => {
+	take(studio);
+	await studio.open();
+	const editor = page.getByRole("textbox", { name: "Trail text" });
+	const options = page.getByRole("option");
+	await editor.press("Control+End");
+	await page.keyboard.type("      - web_cl");
+	await expect(options).toHaveText([/web_click/]);
+	await expect(page.getByText("Clicks an element once")).toBeVisible();
+	await page.keyboard.press("Enter");
+	await expect(editor).toContainText("- web_click: {  }");
+	await page.keyboard.type("bu");
+	await expect(options).toHaveText([/button/]);
+	await page.keyboard.press("Enter");
+	await page.keyboard.type("R");
+	await options.getByText("RIGHT").click();
+	await expect.poll(() => studio.document.text).toContain("web_click: { button: RIGHT }");
+
+	await editor.getByText("web_type").hover();
+	await expect(page.locator(".cm-description")).toHaveText("Enters text into the only field that matches.");
+});
+
+test("is left with Escape and Tab", async ({ studio, page }) => {
+	await studio.open();
+	const editor = page.getByRole("textbox", { name: "Trail text" });
+	await expect(page.getByText("Esc, then Tab leaves the text.")).toBeVisible();
+	await editor.press("Escape");
+	await page.keyboard.press("Tab");
+	await expect(editor).not.toBeFocused();
+});
+
+test("cannot be changed while another page controls", async ({ studio, page }) => {
+	studio.state.controls = false;
+	await studio.open();
+	const editor = page.getByRole("textbox", { name: "Trail text" });
+	await editor.press("Control+End");
+	await page.keyboard.type("more");
+	await expect(editor).toHaveAttribute("aria-readonly", "true");
+	await expect(editor).not.toContainText("more");
+});

@@ -41,9 +41,6 @@ func newGuard(port int, token string) guard {
 	}
 }
 
-// nonce is what the page gives the <style> elements that it makes: the name of its folder, which it knows.
-func (g *guard) nonce() string { return strings.Trim(g.cookie.Path, "/") }
-
 // admit returns the name of what a request may get: a path without a slash at its start. It answers other requests
 // itself, those without the token or the cookie all alike. It calls authenticated for the others.
 func (g *guard) admit(w http.ResponseWriter, r *http.Request, authenticated func()) (name string, ok bool) {
@@ -80,7 +77,7 @@ func (g *guard) setHeaders(w http.ResponseWriter, r *http.Request) {
 		socket = " ws://" + r.Host // 'self' does not mean sockets in all browsers
 	}
 	for name, value := range map[string]string{
-		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + g.nonce() + "'; " +
+		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; " +
 			"img-src 'self' blob: data:; font-src 'self'; connect-src 'self'" + socket + "; frame-ancestors 'none'; " +
 			"base-uri 'none'; form-action 'none'",
 		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",

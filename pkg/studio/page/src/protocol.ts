@@ -1,4 +1,6 @@
 // What the page and the server say to each other (docs/decisions/0017-studio.md). pkg/studio/protocol.go has the same types.
+// Addresses are relative to that of the page, so that the browser sends its cookie: the socket is at "socket", a picture of
+// a finished session at "past/SESSION/FILE".
 
 /** A request, answered by a Reply with the same id. */
 export type Request = { id: number } & Do;
@@ -339,7 +341,7 @@ export interface SessionSummary {
 	device: string;
 }
 
-/** A finished session. Its pictures are below /past/SESSION/. */
+/** A finished session. Its pictures are below past/SESSION/. */
 export interface Past {
 	session: string;
 	title: string;

@@ -3,6 +3,7 @@ package live
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -28,13 +29,31 @@ func (s *Session) keep() {
 	if err != nil || text == s.kept {
 		return
 	}
-	err = files.Replace(filepath.Join(s.dir, RecordingName), func(f *os.File) error {
+	if err = s.writeKept(text); err == nil {
+		s.kept = text
+	}
+}
+
+func (s *Session) writeKept(text string) error {
+	return files.Replace(filepath.Join(s.dir, RecordingName), func(f *os.File) error {
 		_, err := io.WriteString(f, text)
 		return errors.Join(err, f.Chmod(0o600))
 	})
-	if err == nil {
-		s.kept = text
+}
+
+// keepText keeps a recording that the caller has.
+func (s *Session) keepText(recording []byte) error {
+	switch {
+	case s.dir == "":
+		return nil
+	case recording == nil:
+		err := os.Remove(filepath.Join(s.dir, RecordingName))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
 	}
+	return s.writeKept(s.text(string(recording)))
 }
 
 // markOpen marks the folder of the session until it is closed.

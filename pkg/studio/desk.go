@@ -3,9 +3,18 @@ package studio
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/studio/document"
+	"github.com/trailblaze/trailblaze/pkg/studio/gesture"
+	"github.com/trailblaze/trailblaze/pkg/studio/history"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // outlet is where the desk shows what changed.
@@ -14,30 +23,312 @@ type outlet interface {
 	picture(m pictureMessage, data []byte)
 }
 
-// desk carries out what people ask for in a live session.
-type desk struct{}
+// desk carries out what people ask for in a live session. It has one document and at most one session at a time. Its
+// methods may be called from any goroutine.
+type desk struct {
+	opts    Options
+	ctx     context.Context //nolint:containedctx // ends with the studio
+	out     outlet
+	line    line // requests that use the session
+	history *history.History
+	work    sync.WaitGroup
 
-func newDesk(context.Context, Options, outlet) *desk { return &desk{} }
+	mu       sync.Mutex
+	state    state
+	choice   Choice
+	session  *openSession // nil while none is open
+	doc      *document.Document
+	base     []byte // what the file had when it was read or written last; nil for a new file
+	saved    string // the text that was saved or opened last
+	selected string // the step or call after which the next one goes; empty for the end
+	cursor   string // the call that was made last in the session; empty for none
+	marks    map[string]mark
+	at       place  // of a replay
+	hint     string // the text of the step that the next call begins; empty for one that is made up
+	newStep  bool   // the next call begins a step
 
-func (d *desk) start() error { return nil }
+	typing      *typing
+	keys        []gesture.Act // that were typed and not yet given to the device
+	keysJoin    bool          // a request in the line will take them
+	selectedAll bool          // all of the focused field is selected
+	dialogs     []trail.Call  // that answer dialogs as the person did, for the trail
+	policy      string        // how a replay would answer a dialog now
+	fieldTap    string        // the recorded click that gave a text field the focus; empty for none
+	ids         int           // of asks and notices
+	answers     chan answer   // of the person to state.Ask; nil while nothing waits
+	question    *gesture.Question
+	stopRun     context.CancelFunc // stops what runs; nil while nothing does
+	lines       []logLine
+	visible     int
+	looking     func() // stops the pictures; nil while none are sent
+	pictures    int
+	trailPath   string
+}
 
-func (d *desk) close() {}
+// mark is how a call ended that was made last.
+type mark struct {
+	outcome outcome
+	message string
+}
+
+func newDesk(ctx context.Context, o Options, out outlet) *desk {
+	d := &desk{opts: o, ctx: ctx, out: out, marks: map[string]mark{}, choice: o.Choice, history: history.New(o.Project.LogsDir)}
+	d.state = state{
+		Project: filepath.Base(o.Project.Root), Devices: []DeviceOption{}, Activity: opening, Doing: "opening the device",
+		TrailsDir: d.relative(o.Project.TrailsDir) + "/", Notices: []notice{}, Variables: []live.Variable{}, Past: o.Past,
+		Command: o.Command, Device: o.Choice.Device, Recording: o.Trail == "",
+	}
+	d.doc = document.New(document.Options{Config: trail.Config{}})
+	return d
+}
+
+// start opens the document and the session.
+func (d *desk) start() error {
+	if d.opts.Trail != "" {
+		if err := d.openTrail(d.opts.Trail); err != nil {
+			return err
+		}
+	}
+	d.findKept()
+	if d.opts.Past != "" {
+		d.set(func() { d.state.Activity, d.state.Doing = idle, "" })
+	} else {
+		d.inTurn(d.openFirst)
+	}
+	d.work.Go(d.listDevices)
+	return nil
+}
+
+// inTurn does something that nobody waits for when its turn comes.
+func (d *desk) inTurn(f func(ctx context.Context) error) {
+	turn := d.line.join()
+	d.work.Go(func() {
+		leave, err := turn(d.ctx)
+		if err != nil {
+			return
+		}
+		defer leave()
+		if err := f(d.ctx); err != nil {
+			d.log("error", err.Error())
+		}
+	})
+}
+
+// close ends the session. The context of the studio has ended.
+func (d *desk) close() {
+	d.work.Wait()
+	d.closeSession()
+}
+
+// unsaved reports whether something would be lost at the end.
+func (d *desk) unsaved() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.isUnsaved()
+}
+
+func (d *desk) isUnsaved() bool { return string(d.doc.Text()) != d.saved }
 
 // greet implements handler.
-func (d *desk) greet() []push { return nil }
+func (d *desk) greet() []push {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return []push{{"state", d.stateNow()}, {"document", d.view()}, {"log", logMessage{append([]logLine{}, d.lines...)}}}
+}
 
-// begin implements handler.
-func (d *desk) begin(name string, _ json.RawMessage) func(context.Context) (any, error) {
-	return func(context.Context) (any, error) {
-		return nil, fault.New(fault.InvalidArguments, "", "the request %q is not known", name)
+// file implements handler.
+func (d *desk) file(w http.ResponseWriter, r *http.Request) {
+	d.history.ServeFile(w, r, strings.TrimPrefix(r.URL.Path, "/past/"))
+}
+
+// set changes the desk and shows the change.
+func (d *desk) set(change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	version := d.doc.Version()
+	change()
+	if d.doc.Version() != version {
+		d.keep()
+	}
+	d.out.push("state", d.stateNow())
+	d.out.push("document", d.view())
+}
+
+func (d *desk) stateNow() state {
+	s := d.state
+	s.Unsaved = d.isUnsaved()
+	s.Notices = append([]notice{}, s.Notices...)
+	s.Typing = nil
+	if d.typing != nil {
+		s.Typing = &typingState{Field: d.typing.field, Text: d.typing.shown()}
+	}
+	return s
+}
+
+// do implements handler.
+func (d *desk) begin(name string, params json.RawMessage) func(ctx context.Context) (any, error) {
+	r, ok := requests[name]
+	if !ok {
+		return func(context.Context) (any, error) {
+			return nil, fault.New(fault.InvalidArguments, "", "the request %q is not known", name)
+		}
+	}
+	return r(d, params)
+}
+
+type request func(d *desk, params json.RawMessage) func(ctx context.Context) (any, error)
+
+// requests are what pages can ask for, by the name.
+var requests = map[string]request{ //nolint:gochecknoglobals // a constant table
+	"act":      beginAct,
+	"navigate": inLine((*desk).navigate),
+	"locate":   atOnce((*desk).locate),
+	"look":     atOnce((*desk).lookNow),
+	"assert":   inLine((*desk).assert),
+	"call":     inLine((*desk).callTool),
+	"tools":    atOnce((*desk).tools),
+	"edit":     atOnce((*desk).edit),
+	"yaml":     atOnce((*desk).yaml),
+	"nameStep": atOnce((*desk).nameStep),
+	"undo":     atOnce((*desk).undo),
+	"redo":     atOnce((*desk).redo),
+	"select":   atOnce((*desk).selectNumber),
+	"replay":   inLine((*desk).replay),
+	"stop":     atOnce((*desk).stop),
+	"record":   atOnce((*desk).record),
+	"device":   inLine((*desk).chooseDevice),
+	"answer":   atOnce((*desk).answer),
+	"notice":   inLine((*desk).notice),
+	"variable": inLine((*desk).setVariable),
+	"save":     inLine((*desk).save),
+	"restore":  atOnce((*desk).restore),
+	"pageLog":  atOnce((*desk).pageLog),
+	"sessions": atOnce((*desk).sessions),
+	"past":     atOnce((*desk).past),
+}
+
+// atOnce is a request that does not wait for others.
+func atOnce[P any](f func(*desk, context.Context, P) (any, error)) request {
+	return func(d *desk, params json.RawMessage) func(context.Context) (any, error) {
+		return func(ctx context.Context) (any, error) {
+			p, err := decode[P](params)
+			if err != nil {
+				return nil, err
+			}
+			return f(d, ctx, p)
+		}
 	}
 }
 
-// watched implements handler.
-func (d *desk) watched(int) {}
+// inLine is a request that has its turn after those before it.
+func inLine[P any](f func(*desk, context.Context, P) (any, error)) request {
+	return func(d *desk, params json.RawMessage) func(context.Context) (any, error) {
+		turn := d.line.join()
+		return func(ctx context.Context) (any, error) {
+			leave, err := turn(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer leave()
+			p, err := decode[P](params)
+			if err != nil {
+				return nil, err
+			}
+			return f(d, ctx, p)
+		}
+	}
+}
 
-// unsaved implements handler.
-func (d *desk) unsaved() bool { return false }
+func decode[P any](params json.RawMessage) (p P, err error) {
+	if err := json.Unmarshal(params, &p); err != nil {
+		return p, fault.New(fault.InvalidArguments, "", "the request could not be read: %v", err)
+	}
+	return p, nil
+}
 
-// file implements handler.
-func (d *desk) file(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
+type nothing struct{}
+
+// log adds a line to the region Log.
+func (d *desk) log(level, text string) {
+	const kept = 2000
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := logLine{Time: d.opts.Now(), Level: level, Text: text}
+	d.lines = append(d.lines, l)
+	if len(d.lines) > kept {
+		d.lines = append([]logLine{}, d.lines[len(d.lines)-kept/2:]...)
+	}
+	d.out.push("log", logMessage{[]logLine{l}})
+}
+
+// notify shows a notice until somebody answers it.
+func (d *desk) notify(kind, text string) {
+	d.set(func() {
+		d.ids++
+		d.state.Notices = append(d.state.Notices, notice{d.ids, kind, text})
+		if len(d.state.Notices) > 20 {
+			d.state.Notices = d.state.Notices[1:]
+		}
+	})
+}
+
+// current returns the session, or why there is none.
+func (d *desk) current() (*live.Redacted, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.session != nil {
+		return d.session.Redacted, nil
+	}
+	why, hint := "no device is open yet", "wait until it is"
+	if d.state.Activity == lost {
+		why, hint = d.state.Doing, "choose a device, or Replay"
+	} else if d.opts.Past != "" {
+		hint = "choose a device"
+	}
+	return nil, fault.New(fault.Device, hint, "%s", why)
+}
+
+// kind returns the device as gestures see it.
+func (d *desk) device() gesture.Device {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	g := gesture.Device{Platform: d.state.Platform, Width: d.state.Screen.Width, Height: d.state.Screen.Height}
+	if d.session != nil {
+		g.Has = d.session.has
+	}
+	return g
+}
+
+// busy says what runs, until done is called. What stop cancels is the returned context.
+func (d *desk) busy(ctx context.Context, a activity, doing string) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	d.set(func() { d.state.Activity, d.state.Doing, d.stopRun = a, doing, cancel })
+	return ctx, func() {
+		cancel()
+		d.set(func() {
+			d.stopRun = nil
+			if d.state.Activity != lost {
+				d.state.Activity, d.state.Doing = idle, ""
+			}
+		})
+	}
+}
+
+func (d *desk) stop(context.Context, nothing) (any, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopRun != nil {
+		d.stopRun()
+	}
+	return nil, nil
+}
+
+func (d *desk) relative(path string) string {
+	if rel, err := filepath.Rel(d.opts.Project.Root, path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// isStopped reports whether a person or the end of the studio stopped something.
+func isStopped(err error) bool { return errors.Is(err, context.Canceled) }

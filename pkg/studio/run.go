@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
 
@@ -40,6 +41,8 @@ type Options struct {
 type Choice struct {
 	Device          string // as an option of [DeviceOption]; empty for that of the command line
 	Memory, Secrets map[string]string
+	// Ask answers dialogs of pages, see [live.Options].
+	Ask func(ctx context.Context, q device.Question) (a device.Answer, ok bool)
 }
 
 // Opened is a session that was opened.

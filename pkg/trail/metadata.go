@@ -35,6 +35,23 @@ func SetMetadata(name string, data []byte, key string, value any) ([]byte, error
 	return r.finish(edit, want)
 }
 
+// SetTitle returns data, a trail file, with another config.title. Every other byte is unchanged. The error is, or wraps,
+// the fault.Problems of data or a *fault.Error.
+func SetTitle(name string, data []byte, title string) ([]byte, error) {
+	r, problems := read(name, data)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	if r.file.Config.Title == title {
+		return data, nil
+	}
+	want := r.file.clone()
+	want.Config.Title = title
+	edit := r.doc.Edit()
+	r.setConfig(edit, "title", title)
+	return r.finish(edit, want)
+}
+
 // configNode returns the mapping that contains config, and config itself.
 func (r *reader) configNode() (parent, config yamldoc.Node, ok bool) {
 	parent = r.root
@@ -50,15 +67,21 @@ func (r *reader) configNode() (parent, config yamldoc.Node, ok bool) {
 }
 
 func (r *reader) setMetadata(edit *yamldoc.Editor, key string, value any) {
-	metadata := yamldoc.Map{{Key: key, Value: value}}
-	newConfig := yamldoc.Map{{Key: "metadata", Value: metadata}}
-	parent, config, ok := r.configNode()
-	have, hasMetadata := field(config, "metadata")
-	switch {
-	case hasMetadata && len(have.Entries()) > 0:
+	_, config, _ := r.configNode()
+	if have, ok := field(config, "metadata"); ok && len(have.Entries()) > 0 {
 		edit.Set(have, key, value)
+		return
+	}
+	r.setConfig(edit, "metadata", yamldoc.Map{{Key: key, Value: value}})
+}
+
+// setConfig sets a key of config, which need not be there.
+func (r *reader) setConfig(edit *yamldoc.Editor, key string, value any) {
+	newConfig := yamldoc.Map{{Key: key, Value: value}}
+	parent, config, ok := r.configNode()
+	switch {
 	case ok && len(config.Entries()) > 0:
-		edit.Set(config, "metadata", metadata)
+		edit.Set(config, key, value)
 	case ok:
 		edit.Set(parent, "config", newConfig)
 	case r.file.List:

@@ -44,7 +44,7 @@ func (t *Typing) Key(key string, modifiers []string) (taken bool) {
 	case key == "Backspace" && len(modifiers) == 0:
 		_, last := utf8.DecodeLastRuneInString(t.text)
 		t.text = t.text[:len(t.text)-last]
-	case isText(key, modifiers):
+	case IsText(key, modifiers):
 		t.text += key
 	default:
 		return false
@@ -53,9 +53,9 @@ func (t *Typing) Key(key string, modifiers []string) (taken bool) {
 	return true
 }
 
-// isText reports whether a key types its name. AltGr is Control and Alt at the same time, and Option of a Mac types
+// IsText reports whether a key types its name. AltGr is Control and Alt at the same time, and Option of a Mac types
 // characters that have no key of their own.
-func isText(key string, modifiers []string) bool {
+func IsText(key string, modifiers []string) bool {
 	r, size := utf8.DecodeRuneInString(key)
 	if size == 0 || size < len(key) {
 		return false
@@ -69,6 +69,9 @@ func (t *Typing) Text(text string) {
 	t.text += strings.ReplaceAll(text, "\r\n", "\n")
 	t.touched = true
 }
+
+// Typed returns what the field is to hold.
+func (t *Typing) Typed() string { return t.text }
 
 // Pending returns the calls that bring the field to what was typed so far, in order; ok is false when there is nothing
 // to do, or not yet: a field for numbers does not take "-".

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -64,9 +66,10 @@ func (p *Past) files() map[string]bool {
 	return names
 }
 
-// ServeFile serves a file that a moment of a session has: a picture, or a text. It answers 404 for all others. The content
-// decides which type it gets, and what is not a picture is plain text.
-func (h *History) ServeFile(w http.ResponseWriter, r *http.Request, session, name string) {
+// ServeFile serves a file that a moment of a session has, at the session, a slash, and its name: a picture, or a text. It
+// answers 404 for all others. The content decides which type it gets, and what is not a picture is plain text.
+func (h *History) ServeFile(w http.ResponseWriter, r *http.Request, path string) {
+	session, name := h.split(path)
 	names := h.known.get(session)
 	if names == nil {
 		if p, err := h.Open(session); err == nil {
@@ -93,6 +96,25 @@ func (h *History) ServeFile(w http.ResponseWriter, r *http.Request, session, nam
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "private, max-age=3600")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}
+
+// split returns the session and the name of its file: the folders of both may have folders around them.
+func (h *History) split(path string) (session, name string) {
+	for i := range path {
+		if path[i] != '/' {
+			continue
+		}
+		if dir, err := h.dir(path[:i]); err == nil && isSession(dir) {
+			return path[:i], path[i+1:]
+		}
+	}
+	return "", ""
+}
+
+// isSession reports whether a folder is that of a session.
+func isSession(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, report.EventsFile))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // contentType returns the type of a picture, or that of plain text.

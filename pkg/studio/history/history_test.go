@@ -263,7 +263,7 @@ func TestServeFile(t *testing.T) {
 		{"none", "a.png", 404, ""},
 	} {
 		w := httptest.NewRecorder()
-		h.ServeFile(w, httptest.NewRequest(http.MethodGet, "/", nil), tt.session, tt.name)
+		h.ServeFile(w, httptest.NewRequest(http.MethodGet, "/", nil), tt.session+"/"+tt.name)
 		got := w.Header().Get("Content-Type")
 		if w.Code != tt.want || tt.want == 200 && (got != tt.kind || w.Header().Get("X-Content-Type-Options") != "nosniff") {
 			t.Errorf("%s %s: %d %s", tt.session, tt.name, w.Code, got)
@@ -284,7 +284,7 @@ func TestManySessionsAreServed(t *testing.T) {
 	for range 2 {
 		for i := range maxKnown + 2 {
 			w := httptest.NewRecorder()
-			h.ServeFile(w, httptest.NewRequest(http.MethodGet, "/", nil), fmt.Sprintf("s%d", i), "a.png")
+			h.ServeFile(w, httptest.NewRequest(http.MethodGet, "/", nil), fmt.Sprintf("s%d/a.png", i))
 			if w.Code != http.StatusOK {
 				t.Errorf("s%d: %d", i, w.Code)
 			}
@@ -318,7 +318,7 @@ func FuzzOpen(f *testing.F) {
 			t.Error(p.Failed)
 		}
 		for name := range p.files() {
-			h.ServeFile(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), p.Session, name)
+			h.ServeFile(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), p.Session+"/"+name)
 		}
 	})
 }

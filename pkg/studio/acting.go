@@ -1,0 +1,226 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/studio/document"
+	"github.com/trailblaze/trailblaze/pkg/studio/gesture"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+type actParams struct {
+	Act gesture.Act `json:"act"`
+}
+
+// beginAct is the request of a person who acts on the picture.
+func beginAct(d *desk, params json.RawMessage) func(ctx context.Context) (any, error) {
+	p, err := decode[actParams](params)
+	if err != nil {
+		return func(context.Context) (any, error) { return nil, err }
+	}
+	if p.Act.Kind == "key" || p.Act.Kind == "text" {
+		return d.beginKeys(p.Act)
+	}
+	turn := d.line.join()
+	return func(ctx context.Context) (any, error) {
+		leave, err := turn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+		return d.act(ctx, p.Act)
+	}
+}
+
+// act performs what a person did at a point of the picture.
+func (d *desk) act(ctx context.Context, a gesture.Act) (any, error) {
+	if err := d.endTyping(ctx); err != nil {
+		return nil, err
+	}
+	s, err := d.current()
+	if err != nil {
+		return nil, err
+	}
+	var at, to gesture.Target
+	if a.Kind != "wheel" {
+		at = target(s.Locate(ctx, live.Place{X: int(a.X), Y: int(a.Y)}))
+	}
+	if a.Kind == "drag" {
+		to = target(s.Locate(ctx, live.Place{X: int(a.ToX), Y: int(a.ToY)}))
+	}
+	r, err := gesture.Calls(d.device(), a, at, to)
+	if err != nil {
+		return nil, err
+	}
+	if r.Ask != nil {
+		d.askOf(*r.Ask, at)
+		return nil, nil
+	}
+	m, number, err := d.perform(ctx, trail.KindStep, !r.Unrecorded, r.Calls...)
+	if err == nil && m.OK && number != "" && a.Kind == "click" && gesture.IsTextField(at.Element) {
+		d.set(func() { d.fieldTap = number })
+	}
+	return m, err
+}
+
+// target returns what is at a place. It is empty if nothing is.
+func target(l live.Location, err error) gesture.Target {
+	if err != nil {
+		return gesture.Target{}
+	}
+	return gesture.Target{Location: l}
+}
+
+// make makes calls that are recorded if the person records, and returns what they did.
+func (d *desk) make(ctx context.Context, kind string, recorded bool, calls ...trail.Call) (made, error) {
+	m, _, err := d.perform(ctx, kind, recorded, calls...)
+	return m, err
+}
+
+// perform is make; it also returns the number of the last call that was recorded, empty for none.
+func (d *desk) perform(ctx context.Context, kind string, recorded bool, calls ...trail.Call) (m made, number string, err error) {
+	s, err := d.current()
+	if err != nil {
+		return made{}, "", err
+	}
+	ctx, done := d.busy(ctx, acting, document.Brief(calls[0]))
+	defer done()
+	d.set(func() { d.fieldTap = "" })
+	report, err := s.Step(ctx, live.StepRequest{Kind: kind, Calls: calls, Unrecorded: true})
+	if err != nil {
+		return made{}, "", err
+	}
+	m = made{OK: report.OK(), Warnings: append([]string{}, report.Warnings...)}
+	count := 0
+	for _, c := range report.Calls {
+		if !c.OK {
+			m.Text, m.Hint = c.Text, c.Hint
+			break
+		}
+		count++
+		m.Text, m.Structured = c.Text, c.Structured
+		if c.Note != "" {
+			m.Warnings = append(m.Warnings, c.Note)
+		}
+	}
+	for _, w := range m.Warnings {
+		d.log("warn", w)
+	}
+	if !m.OK {
+		d.log("error", document.Brief(calls[min(count, len(calls)-1)])+": "+m.Text)
+	}
+	if recorded && count > 0 {
+		number, err = d.write(kind, calls[:count])
+	}
+	d.refresh(ctx)
+	return m, number, err
+}
+
+// write adds calls that were made to the document, if the person records. It returns the number of the last one.
+func (d *desk) write(kind string, calls []trail.Call) (number string, err error) {
+	d.set(func() {
+		calls = append(d.dialogs, calls...)
+		d.dialogs = nil
+		if !d.state.Recording {
+			return
+		}
+		at := document.Place{After: d.selected, NewStep: d.newStep, Kind: kind, Text: d.hint}
+		if number, err = d.doc.Record(at, calls...); err != nil {
+			return
+		}
+		d.newStep, d.hint, d.cursor = false, "", number
+		if d.selected != "" {
+			d.selected = number
+		}
+		d.marks[number] = mark{outcome: passed}
+	})
+	return number, err
+}
+
+func (d *desk) navigate(ctx context.Context, p struct{ URL string }) (any, error) {
+	if err := d.endTyping(ctx); err != nil {
+		return nil, err
+	}
+	return d.make(ctx, trail.KindStep, true, trail.Call{Tool: "web_navigate", Args: map[string]any{"url": p.URL}})
+}
+
+// assert makes a check and records it. One that does not hold is recorded by nobody.
+func (d *desk) assert(ctx context.Context, p struct{ Call newCall }) (any, error) {
+	if err := d.endTyping(ctx); err != nil {
+		return nil, err
+	}
+	return d.make(ctx, trail.KindVerify, true, p.Call.call())
+}
+
+// callTool calls a tool of the project and records the call.
+func (d *desk) callTool(ctx context.Context, p struct{ Call newCall }) (any, error) {
+	if p.Call.SaveAs != "" && !trail.IsValueName(p.Call.SaveAs) {
+		return nil, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -", "saveAs: %q is not a name for a value", p.Call.SaveAs)
+	}
+	if err := d.endTyping(ctx); err != nil {
+		return nil, err
+	}
+	return d.make(ctx, trail.KindStep, true, p.Call.call())
+}
+
+func (d *desk) locate(ctx context.Context, p live.Place) (any, error) {
+	s, err := d.current()
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Locate(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.Look(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	return locationView{found, gesture.Checks(d.device(), found, l.Root)}, nil
+}
+
+func (d *desk) lookNow(ctx context.Context, _ nothing) (any, error) {
+	s, err := d.current()
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.Look(ctx, false)
+	if err == nil {
+		d.mu.Lock()
+		changed := d.state.URL != l.URL || d.state.Title != l.Title
+		d.mu.Unlock()
+		if changed {
+			d.set(func() { d.state.URL, d.state.Title = l.URL, l.Title })
+		}
+	}
+	return l, err
+}
+
+func (d *desk) tools(context.Context, nothing) (any, error) {
+	d.mu.Lock()
+	s := d.session
+	d.mu.Unlock()
+	out := []toolView{}
+	if s == nil {
+		return out, nil
+	}
+	for _, t := range s.registry.Tools {
+		out = append(out, toolView{t.Name, t.Description, json.RawMessage(live.ShownSchema(t.InputSchema)), t.Source.Name})
+	}
+	return out, nil
+}
+
+func (d *desk) pageLog(ctx context.Context, p struct{ Show string }) (any, error) {
+	s, err := d.current()
+	if err != nil {
+		return nil, err
+	}
+	shot, err := s.Snapshot(ctx, live.SnapshotOptions{Show: showOf(p.Show), MaxBytes: 64 << 10})
+	if err != nil {
+		return nil, err
+	}
+	return shot.Log, nil
+}

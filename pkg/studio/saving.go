@@ -1,0 +1,164 @@
+package studio
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/studio/document"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// openTrail makes a trail file the document.
+func (d *desk) openTrail(name string) error {
+	text, err := files.Read(filepath.Join(d.opts.Project.Root, name), trail.MaxSize)
+	if err != nil {
+		return fault.Wrap(fault.Misuse, err, "name a trail of the project", "read "+name)
+	}
+	doc, problems := document.Open(document.Options{Name: name, Lineage: d.lineage()}, text)
+	if doc == nil {
+		return problems
+	}
+	d.set(func() {
+		d.doc, d.base, d.saved, d.state.File = doc, text, string(text), name
+		d.selected, d.cursor, d.marks = "", "", map[string]mark{}
+		d.state.Recording = false
+	})
+	return nil
+}
+
+func (d *desk) lineage() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.session == nil {
+		return nil
+	}
+	return d.session.lineage
+}
+
+// fileName is the name of the document's file, or one that a new file could have.
+func (d *desk) fileName() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return nameOr(d.state.File, d.state.TrailsDir+"new.trail.yaml")
+}
+
+type saveParams struct {
+	File      string
+	Title     string
+	NoReplay  bool
+	Overwrite trail.Overwrite
+}
+
+// save replays the document in a session of its own and, when it passes, writes its file.
+func (d *desk) save(ctx context.Context, p saveParams) (any, error) {
+	if err := d.endTyping(ctx); err != nil {
+		return nil, err
+	}
+	s, err := d.current()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.name(p); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	r := live.SaveRequest{File: p.File, NoReplay: p.NoReplay, Overwrite: p.Overwrite, Content: d.doc.Text(), Base: d.base}
+	if p.File != d.state.File {
+		r.Base = nil
+	}
+	d.mu.Unlock()
+	doing := "replaying the trail in a session of its own, then writing " + p.File
+	if p.NoReplay {
+		doing = "writing " + p.File
+	}
+	ctx, done := d.busy(ctx, saving, doing)
+	defer done()
+	report, err := s.Save(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if report.Written {
+		err = d.wrote(report.File)
+	}
+	return savedView{report.File, report.Written, report.Diff, append([]string{}, report.Warnings...), report.Replayed}, err
+}
+
+// name gives a new trail its title.
+func (d *desk) name(p saveParams) error {
+	if p.Title == "" {
+		return nil
+	}
+	return d.change(func() error { return d.doc.SetTitle(p.Title) })
+}
+
+// wrote takes what a file has now as what was saved.
+func (d *desk) wrote(file string) error {
+	text, err := files.Read(filepath.Join(d.opts.Project.Root, file), trail.MaxSize)
+	if err != nil {
+		return fault.Wrap(fault.Misuse, err, "", "read "+file)
+	}
+	d.set(func() {
+		d.doc.SetText(text, true)
+		d.base, d.saved, d.state.File = text, string(text), file
+	})
+	return nil
+}
+
+// findKept looks for the recording of a session that was killed.
+func (d *desk) findKept() {
+	lost := live.Lost(d.opts.Project.LogsDir)
+	if len(lost) == 0 {
+		return
+	}
+	newest := lost[len(lost)-1]
+	text, err := files.Read(newest, trail.MaxSize)
+	if err != nil {
+		return
+	}
+	doc, _ := document.Open(document.Options{Name: newest}, text)
+	if doc == nil {
+		return
+	}
+	k := keptRecording{File: d.relative(newest), Steps: len(doc.Steps())}
+	if info, err := os.Stat(newest); err == nil {
+		k.When = info.ModTime()
+	}
+	d.set(func() { d.state.Kept = &k })
+}
+
+// restore makes the recording of a killed session the document, or forgets it.
+func (d *desk) restore(_ context.Context, p struct{ Keep bool }) (any, error) {
+	d.mu.Lock()
+	k := d.state.Kept
+	d.mu.Unlock()
+	if k == nil {
+		return nil, fault.New(fault.Misuse, "", "there is no recording to restore")
+	}
+	if !p.Keep {
+		d.set(func() { d.state.Kept = nil })
+		return nil, nil
+	}
+	text, err := files.Read(filepath.Join(d.opts.Project.Root, k.File), trail.MaxSize)
+	if err != nil {
+		return nil, fault.Wrap(fault.Misuse, err, "", "read "+k.File)
+	}
+	return nil, d.change(func() error {
+		if problems := d.doc.SetText(text, false); len(problems) > 0 {
+			return problems
+		}
+		d.state.Kept = nil
+		return nil
+	})
+}
+
+func (d *desk) sessions(context.Context, nothing) (any, error) {
+	return d.history.List(), nil
+}
+
+func (d *desk) past(_ context.Context, p struct{ Session string }) (any, error) {
+	return d.history.Open(p.Session)
+}

@@ -3,6 +3,7 @@ package studio
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
@@ -68,7 +69,7 @@ func (d *desk) open(ctx context.Context) error {
 	choice.Ask = d.askDialog
 	ctx, done := d.busy(ctx, opening, "opening "+nameOr(choice.Device, "the device"))
 	defer done()
-	opened, err := d.opts.Open(ctx, choice)
+	opened, err := d.opts.Open(d.ctx, choice)
 	if err != nil {
 		d.lose(err)
 		return err
@@ -95,7 +96,8 @@ func (d *desk) open(ctx context.Context) error {
 		d.marks = map[string]mark{}
 		d.doc.SetLineage(s.lineage)
 		d.state.Platform = status.Platform
-		d.state.Device = nameOr(choice.Device, d.state.Device)
+		d.state.Device = nameOr(choice.Device, nameOr(status.Device, status.Platform))
+		d.addDevice()
 		d.state.Variables = values
 	})
 	d.look()
@@ -250,7 +252,17 @@ func (d *desk) frame(f live.Frame) {
 // listDevices asks which devices there are.
 func (d *desk) listDevices() {
 	devices := d.opts.Devices(d.ctx)
-	d.set(func() { d.state.Devices = devices })
+	d.set(func() {
+		d.state.Devices = devices
+		d.addDevice()
+	})
+}
+
+// addDevice adds the chosen device to those that can be chosen, if it is not one of them.
+func (d *desk) addDevice() {
+	if name := d.state.Device; name != "" && !slices.ContainsFunc(d.state.Devices, func(o DeviceOption) bool { return o.Name == name }) {
+		d.state.Devices = append([]DeviceOption{{Name: name, Platform: d.state.Platform}}, d.state.Devices...)
+	}
 }
 
 func (d *desk) chooseDevice(ctx context.Context, p struct{ Name string }) (any, error) {

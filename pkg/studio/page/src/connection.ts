@@ -66,7 +66,7 @@ export function select(number: string): void {
 /** Connects, and connects again whenever the connection is lost, until the server says bye. */
 export function connect(): void {
 	const opened = new WebSocket(
-		`${window.location.protocol === "https:" ? "wss" : "ws"}://${window.location.host}/socket`,
+		new URL("socket", window.location.href.replace(/^http/, "ws")),
 	);
 	opened.binaryType = "arraybuffer";
 	opened.onopen = () => {

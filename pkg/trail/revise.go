@@ -233,13 +233,15 @@ func (v *Revision) DeleteCall(step int, classifier string, call int) {
 func (v *Revision) SetCall(step int, classifier string, call int, c Call) {
 	calls, _ := v.step(step).Recording.calls(classifier)
 	list, own := v.calls(step, classifier)
-	old := fields(calls[call])
-	if own && canUpdate(list.Items()[call], old, fields(c)) {
-		left := slices.Clone(calls)
-		left[call] = c
-		v.record(step, classifier, left)
-		updateMapping(v.edit, list.Items()[call], old, fields(c))
-		return
+	if own {
+		node := list.Items()[call]
+		if old := writtenFields(node, calls[call], c); canUpdate(node, old, fields(c)) {
+			left := slices.Clone(calls)
+			left[call] = c
+			v.record(step, classifier, left)
+			updateMapping(v.edit, node, old, fields(c))
+			return
+		}
 	}
 	v.replaceCalls(step, classifier, call, call+1, []Call{c}, []any{formatCall(c)})
 }
@@ -339,4 +341,25 @@ func (v *Revision) Join(step int) error {
 		v.wanted(step - 1).Recording = s.Recording
 	}
 	return v.DeleteStep(step)
+}
+
+// Moved returns the step with its lines, and those of its calls, so many lines further down.
+func (s Step) Moved(lines int) Step {
+	s.Line += lines
+	s.Recording = slices.Clone(s.Recording)
+	for i, r := range s.Recording {
+		calls := slices.Clone(r.Calls)
+		for n := range calls {
+			calls[n].Line += lines
+			calls[n].Positions = calls[n].Positions.Moved(lines)
+		}
+		s.Recording[i].Calls = calls
+	}
+	if s.Use != nil {
+		use := *s.Use
+		use.Line += lines
+		use.Positions = use.Positions.Moved(lines)
+		s.Use = &use
+	}
+	return s
 }

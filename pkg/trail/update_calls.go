@@ -51,7 +51,7 @@ func updateCalls(edit *yamldoc.Editor, list yamldoc.Node, old, calls []Call) {
 		if have < 0 || sameCall(calls[i], old[have]) {
 			continue
 		}
-		if a, b := fields(old[have]), fields(calls[i]); canUpdate(nodes[have], a, b) {
+		if a, b := writtenFields(nodes[have], old[have], calls[i]), fields(calls[i]); canUpdate(nodes[have], a, b) {
 			updateMapping(edit, nodes[have], a, b)
 		} else {
 			matched[i] = -1
@@ -116,6 +116,18 @@ func fields(c Call) map[string]any {
 	}
 	if c.Soft {
 		out["soft"] = true
+	}
+	return out
+}
+
+// writtenFields returns the mapping that a call is in a file, with soft: false or optional: false where another call
+// cannot have them.
+func writtenFields(mapping yamldoc.Node, c, other Call) map[string]any {
+	out := fields(c)
+	for key, mustGo := range map[string]bool{"soft": other.Optional, "optional": other.Soft} {
+		if _, written := mapping.Own(key); written && mustGo && out[key] == nil {
+			out[key] = false
+		}
 	}
 	return out
 }

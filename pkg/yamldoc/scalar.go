@@ -3,6 +3,7 @@ package yamldoc
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,6 +95,25 @@ type Positions struct {
 	Line, Column int
 	Fields       map[string]Positions
 	Items        []Positions
+}
+
+// Moved returns the positions so many lines further down.
+func (p Positions) Moved(lines int) Positions {
+	if p.Line > 0 {
+		p.Line += lines
+	}
+	fields, items := p.Fields, p.Items
+	if fields != nil {
+		p.Fields = make(map[string]Positions, len(fields))
+	}
+	for key, field := range fields {
+		p.Fields[key] = field.Moved(lines)
+	}
+	p.Items = slices.Clone(items)
+	for i := range p.Items {
+		p.Items[i] = p.Items[i].Moved(lines)
+	}
+	return p
 }
 
 // At returns the line and column at a path of fields and list indexes, or of the longest part of the path that exists.

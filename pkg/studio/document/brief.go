@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -28,7 +29,7 @@ type phrase struct {
 }
 
 // phrases returns the phrases for tools, and for a tool with a value that makes it another one (see variant).
-func phrases() map[string]phrase {
+var phrases = sync.OnceValue(func() map[string]phrase {
 	const visible, hidden = "check {element} is visible", "check {element} is not visible"
 	shown, gone := phrase{visible, "check that {element} is shown"}, phrase{hidden, "check that {element} is not shown"}
 	textShown := phrase{"check {text} is visible", "check that {text} is shown"}
@@ -73,7 +74,7 @@ func phrases() map[string]phrase {
 		"stopApp": {brief: "stop the app {=appId}"}, "web_wait": {brief: "wait {=seconds} s"}, "wait": {brief: "wait {=seconds} s"},
 		"rememberValue": {brief: "remember {=name}"},
 	}
-}
+})
 
 // variant returns the tool of a call with the value that makes it another one, if one does.
 func variant(c trail.Call) string {

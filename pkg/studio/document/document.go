@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -108,7 +107,7 @@ type Document struct {
 
 // New returns a document without steps. Its text is nil until something is recorded.
 func New(o Options) *Document {
-	return &Document{opts: o, now: &state{file: &trail.File{Name: o.Name, Config: o.Config}}}
+	return &Document{opts: o, now: emptyState(o)}
 }
 
 // Open returns a document of the text of a trail file. With problems, only the text is there, and only SetText changes
@@ -116,7 +115,7 @@ func New(o Options) *Document {
 func Open(o Options, text []byte) (*Document, fault.Problems) {
 	now, problems := parse(o.Name, text)
 	if len(problems) > 0 {
-		now = &state{text: bytes.Clone(text), file: &trail.File{Name: o.Name}, problems: problems}
+		now = &state{text: bytes.Clone(text), rest: &trail.File{Name: o.Name}, problems: problems}
 	}
 	return &Document{opts: o, now: now}, problems
 }
@@ -140,31 +139,42 @@ func (d *Document) Version() int { return d.version }
 func (d *Document) Problems() fault.Problems { return d.now.problems }
 
 // File returns the trail; without steps when the text does not parse. It must not be changed.
-func (d *Document) File() *trail.File { return d.now.whole(d.opts.Name) }
+func (d *Document) File() *trail.File { return d.now.file() }
 
 // Steps returns the steps with the calls for the device.
 func (d *Document) Steps() []Step {
-	all := d.File().StepsAndTeardown()
+	all, lines := append(d.now.all(), d.now.rest.TeardownSteps()...), d.now.firstLines()
 	out := make([]Step, len(all))
-	teardown := len(d.File().AllSteps())
+	teardown := len(lines)
 	for i, s := range all {
-		number := strconv.Itoa(i + 1)
 		classifier, calls := d.recorded(s)
 		out[i] = Step{
-			Number: number, Kind: s.Kind, Text: s.Text, Provisional: d.now.isProvisional(i),
-			Classifiers: append([]string{}, s.Classifiers()...), Classifier: classifier, Line: s.Line, Calls: make([]Call, len(calls)),
+			Number: stepNumber(i), Kind: s.Kind, Text: s.Text, Provisional: d.now.isProvisional(i),
+			Classifiers: append([]string{}, s.Classifiers()...), Classifier: classifier, Line: s.Line,
 		}
 		if i >= teardown {
-			out[i].Kind = trail.KindTeardown
+			out[i].Kind, out[i].Calls = trail.KindTeardown, show(calls)
+		} else {
+			out[i].Line += lines[i]
+			out[i].Calls = slices.Clone(d.now.shown(i, classifier, calls))
+			for n := range out[i].Calls {
+				out[i].Calls[n].Line += lines[i]
+			}
 		}
-		for n, c := range calls {
-			out[i].Calls[n] = Call{
-				Number: callNumber(i, n), Tool: c.Tool, Brief: Brief(c), Args: c.Args, Optional: c.Optional, Soft: c.Soft,
-				SaveAs: c.SaveAs, Line: c.Line,
-			}
-			if c.Timeout > 0 {
-				out[i].Calls[n].Timeout = c.Timeout.String()
-			}
+		for n := range out[i].Calls {
+			out[i].Calls[n].Number = callNumber(i, n)
+		}
+	}
+	return out
+}
+
+// show returns calls as the page shows them, without their numbers.
+func show(calls []trail.Call) []Call {
+	out := make([]Call, len(calls))
+	for i, c := range calls {
+		out[i] = Call{Tool: c.Tool, Brief: Brief(c), Args: c.Args, Optional: c.Optional, Soft: c.Soft, SaveAs: c.SaveAs, Line: c.Line}
+		if c.Timeout > 0 {
+			out[i].Timeout = c.Timeout.String()
 		}
 	}
 	return out
@@ -195,7 +205,7 @@ func (d *Document) Next(number string) string {
 			step = s + 1
 		}
 	}
-	for all := d.File().StepsAndTeardown(); step < len(all); step, call = step+1, 0 {
+	for all := append(d.now.all(), d.now.rest.TeardownSteps()...); step < len(all); step, call = step+1, 0 {
 		if _, calls := d.recorded(all[step]); call < len(calls) {
 			return callNumber(step, call)
 		}
@@ -210,7 +220,7 @@ func (d *Document) SetText(text []byte, join bool) fault.Problems {
 		return nil
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		d.commit(&state{text: bytes.Clone(text), file: &trail.File{Name: d.opts.Name, Config: d.opts.Config}}, "text", join)
+		d.commit(emptyState(d.opts), "text", join)
 		return nil
 	}
 	next, problems := parse(d.opts.Name, text)

@@ -43,16 +43,8 @@ func (d *Document) Apply(e Edit) error {
 	return d.revise(r, "", false)
 }
 
-// revision is a change of the trail.
-type revision struct {
-	provisional []bool // of the steps after it
-	change      func(*trail.Revision) error
-	touched     []int // the indexes of the steps before it that it is about
-	shift       int   // by how many steps the first of them has more afterwards, when a step moves to another
-}
-
 func (d *Document) revise(r revision, by string, join bool) error {
-	next, err := d.now.revise(d.opts.Name, r.provisional, r.change)
+	next, err := d.now.revise(d.opts.Name, r)
 	if err != nil {
 		return err
 	}
@@ -61,9 +53,9 @@ func (d *Document) revise(r revision, by string, join bool) error {
 }
 
 // simple is a revision of the texts and calls of some steps.
-func (d *Document) simple(change func(*trail.Revision), touched ...int) revision {
-	return revision{provisional: d.now.provisional, touched: touched, change: func(v *trail.Revision) error {
-		change(v)
+func (d *Document) simple(change func(v *trail.Revision, at func(int) int), touched ...int) revision {
+	return revision{provisional: d.now.provisional, touched: touched, change: func(v *trail.Revision, at func(int) int) error {
+		change(v, at)
 		return nil
 	}}
 }
@@ -92,7 +84,7 @@ func (d *Document) reword(e Edit) (revision, error) {
 	if words == "" {
 		return revision{}, fault.New(fault.InvalidArguments, "say what the step does, in a sentence", "the text of step %s is empty", e.Step)
 	}
-	r := d.simple(func(v *trail.Revision) { v.Reword(step, d.step(step).Kind, words) }, step)
+	r := d.simple(func(v *trail.Revision, at func(int) int) { v.Reword(at(step), d.step(step).Kind, words) }, step)
 	r.provisional = slices.Clone(r.provisional)
 	r.provisional[step] = false
 	return r, nil
@@ -116,9 +108,9 @@ func (d *Document) setKind(e Edit) (revision, error) {
 	if err != nil {
 		return revision{}, err
 	}
-	return d.simple(func(v *trail.Revision) {
+	return d.simple(func(v *trail.Revision, at func(int) int) {
 		_, calls := d.recorded(d.step(step))
-		v.Reword(step, e.Kind, d.wording(step, e.Kind, calls))
+		v.Reword(at(step), e.Kind, d.wording(step, e.Kind, calls))
 	}, step), nil
 }
 
@@ -131,9 +123,9 @@ func (d *Document) wording(step int, kind string, calls []trail.Call) string {
 }
 
 // rewordFor gives a step the text that it has with other calls.
-func (d *Document) rewordFor(v *trail.Revision, step int, calls []trail.Call) {
+func (d *Document) rewordFor(v *trail.Revision, at func(int) int, step int, calls []trail.Call) {
 	if s := d.step(step); d.now.isProvisional(step) {
-		v.Reword(step, s.Kind, d.wording(step, s.Kind, calls))
+		v.Reword(at(step), s.Kind, d.wording(step, s.Kind, calls))
 	}
 }
 
@@ -152,11 +144,11 @@ func (d *Document) move(e Edit) (revision, error) {
 	if d.step(from).Kind == trail.KindTrailhead || d.step(to).Kind == trail.KindTrailhead {
 		return revision{}, fault.New(fault.InvalidArguments, "", "step 1 is the trailhead, which comes before all steps")
 	}
-	r := revision{touched: []int{from, to}, change: func(v *trail.Revision) error {
+	r := revision{touched: []int{from, to}, change: func(v *trail.Revision, at func(int) int) error {
 		if from == to {
 			return nil
 		}
-		return v.MoveStep(from, to)
+		return v.MoveStep(at(from), at(to))
 	}}
 	if r.shift = 1; from < to {
 		r.shift = -1
@@ -172,28 +164,28 @@ func (d *Document) moveCall(e Edit) (revision, error) {
 	if err != nil {
 		return revision{}, err
 	}
-	to, at, err := d.call(e.To)
+	to, before, err := d.call(e.To)
 	if err != nil {
 		return revision{}, err
 	}
 	classifier, calls := d.recorded(d.step(from))
 	if from == to {
-		left := slices.Insert(slices.Delete(slices.Clone(calls), call, call+1), at, calls[call])
-		if at > call {
-			at++
+		left := slices.Insert(slices.Delete(slices.Clone(calls), call, call+1), before, calls[call])
+		if before > call {
+			before++
 		}
-		return d.simple(func(v *trail.Revision) {
-			if call != at {
-				d.rewordFor(v, from, left)
-				v.MoveCall(from, classifier, call, to, classifier, at)
+		return d.simple(func(v *trail.Revision, at func(int) int) {
+			if call != before {
+				d.rewordFor(v, at, from, left)
+				v.MoveCall(at(from), classifier, call, at(to), classifier, before)
 			}
 		}, from), nil
 	}
 	toClassifier, others := d.recorded(d.step(to))
-	return d.simple(func(v *trail.Revision) {
-		d.rewordFor(v, from, slices.Delete(slices.Clone(calls), call, call+1))
-		d.rewordFor(v, to, slices.Insert(slices.Clone(others), at, calls[call]))
-		v.MoveCall(from, classifier, call, to, toClassifier, at)
+	return d.simple(func(v *trail.Revision, at func(int) int) {
+		d.rewordFor(v, at, from, slices.Delete(slices.Clone(calls), call, call+1))
+		d.rewordFor(v, at, to, slices.Insert(slices.Clone(others), before, calls[call]))
+		v.MoveCall(at(from), classifier, call, at(to), toClassifier, before)
 	}, from, to), nil
 }
 
@@ -204,9 +196,9 @@ func (d *Document) delete(e Edit) (revision, error) {
 			return revision{}, err
 		}
 		classifier, calls := d.recorded(d.step(step))
-		return d.simple(func(v *trail.Revision) {
-			d.rewordFor(v, step, slices.Delete(slices.Clone(calls), call, call+1))
-			v.DeleteCall(step, classifier, call)
+		return d.simple(func(v *trail.Revision, at func(int) int) {
+			d.rewordFor(v, at, step, slices.Delete(slices.Clone(calls), call, call+1))
+			v.DeleteCall(at(step), classifier, call)
 		}, step), nil
 	}
 	step, err := d.stepIndex(e.Number)
@@ -215,7 +207,7 @@ func (d *Document) delete(e Edit) (revision, error) {
 	}
 	return revision{
 		provisional: slices.Delete(slices.Clone(d.now.provisional), step, step+1), touched: []int{step},
-		change: func(v *trail.Revision) error { return v.DeleteStep(step) },
+		change: func(v *trail.Revision, at func(int) int) error { return v.DeleteStep(at(step)) },
 	}, nil
 }
 
@@ -238,9 +230,9 @@ func (d *Document) split(e Edit) (revision, error) {
 	}
 	return revision{
 		provisional: slices.Insert(slices.Clone(d.now.provisional), step+1, mark), touched: []int{step},
-		change: func(v *trail.Revision) error {
-			d.rewordFor(v, step, calls[:call])
-			return v.Split(step, classifier, call, kind, words)
+		change: func(v *trail.Revision, at func(int) int) error {
+			d.rewordFor(v, at, step, calls[:call])
+			return v.Split(at(step), classifier, call, kind, words)
 		},
 	}, nil
 }
@@ -262,9 +254,9 @@ func (d *Document) join(e Edit) (revision, error) {
 	_, calls := d.recorded(d.step(step))
 	return revision{
 		provisional: slices.Delete(slices.Clone(d.now.provisional), step, step+1), touched: []int{step},
-		change: func(v *trail.Revision) error {
-			d.rewordFor(v, step-1, slices.Concat(before, calls))
-			return v.Join(step)
+		change: func(v *trail.Revision, at func(int) int) error {
+			d.rewordFor(v, at, step-1, slices.Concat(before, calls))
+			return v.Join(at(step))
 		},
 	}, nil
 }
@@ -273,31 +265,33 @@ func (d *Document) insertStep(e Edit) error {
 	if err := checkKind(e.Kind); err != nil {
 		return err
 	}
-	at := len(d.File().AllSteps())
+	step := len(d.now.all()) - 1
 	if e.After != "" {
-		step, err := d.stepIndex(e.After)
-		if err != nil {
+		var err error
+		if step, err = d.stepIndex(e.After); err != nil {
 			return err
 		}
-		at = step + 1
 	}
 	s := trail.Step{Kind: e.Kind, Text: strings.TrimSpace(e.Text), Recordable: true}
 	mark := s.Text == ""
 	if mark {
 		s.Text = provisionalText(e.Kind, nil)
 	}
-	return d.addStep(at, s, mark, "")
+	return d.addStep(step, s, mark, "")
 }
 
-// addStep inserts a step before the one at an index.
-func (d *Document) addStep(at int, s trail.Step, provisional bool, by string) error {
-	marks := slices.Insert(slices.Clone(d.now.provisional), at, provisional)
-	if len(d.now.text) > 0 && d.now.hasContent() {
-		return d.revise(revision{provisional: marks, touched: []int{max(0, at-1)}, change: func(v *trail.Revision) error {
+// addStep inserts a step behind another one, -1 for none.
+func (d *Document) addStep(behind int, s trail.Step, provisional bool, by string) error {
+	marks := slices.Insert(slices.Clone(d.now.provisional), behind+1, provisional)
+	if len(d.now.text) > 0 {
+		return d.revise(revision{provisional: marks, touched: []int{behind}, change: func(v *trail.Revision, at func(int) int) error {
 			if v.File.List && len(s.Recording) == 1 {
 				s.Recording = trail.Recording{{Calls: s.Recording[0].Calls}}
 			}
-			return v.InsertStep(at, s)
+			if behind < 0 {
+				return v.InsertStep(0, s)
+			}
+			return v.InsertStep(at(behind)+1, s)
 		}}, by, false)
 	}
 	text, err := trail.Append(d.opts.Name, nil, s, d.opts.Config)
@@ -344,9 +338,9 @@ func (d *Document) replaced(step, call int, c trail.Call) revision {
 	classifier, calls := d.recorded(d.step(step))
 	left := slices.Clone(calls)
 	left[call] = c
-	return d.simple(func(v *trail.Revision) {
-		d.rewordFor(v, step, left)
-		v.SetCall(step, classifier, call, c)
+	return d.simple(func(v *trail.Revision, at func(int) int) {
+		d.rewordFor(v, at, step, left)
+		v.SetCall(at(step), classifier, call, c)
 	}, step)
 }
 
@@ -358,7 +352,7 @@ func (d *Document) setClassifier(e Edit) (revision, error) {
 	s := d.step(step)
 	from, calls := d.recorded(s)
 	switch {
-	case d.File().List:
+	case d.now.rest.List:
 		err = fault.New(fault.InvalidArguments, "", "%s has the list shape, in which recordings have no classifier", d.opts.Name)
 	case from == "":
 		err = fault.New(fault.InvalidArguments, "record it first", "step %s has no recording for this device", e.Step)
@@ -368,9 +362,9 @@ func (d *Document) setClassifier(e Edit) (revision, error) {
 		err = fault.New(fault.InvalidArguments, "write it like android or android-phone", "%q is not a classifier", e.Classifier)
 	}
 	_ = calls
-	return d.simple(func(v *trail.Revision) {
+	return d.simple(func(v *trail.Revision, at func(int) int) {
 		if from != e.Classifier {
-			v.RenameClassifier(step, from, e.Classifier)
+			v.RenameClassifier(at(step), from, e.Classifier)
 		}
 	}, step), err
 }

@@ -27,7 +27,7 @@ func parseNumber(number string) (step, call int, isCall bool, err error) {
 	return step - 1, call - 1, isCall, nil
 }
 
-func (d *Document) step(step int) *trail.Step { return d.File().AllSteps()[step] }
+func (d *Document) step(step int) *trail.Step { return d.now.all()[step] }
 
 // stepIndex returns the index of a step that can be edited.
 func (d *Document) stepIndex(number string) (int, error) {
@@ -45,8 +45,7 @@ func (d *Document) checkStep(step int) error {
 	if err := d.checkParsed(); err != nil {
 		return err
 	}
-	file := d.File()
-	switch all, teardown := len(file.AllSteps()), len(file.TeardownSteps()); {
+	switch all, teardown := len(d.now.all()), len(d.now.rest.TeardownSteps()); {
 	case step < all:
 		return nil
 	case step < all+teardown:

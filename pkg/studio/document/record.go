@@ -11,38 +11,38 @@ import (
 // Record inserts calls that were made, as one entry of undo, and returns the number of the last of them. Without
 // Place.NewStep they continue the step at the place if they can: it has another kind than they, or takes no calls, they
 // begin a step behind it.
-func (d *Document) Record(at Place, calls ...trail.Call) (number string, err error) {
+func (d *Document) Record(p Place, calls ...trail.Call) (number string, err error) {
 	if err := d.checkParsed(); err != nil {
 		return "", err
 	}
 	if len(calls) == 0 {
 		return "", fault.New(fault.InvalidArguments, "give at least one", "no calls to record")
 	}
-	if at.Kind != "" {
-		if err := checkKind(at.Kind); err != nil {
+	if p.Kind != "" {
+		if err := checkKind(p.Kind); err != nil {
 			return "", err
 		}
 	}
-	step, call, err := d.place(at.After)
+	step, call, err := d.place(p.After)
 	if err != nil {
 		return "", err
 	}
-	if !at.NewStep && step >= 0 && d.continues(at, step, call, calls) {
+	if !p.NewStep && step >= 0 && d.continues(p, step, call, calls) {
 		classifier, have := d.recorded(d.step(step))
-		if classifier == "" && !d.File().List {
+		if classifier == "" && !d.now.rest.List {
 			classifier, err = d.classifier()
 		}
 		if err != nil {
 			return "", err
 		}
-		r := d.simple(func(v *trail.Revision) {
-			d.rewordFor(v, step, slices.Insert(slices.Clone(have), call, calls...))
-			v.InsertCalls(step, classifier, call, calls)
+		r := d.simple(func(v *trail.Revision, at func(int) int) {
+			d.rewordFor(v, at, step, slices.Insert(slices.Clone(have), call, calls...))
+			v.InsertCalls(at(step), classifier, call, calls)
 		}, step)
 		number = callNumber(step, call+len(calls)-1)
 		return number, d.revise(r, number, false)
 	}
-	return d.recordStep(at, step+1, calls)
+	return d.recordStep(p, step, calls)
 }
 
 // place returns the index of the step at a place, -1 for none, and of the call before which to insert.
@@ -54,7 +54,7 @@ func (d *Document) place(after string) (step, call int, err error) {
 	case after != "":
 		step, err = d.stepIndex(after)
 	default:
-		step = len(d.File().AllSteps()) - 1
+		step = len(d.now.all()) - 1
 	}
 	if err != nil || step < 0 {
 		return step, 0, err
@@ -64,15 +64,15 @@ func (d *Document) place(after string) (step, call int, err error) {
 }
 
 // continues reports whether calls belong to a step. In between its calls they do.
-func (d *Document) continues(at Place, step, call int, calls []trail.Call) bool {
+func (d *Document) continues(p Place, step, call int, calls []trail.Call) bool {
 	s := d.step(step)
-	if s.Use != nil || !s.Recordable || at.Text != "" && at.Text != s.Text {
+	if s.Use != nil || !s.Recordable || p.Text != "" && p.Text != s.Text {
 		return false
 	}
 	if _, have := d.recorded(s); call < len(have) {
 		return true
 	}
-	kind := at.Kind
+	kind := p.Kind
 	if kind == "" {
 		kind = kindOf(calls)
 	}
@@ -86,14 +86,14 @@ func kindOf(calls []trail.Call) string {
 	return trail.KindVerify
 }
 
-// recordStep inserts a step with calls.
-func (d *Document) recordStep(at Place, step int, calls []trail.Call) (number string, err error) {
+// recordStep inserts a step with calls behind another one, -1 for none.
+func (d *Document) recordStep(p Place, step int, calls []trail.Call) (number string, err error) {
 	classifier, err := d.classifier()
 	if err != nil {
 		return "", err
 	}
 	s := trail.Step{
-		Kind: at.Kind, Text: at.Text, Recordable: true,
+		Kind: p.Kind, Text: p.Text, Recordable: true,
 		Recording: trail.Recording{{Classifier: classifier, Calls: slices.Clone(calls)}},
 	}
 	if s.Kind == "" {
@@ -102,8 +102,8 @@ func (d *Document) recordStep(at Place, step int, calls []trail.Call) (number st
 	if s.Text == "" {
 		s.Text = provisionalText(s.Kind, calls)
 	}
-	number = callNumber(step, len(calls)-1)
-	return number, d.addStep(step, s, at.Text == "", number)
+	number = callNumber(step+1, len(calls)-1)
+	return number, d.addStep(step, s, p.Text == "", number)
 }
 
 // classifier returns the one for which calls are recorded.

@@ -9,8 +9,8 @@ import (
 )
 
 // Revise returns data, a trail file, as change revises it, and what it then is. Every byte that the revision does not
-// mean is unchanged, also in steps and calls that move. What an editor of lines cannot move, such as an item that goes
-// into brackets, is written anew. The error is, or wraps, the fault.Problems of data or a *fault.Error.
+// mean is unchanged, also in steps and calls that move. A step or a call that cannot be moved or changed so, such as one
+// that goes into brackets, is written anew. The error is, or wraps, the fault.Problems of data or a *fault.Error.
 func Revise(name string, data []byte, change func(*Revision) error) ([]byte, *File, error) {
 	r, problems := read(name, data)
 	if len(problems) > 0 {
@@ -49,8 +49,8 @@ type Revision struct {
 	reader   *reader
 	edit     *yamldoc.Editor
 	want     *File
-	verbatim bool // what moves is copied as it stands
-	copied   bool // something was
+	verbatim bool // steps and calls are copied and changed as they are written
+	copied   bool // one was
 }
 
 func (v *Revision) step(i int) *Step { return v.File.AllSteps()[i] }
@@ -233,12 +233,13 @@ func (v *Revision) DeleteCall(step int, classifier string, call int) {
 func (v *Revision) SetCall(step int, classifier string, call int, c Call) {
 	calls, _ := v.step(step).Recording.calls(classifier)
 	list, own := v.calls(step, classifier)
-	if own {
+	if own && v.verbatim {
 		node := list.Items()[call]
 		if old := writtenFields(node, calls[call], c); canUpdate(node, old, fields(c)) {
 			left := slices.Clone(calls)
 			left[call] = c
 			v.record(step, classifier, left)
+			v.copied = true
 			updateMapping(v.edit, node, old, fields(c))
 			return
 		}

@@ -64,3 +64,26 @@ func BenchmarkEdit(b *testing.B) {
 		})
 	}
 }
+
+// An edit of a long trail parses the steps around it, and no others: it allocates about as often as in a short trail.
+func TestEditsOfALongTrailParseFewSteps(t *testing.T) { //nolint:paralleltest // it counts allocations
+	allocations := func(steps int) []float64 {
+		d := open(t, long(steps))
+		var counts []float64
+		for _, e := range edits(steps) {
+			counts = append(counts, testing.AllocsPerRun(3, func() {
+				if err := d.Apply(e); err != nil {
+					t.Fatal(e.Op, err)
+				}
+				d.Undo()
+			}))
+		}
+		return counts
+	}
+	short, longer := allocations(20), allocations(1000)
+	for i, e := range edits(20) {
+		if longer[i] > 2*short[i] {
+			t.Errorf("%s allocates %v times in 1,000 steps, %v times in 20", e.Op, longer[i], short[i])
+		}
+	}
+}

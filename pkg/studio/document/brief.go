@@ -29,7 +29,7 @@ type phrase struct {
 }
 
 // phrases returns the phrases for tools, and for a tool with a value that makes it another one (see variant).
-var phrases = sync.OnceValue(func() map[string]phrase {
+var phrases = sync.OnceValue(func() map[string]phrase { //nolint:gochecknoglobals // a table that nothing changes
 	const visible, hidden = "check {element} is visible", "check {element} is not visible"
 	shown, gone := phrase{visible, "check that {element} is shown"}, phrase{hidden, "check that {element} is not shown"}
 	textShown := phrase{"check {text} is visible", "check that {text} is shown"}

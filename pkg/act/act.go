@@ -174,7 +174,12 @@ type callLimit struct{}
 
 // WithCallLimit returns a context that ends after the limit that a call names, which messages then name too.
 func WithCallLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithValue(ctx, callLimit{}, limit), limit)
+	return context.WithTimeout(WithNamedLimit(ctx, limit), limit)
+}
+
+// WithNamedLimit returns a context that [CallLimit] knows the limit of. The caller lets it end after that.
+func WithNamedLimit(ctx context.Context, limit time.Duration) context.Context {
+	return context.WithValue(ctx, callLimit{}, limit)
 }
 
 // CallLimit returns the limit that the call of ctx names, 0 for none.

@@ -29,6 +29,9 @@ func (d *webDevice) Locate(ctx context.Context, at device.Place) (found device.L
 func (p *page) locate(ctx context.Context, at device.Place) (device.Location, error) {
 	ctx, stop := boundedBy(ctx, p.ctx)
 	defer stop()
+	if p.device.asking.asks(p) {
+		return device.Location{}, errAsking()
+	}
 	s := p.search(syntax.NewTarget("the element"), check{unique: p.strict(nil)})
 	for changes := p.newChangeWatcher(); ; changes.wait(ctx, minPause, pollInterval) {
 		found, err := s.locateAt(ctx, at)

@@ -41,6 +41,7 @@ type webDevice struct {
 	network   *network
 	downloads *downloads
 	dialogs   *dialogs
+	asking    asking
 	incidents notes.Incidents
 	clock     *clock
 	messages  notes.Messages
@@ -164,11 +165,11 @@ func (d *webDevice) replaceContext(ctx context.Context, old *browserContext) err
 type callFromTrail struct{}
 
 // withLimit bounds a command, unless the call names its limit.
-func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+func (d *webDevice) withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if act.CallLimit(ctx) > 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, limit)
+	return d.withTimeout(ctx, limit)
 }
 
 // Call implements tool.Caller. A call that names no limit gets one when the page is open.
@@ -183,9 +184,12 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 	if call.FromSandbox {
 		ctx = access.FromSandbox(ctx)
 	}
+	if err := d.awaitAnswers(ctx); err != nil {
+		return d.notStarted(ctx, call, "", err)
+	}
 	named, cancel := ctx, context.CancelFunc(func() {})
 	if call.Timeout > 0 {
-		named, cancel = act.WithCallLimit(ctx, call.Timeout)
+		named, cancel = d.withTimeout(act.WithNamedLimit(ctx, call.Timeout), call.Timeout)
 	}
 	defer cancel()
 	select {
@@ -275,7 +279,7 @@ func boundedBy(ctx, lifetime context.Context) (bounded context.Context, stop fun
 // run runs a command within the limit of its call. It returns an error when the session cannot continue.
 func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, command command) (tool.Result, error) {
 	limit := d.limits.limitOf(call)
-	bounded, cancel := context.WithTimeout(named, limit)
+	bounded, cancel := d.withTimeout(named, limit)
 	defer cancel()
 	lifetime := p.ctx
 	if command.withoutPage {
@@ -292,7 +296,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	p.takeBlocked()
 	before, tabs, left := p.activitySoFar(), p.context.openPages(), p.navigationsSoFar()
 	secret := p.noteSecret(call)
-	result, err := d.runAllowed(running, p, call, command)
+	result, err := d.runAsking(running, p, call, command)
 	if isAction(call.Tool) {
 		if err == nil && result.OK {
 			err = p.awaitNavigation(running, left)

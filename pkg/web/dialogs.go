@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
@@ -175,29 +176,41 @@ func patternWords(a syntax.Arguments, names ...string) string {
 }
 
 // onDialog accepts or dismisses a dialog at once: while it is open, scripts of the page do not run. A beforeunload
-// dialog is always accepted.
+// dialog is accepted. If a person can be asked, the dialog waits for them, unless web_handleDialog was called.
 func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 	var opened struct{ Type, Message, DefaultPrompt string }
 	if e.Decode(&opened) != nil {
 		return
 	}
-	ds, at, call := p.device.dialogs, p.url(), p.device.incidents.During()
-	d, policy := ds.open(opened.Type, opened.Message)
+	at, call := p.url(), p.device.incidents.During()
+	d, policy := p.device.dialogs.open(opened.Type, opened.Message)
+	p.device.changes.notify()
+	answer := func(policy dialogPolicy) {
+		p.answerDialog(s, d, policy, at, call)
+	}
+	q := device.Question{Kind: d.kind, Text: p.device.redact(d.message), Value: p.device.redact(opened.DefaultPrompt)}
+	if !p.ask(q, policy, answer) {
+		answer(policy)
+	}
+}
+
+// answerDialog answers a dialog that was opened during a call, on the page at a URL.
+func (p *page) answerDialog(s *cdp.Session, d dialog, policy dialogPolicy, at, call string) {
 	params, did := map[string]any{"accept": policy.accept}, "dismissed"
 	switch {
 	case policy.accept:
 		did = "accepted"
-	case p.device.session.Live && !policy.given && opened.Type != "alert":
+	case p.device.session.Live && !policy.given && d.kind != "alert":
 		did += "; web_handleDialog before the call accepts it"
 	}
-	if opened.Type == "prompt" && policy.accept {
+	if d.kind == "prompt" && policy.accept {
 		params["promptText"] = policy.text
 	}
 	if !policy.accept {
-		ds.dismiss(d, policy, at, call)
+		p.device.dialogs.dismiss(d, policy, at, call)
 	}
 	s.Send("Page.handleJavaScriptDialog", params)
-	p.notes.Add(notes.Dialog, "%s %q, %s", opened.Type, opened.Message, did)
+	p.notes.Add(notes.Dialog, "%s, %s", d, did)
 	p.device.changes.notify()
 }
 
@@ -211,7 +224,7 @@ func (ds *dialogs) open(kind, message string) (dialog, dialogPolicy) {
 		ds.unverified = ds.unverified[1:]
 	}
 	if kind == "beforeunload" {
-		return d, dialogPolicy{accept: true}
+		return d, dialogPolicy{given: ds.policy.given, accept: true}
 	}
 	return d, ds.policy
 }

@@ -63,7 +63,8 @@ func limited(run handler) handler {
 	return func(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 		if syntax.Arguments(args).Has("timeoutMs") {
 			var cancel context.CancelFunc
-			ctx, cancel = act.WithCallLimit(ctx, timeoutOf(args, 0))
+			limit := timeoutOf(args, 0)
+			ctx, cancel = p.device.withTimeout(act.WithNamedLimit(ctx, limit), limit)
 			defer cancel()
 		}
 		return run(ctx, p, args)
@@ -153,7 +154,7 @@ func fileURL(path string) string {
 
 // open opens a URL and waits for the page to load, or with parsed only until its document is complete.
 func (p *page) open(ctx context.Context, address string, parsed bool) (tool.Result, error) {
-	ctx, cancel := withLimit(ctx, p.limits().navigation)
+	ctx, cancel := p.device.withLimit(ctx, p.limits().navigation)
 	defer cancel()
 	if err := p.device.origins.Request(ctx, address); err != nil {
 		return tool.Result{}, err
@@ -409,7 +410,7 @@ func isDetached(message string) bool {
 
 // goInHistory goes back or forward in the session history.
 func (p *page) goInHistory(ctx context.Context, by int, where string) (tool.Result, error) {
-	ctx, cancel := withLimit(ctx, p.limits().navigation)
+	ctx, cancel := p.device.withLimit(ctx, p.limits().navigation)
 	defer cancel()
 	history, err := p.history(ctx)
 	if err != nil {

@@ -196,6 +196,8 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 	switch e.Method {
 	case "Page.javascriptDialogOpening":
 		p.onDialog(s, e)
+	case "Page.javascriptDialogClosed":
+		p.device.asking.withdraw(p)
 	case "Page.windowOpen":
 		p.onWindowOpen(e)
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":

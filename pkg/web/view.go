@@ -329,6 +329,14 @@ func lookError(ctx context.Context, err error) error {
 func (p *page) viewWith(ctx context.Context, o device.ViewOptions) (v device.View, err error) {
 	ctx, stop := boundedBy(ctx, p.ctx)
 	defer stop()
+	if !o.Peek {
+		err = p.device.awaitAnswers(ctx)
+	} else if p.device.asking.asks(p) {
+		err = errAsking()
+	}
+	if err != nil {
+		return v, err
+	}
 	switch v, err = p.view(ctx, o); {
 	case err != nil || !o.Screenshot:
 	case o.Peek:

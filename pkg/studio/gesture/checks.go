@@ -29,7 +29,8 @@ type NewCall struct {
 
 // Checks returns the checks that fit an element; those of the whole screen for a location without candidates, such as a
 // text that nobody can refer to. All hold now, except the last one for an element, that it is not there. root is around
-// all elements of the screen; nil if that is not known.
+// all elements of the screen; nil if that is not known. A check of a text fails now, too, where only a label has that name,
+// as that of an icon: a screen does not tell.
 func Checks(d Device, at live.Location, root *live.Element) []Check {
 	c := &checks{device: d, element: at.Element, selector: Target{at}.nodeSelector()}
 	if c.selector == nil {
@@ -37,18 +38,23 @@ func Checks(d Device, at live.Location, root *live.Element) []Check {
 		c.addCall("The screen looks as it does now", "verifyScreenshot", map[string]any{"name": "screen"})
 		return c.list
 	}
+	if isFolded(at.Element) {
+		c.addStates()
+		return c.list
+	}
 	c.add("Is visible", c.tool("web_verifyElementVisible", "assertVisibleBySelector"), nil)
 	c.addTexts(root)
+	c.addStates()
 	if d.isWeb() {
-		c.addStates()
 		c.addCount(at.Candidates[0])
-	} else {
-		c.addFlags()
 	}
 	c.add("Looks as it does now", "verifyScreenshot", map[string]any{"name": pictureName(at.Element)})
 	c.add("Is not there (now it is)", c.tool("web_verifyElementNotVisible", "assertNotVisibleBySelector"), nil)
 	return c.list
 }
+
+// isFolded reports whether an element is an option of a list that is closed.
+func isFolded(e live.Element) bool { return e.Role == "option" && e.Bounds == nil }
 
 // checks is the list of checks of one element.
 type checks struct {
@@ -87,17 +93,24 @@ func (c *checks) addTexts(root *live.Element) {
 	e := c.element
 	switch {
 	case e.Kind == "password":
-	case IsTextField(e) && e.Content == "" && c.device.isWeb():
-		c.add("Is empty", "web_verifyState", map[string]any{"state": "empty"})
-	case IsTextField(e):
-		c.addText("Value", e.Content)
 	case len(e.Options) > 0:
 		c.addText("Choice", chosen(e.Options))
+	case IsTextField(e) && e.Content == "":
+		if c.device.isWeb() && e.Kind != "contenteditable" {
+			c.add("Is empty", "web_verifyState", map[string]any{"state": "empty"})
+		}
+	case IsTextField(e) || isNumeric(e.Role):
+		c.addText("Value", e.Content)
 	default:
 		shown := shownText(e, root)
 		c.addText("Text", shown)
 		c.addShown(shown)
 	}
+}
+
+// isNumeric reports whether elements of a role have a number, which they may show as a bar.
+func isNumeric(role string) bool {
+	return slices.Contains([]string{"meter", "progressbar", "scrollbar", "slider", "spinbutton"}, role)
 }
 
 // addShown adds a check that a text is anywhere on the screen.
@@ -141,19 +154,17 @@ func chosen(options []live.Option) string {
 	return strings.Join(labels, ", ")
 }
 
-// shownText returns the text of an element, or of the only one in it; "" if it has none or several.
+// shownText returns the text of an element, or of the only one in it; "" if it has none or several. Only a label names a
+// check box, a picture and a field.
 func shownText(e live.Element, root *live.Element) string {
-	if e.Content != "" {
-		return e.Content
-	}
 	if inside := find(root, e.Ref); inside != nil {
-		e = *inside
+		e.Children = inside.Children
 	}
-	for e.Name == "" && len(e.Children) == 1 {
+	for e.Content == "" && e.Name == "" && len(e.Children) == 1 {
 		e = *e.Children[0]
 	}
-	if e.Role == "img" {
-		return ""
+	if e.Content != "" || isToggle(e.Role) || e.Role == "img" || e.Role == "listbox" || screen.IsTextInput(e.Role) {
+		return e.Content
 	}
 	return e.Name
 }
@@ -211,8 +222,12 @@ const longestLabel = 60
 
 func quoted(s string) string { return strconv.Quote(text.Shorten(s, longestLabel)) }
 
-// addStates adds checks of the states that an element of a page is in.
+// addStates adds checks of the states that the element is in.
 func (c *checks) addStates() {
+	if !c.device.isWeb() {
+		c.addFlags()
+		return
+	}
 	state := func(label, state string) { c.add(label, "web_verifyState", map[string]any{"state": state}) }
 	if isToggle(c.element.Role) && !c.is("checked=mixed") {
 		if c.is("checked") {

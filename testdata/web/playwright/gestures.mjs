@@ -1,0 +1,38 @@
+// Does what a person does with mouse and keyboard, in the page of each case of a file, and prints its state() as a line
+// of JSON. A case has the URL of a page and acts, as pkg/studio/gesture has them; the answer to a popup names the field.
+// Usage: node gestures.mjs BROWSER FILE
+import { readFileSync } from "node:fs";
+import { chromium } from "@playwright/test";
+
+const [browser, file] = process.argv.slice(2);
+const program = await chromium.launch({ executablePath: browser });
+
+const acts = {
+  click: (page, a) => page.mouse.click(a.x, a.y),
+  doubleClick: (page, a) => page.mouse.dblclick(a.x, a.y),
+  rightClick: (page, a) => page.mouse.click(a.x, a.y, { button: "right" }),
+  drag: async (page, a) => {
+    await page.mouse.move(a.x, a.y);
+    await page.mouse.down();
+    await page.mouse.move(a.toX, a.toY, { steps: 10 });
+    await page.mouse.up();
+  },
+  wheel: async (page, a) => {
+    await page.mouse.move(a.x, a.y);
+    await page.mouse.wheel(a.dx, a.dy);
+    await page.waitForFunction("wasScrolled");
+  },
+  key: (page, a) => page.keyboard.press([...(a.modifiers ?? []), a.key].join("+")),
+  text: (page, a) => page.keyboard.insertText(a.text),
+  select: (page, a) => page.locator(a.field).selectOption(a.values),
+  date: (page, a) => page.locator(a.field).fill(a.values[0]),
+  files: (page, a) => page.locator(a.field).setInputFiles(a.values),
+};
+
+const page = await program.newPage({ viewport: { width: 800, height: 600 } });
+for (const { url, acts: list } of JSON.parse(readFileSync(file, "utf8"))) {
+  await page.goto(url);
+  for (const a of list) await acts[a.answer ?? a.kind](page, a);
+  console.log(JSON.stringify(await page.evaluate("state()")));
+}
+await program.close();

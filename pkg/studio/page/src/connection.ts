@@ -65,9 +65,8 @@ export function select(number: string): void {
 
 /** Connects, and connects again whenever the connection is lost, until the server says bye. */
 export function connect(): void {
-	const opened = new WebSocket(
-		new URL("socket", window.location.href.replace(/^http/, "ws")),
-	);
+	// The server has the page in a folder of its own.
+	const opened = new WebSocket(new URL("socket", window.location.href.replace(/^http/, "ws")));
 	opened.binaryType = "arraybuffer";
 	opened.onopen = () => {
 		retryAfter = firstRetry;

@@ -42,16 +42,16 @@ export class Studio {
 
 	/** Opens the page, and waits until it has shown the document. */
 	async open(): Promise<void> {
-		await this.page.route("http://studio.test/**", (route) => {
-			const file = new URL(route.request().url()).pathname.replace(/\/$/, "/index.html");
+		await this.page.route("http://studio.test/folder/**", (route) => {
+			const file = new URL(route.request().url()).pathname.replace("/folder", "").replace(/\/$/, "/index.html");
 			const headers = { "content-security-policy": policy, "content-type": types[path.extname(file)] ?? "text/plain" };
 			route.fulfill({ body: readFileSync(path.join(import.meta.dirname, "../dist", file)), headers });
 		});
-		await this.page.routeWebSocket("ws://studio.test/socket", (socket) => this.connected(socket));
+		await this.page.routeWebSocket("ws://studio.test/folder/socket", (socket) => this.connected(socket));
 		const errors: string[] = [];
 		this.page.on("pageerror", (error) => errors.push(error.message));
 		this.page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-		await this.page.goto("/");
+		await this.page.goto("/folder/");
 		await expect(this.page.getByRole("toolbar", { name: "Session" })).toBeAttached();
 		expect(errors).toEqual([]);
 	}

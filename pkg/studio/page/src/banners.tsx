@@ -83,7 +83,7 @@ function Kept() {
 				</>
 			}
 		>
-			A session that was interrupted {kept.when} left a recording with {kept.steps}{" "}
+			A session that was interrupted on {new Date(kept.when).toLocaleString()} left a recording with {kept.steps}{" "}
 			{kept.steps === 1 ? "step" : "steps"}.
 		</Banner>
 	);

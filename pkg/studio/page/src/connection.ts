@@ -1,6 +1,6 @@
 // The socket to the server: requests with their replies, and what it pushes.
 import { batch, effect } from "@preact/signals";
-import type { Do, Failure, Picture, Push, Reply } from "./protocol";
+import type { Do, Failure, Made, Picture, Push, Reply } from "./protocol";
 import { controls, doc, failure, link, log, lookIsOld, selected, shown, state } from "./store";
 
 /** What the server refused, or could not answer. */
@@ -49,6 +49,12 @@ export async function ask<T = void>(what: Do): Promise<T | undefined> {
 		report(error);
 		return undefined;
 	}
+}
+
+/** Sends a request that makes calls on the device. If it is refused, or a call fails, the person sees why. */
+export async function perform(what: Do): Promise<void> {
+	const made = await ask<Made | null>(what);
+	if (made && !made.ok) failure.value = { message: made.text, hint: made.hint };
 }
 
 /** Shows the person why something did not happen. */

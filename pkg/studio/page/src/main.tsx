@@ -2,11 +2,17 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/app.css";
 
+import { effect } from "@preact/signals";
 import { render } from "preact";
 import { App } from "./app";
 import { connect } from "./connection";
 import { keepLooking } from "./screen/looks";
+import { doc, state } from "./store";
 
 render(<App />, document.body);
+effect(() => {
+	const name = doc.value?.title || state.value?.file || "New recording";
+	document.title = `${state.value?.unsaved ? "• " : ""}${name} – trailblaze studio`;
+});
 connect();
 keepLooking();

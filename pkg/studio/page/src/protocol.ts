@@ -129,6 +129,8 @@ export interface Ask {
 	kind: "alert" | "confirm" | "prompt" | "beforeunload" | "select" | "files" | "date";
 	text: string;
 	value: string;
+	/** The type of the HTML input of kind date: color, date, datetime-local, month, time or week. */
+	input?: "color" | "date" | "datetime-local" | "month" | "time" | "week" | "";
 	multiple: boolean;
 	options: { value: string; label: string; selected: boolean; disabled: boolean }[];
 	/** Where the element is, for kind select and date. */
@@ -149,6 +151,7 @@ export interface Variable {
 }
 
 export type Act =
+	/** A double click is sent as click, at once, and as doubleClick, which stands for both: it replaces the call of the click. */
 	| { kind: "click" | "doubleClick" | "rightClick" | "longPress"; x: number; y: number }
 	| { kind: "drag"; x: number; y: number; toX: number; toY: number }
 	| { kind: "wheel"; x: number; y: number; dx: number; dy: number }

@@ -67,7 +67,9 @@ export const controls = computed(() => link.value.status === "open" && state.val
 /** Whether the device can be acted on now. */
 export const ready = computed(() => controls.value && ["idle", "acting"].includes(state.value?.activity ?? ""));
 /** Whether the document can be changed now. */
-export const editable = computed(() => controls.value && state.value?.activity !== "saving");
+export const editable = computed(
+	() => controls.value && !["replaying", "saving"].includes(state.value?.activity ?? ""),
+);
 
 /** Why something that the person asked for did not happen; null after it was dismissed. */
 export const failure = signal<Failure | null>(null);

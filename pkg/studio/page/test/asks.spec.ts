@@ -12,16 +12,21 @@ test("dialogs are answered with OK and Cancel", async ({ studio, page }) => {
 	await expect(dialog).toContainText("Are you <b>sure</b>?");
 	await dialog.getByRole("textbox").fill("Grace");
 	await dialog.getByRole("button", { name: "OK" }).click();
-	expect(await studio.asked("answer")).toEqual({ do: "answer", ask: 4, ok: true, text: "Grace" });
+	expect(await studio.asked("answer")).toEqual({ do: "answer", ask: 4, ok: true, text: "Grace", values: ["Grace"] });
 	studio.setState({ ask: newAsk("confirm", { id: 5 }) });
 	await dialog.getByRole("button", { name: "Cancel" }).click();
-	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "answer", ask: 5, ok: false });
+	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "answer", ask: 5, ok: false, text: "", values: [""] });
 	studio.setState({ ask: newAsk("files", { id: 6, multiple: true }) });
 	await dialog.getByRole("textbox").fill("a.png\nb.png");
 	await dialog.getByRole("button", { name: "OK" }).click();
 	await expect
 		.poll(() => studio.requests.at(-1))
-		.toEqual({ do: "answer", ask: 6, ok: true, values: ["a.png", "b.png"] });
+		.toEqual({ do: "answer", ask: 6, ok: true, text: "a.png\nb.png", values: ["a.png", "b.png"] });
+	studio.setState({ ask: newAsk("date", { id: 7, input: "time", value: "09:30" }) });
+	await expect(dialog.getByLabel("Time")).toHaveValue("09:30");
+	await dialog.getByLabel("Time").fill("10:45");
+	await dialog.getByRole("button", { name: "OK" }).click();
+	await expect.poll(() => studio.requests.at(-1)).toMatchObject({ ask: 7, ok: true, values: ["10:45"] });
 	studio.setState({ ask: null });
 	await expect(dialog).toHaveCount(0);
 });

@@ -34,7 +34,12 @@ for (const colorScheme of ["light", "dark"] as const) {
 		studio.setState({ ask: { id: 2, kind: "prompt", text: "Name?", value: "", multiple: false, options: [] } });
 		await expect(page.getByRole("dialog")).toBeVisible();
 		await check("a dialog");
-		studio.setState({ ask: null, controls: false, activity: "lost", kept: { file: "r", steps: 1, when: "today" } });
+		studio.setState({
+			ask: null,
+			controls: false,
+			activity: "lost",
+			kept: { file: "r", steps: 1, when: "2026-11-26T10:04:00Z" },
+		});
 		await expect(page.getByRole("alert")).toBeVisible();
 		await check("a lost device");
 	});

@@ -177,4 +177,13 @@ test("an act that cannot be sent says what to do", async ({ studio, page }) => {
 	await expect(page.getByRole("alert")).toContainText("choose Stop");
 	await expect(page.getByRole("status", { name: "State" })).toContainText("Replaying step 2");
 	expect(acts(studio)).toEqual([]);
+	studio.setState({ activity: "idle", doing: "" });
+	studio.answers.act = () => ({
+		ok: false,
+		text: "the button is covered",
+		hint: "close the dialog first",
+		warnings: [],
+	});
+	await image.click();
+	await expect(page.getByRole("alert")).toContainText("the button is covered close the dialog first");
 });

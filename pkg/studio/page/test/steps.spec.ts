@@ -60,6 +60,10 @@ test("Step names the step, and Enter begins the next one", async ({ studio, page
 	await expect(name).toHaveValue("");
 	await page.keyboard.press("Tab");
 	expect(studio.requests.filter((request) => request.do === "nameStep")).toHaveLength(1);
+	await name.fill("Pay");
+	await page.keyboard.press("Tab");
+	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "nameStep", text: "Pay", next: false });
+	await expect(name).toHaveValue("Pay");
 	studio.setDocument({ steps: [...studio.document.steps, newStep("6", "Click Pay", [])] });
 	await expect(name).toHaveValue("Click Pay");
 });

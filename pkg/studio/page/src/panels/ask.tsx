@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { ask } from "../connection";
+import { perform } from "../connection";
 import type { Ask } from "../protocol";
 import { controls, state } from "../store";
 import { Dialog } from "../ui/dialog";
@@ -17,24 +17,26 @@ const names: Record<Exclude<Ask["kind"], "select">, string> = {
 	prompt: "The page asks",
 	beforeunload: "Leave the page?",
 	files: "Choose files",
-	date: "Choose a date",
+	date: "Choose a value",
+};
+
+const inputs = {
+	color: "Colour",
+	date: "Date",
+	"datetime-local": "Date and time",
+	month: "Month",
+	time: "Time",
+	week: "Week",
 };
 
 function Question({ question }: { question: Ask }) {
 	const { id, kind, text, multiple } = question;
 	const value = useSignal(question.value);
 	const answer = (ok: boolean) => {
-		const given = value.value;
-		const files = given
-			.split("\n")
-			.map((line) => line.trim())
-			.filter(Boolean);
-		void ask({
-			do: "answer",
-			ask: id,
-			ok,
-			...(kind === "files" ? { values: files } : kind === "prompt" || kind === "date" ? { text: given } : {}),
-		});
+		const text = value.value;
+		const paths = text.split("\n").map((line) => line.trim());
+		const values = kind === "files" ? paths.filter(Boolean) : [text];
+		void perform({ do: "answer", ask: id, ok, text, values });
 	};
 	if (kind === "select") return null;
 	return (
@@ -54,8 +56,8 @@ function Question({ question }: { question: Ask }) {
 			)}
 			{kind === "date" && (
 				<input
-					aria-label="Date"
-					type={dateType(question.value)}
+					aria-label={inputs[question.input || "date"]}
+					type={question.input || "date"}
 					value={value.value}
 					onInput={(event) => (value.value = event.currentTarget.value)}
 				/>
@@ -73,12 +75,4 @@ function Question({ question }: { question: Ask }) {
 			)}
 		</Dialog>
 	);
-}
-
-/** The type of an input that has values like this one. */
-function dateType(value: string): "date" | "datetime-local" | "time" | "week" | "month" {
-	if (/^\d+-\d\d-\d\dT/.test(value)) return "datetime-local";
-	if (/^\d\d:\d\d/.test(value)) return "time";
-	if (/^\d+-W\d\d$/.test(value)) return "week";
-	return /^\d+-\d\d$/.test(value) ? "month" : "date";
 }

@@ -20,6 +20,14 @@ function close() {
 }
 
 function Found({ location }: { location: Location }) {
+	const element = useRef<HTMLDivElement>(null);
+	useEffect(() => {
+		const before = document.activeElement;
+		return () => {
+			const here = document.activeElement;
+			if (here === document.body || element.current?.contains(here)) (before as HTMLElement | null)?.focus();
+		};
+	}, []);
 	/** The candidate whose selector the checks have. */
 	const chosen = useSignal(0);
 	const made = useSignal<Made | null>(null);
@@ -36,14 +44,14 @@ function Found({ location }: { location: Location }) {
 	const check = async ({ call: proposed }: Check) => {
 		const selector = location.candidates[chosen.value]?.selector;
 		const args = replaced(proposed.args, location.candidates[0]?.selector, selector) as Record<string, unknown>;
-		const result = (await ask<Made>({ do: "assert", call: { ...proposed, args } })) ?? null;
-		made.value = result;
+		const result = await ask<Made>({ do: "assert", call: { ...proposed, args } });
+		made.value = result ?? null;
 		if (!result?.ok) return;
 		mode.value = "act";
 		if (result.warnings.length === 0) close();
 	};
 	return (
-		<div class="found" onKeyDown={(event) => event.key === "Escape" && close()}>
+		<div ref={element} class="found" onKeyDown={(event) => event.key === "Escape" && close()}>
 			<header>
 				<h2 dir="auto">{inWords(location.element)}</h2>
 				<span class="dim">{call ? `Choose what finds it in call ${call.number}` : ""}</span>
@@ -71,7 +79,9 @@ function replaced(value: unknown, from: unknown, to: unknown): unknown {
 function Options(p: { candidates: Candidate[]; chosen: number; onChoose: (index: number) => void }) {
 	const element = useRef<HTMLDivElement>(null);
 	const active = useSignal(0);
-	useEffect(() => element.current?.focus({ preventScroll: true }), []);
+	useEffect(() => {
+		if (mode.value !== "act") element.current?.focus({ preventScroll: true });
+	}, []);
 	const onKeyDown = (event: KeyboardEvent) => {
 		const last = p.candidates.length - 1;
 		const to = {

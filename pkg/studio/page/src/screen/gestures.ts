@@ -1,6 +1,6 @@
 // What a person does on the picture with the pointer and the keyboard, as acts.
 import type { Signal } from "@preact/signals";
-import { ask, report, request } from "../connection";
+import { perform, report, request } from "../connection";
 import type { Act, Location } from "../protocol";
 import { actAgain, failure, hovered, located, look, mode, ready, state } from "../store";
 import { elementAt } from "./point";
@@ -77,7 +77,7 @@ export class Gestures {
 	private point(event: MouseEvent): { x: number; y: number } {
 		const { left, top, width, height } = this.picture.getBoundingClientRect();
 		const screen = state.value?.screen ?? { width: 0, height: 0 };
-		const clamp = (value: number, size: number) => Math.round(Math.min(Math.max(value, 0), size - 1) * 10) / 10;
+		const clamp = (value: number, size: number) => Math.floor(Math.min(Math.max(value, 0), size - 1));
 		return {
 			x: clamp(((event.clientX - left) / width) * screen.width, screen.width),
 			y: clamp(((event.clientY - top) / height) * screen.height, screen.height),
@@ -230,7 +230,7 @@ function send(act: Act): boolean {
 		failure.value = { message: "the screen cannot be acted on now", hint: whatToDo() };
 		return false;
 	}
-	void ask({ do: "act", act });
+	void perform({ do: "act", act });
 	return true;
 }
 

@@ -1,4 +1,4 @@
-import { ask } from "../connection";
+import { perform } from "../connection";
 import type { Notice } from "../protocol";
 import { controls, state } from "../store";
 import { Button } from "../ui/button";
@@ -37,7 +37,7 @@ function Answer({ notice, action, name }: { notice: Notice; action: "switch" | "
 			compact={action === "dismiss"}
 			class={action === "dismiss" ? "" : "bordered"}
 			disabled={!controls.value}
-			onClick={() => void ask({ do: "notice", notice: notice.id, action })}
+			onClick={() => void perform({ do: "notice", notice: notice.id, action })}
 		>
 			{name}
 		</Button>

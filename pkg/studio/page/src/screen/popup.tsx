@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ask } from "../connection";
+import { perform } from "../connection";
 import type { Ask } from "../protocol";
 import { state } from "../store";
 import { Button } from "../ui/button";
@@ -31,7 +31,7 @@ function Options({ question }: { question: Ask }) {
 	);
 	const chosen = useSignal(new Set(options.filter((option) => option.selected).map((option) => option.value)));
 	useEffect(() => element.current?.focus(), []);
-	const answer = (ok: boolean, values: string[]) => void ask({ do: "answer", ask: question.id, ok, values });
+	const answer = (ok: boolean, values: string[]) => void perform({ do: "answer", ask: question.id, ok, values });
 	const cancel = () => answer(false, []);
 	const done = () => answer(true, [...chosen.value]);
 	const choose = (index: number) => {

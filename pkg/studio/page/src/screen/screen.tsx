@@ -1,13 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ask } from "../connection";
+import { perform } from "../connection";
 import { actAgain, hovered, located, mode, ready, shown, state } from "../store";
 import { Button } from "../ui/button";
 import { Candidates } from "./candidates";
 import { Gestures } from "./gestures";
 import { Notices } from "./notices";
 import { Box, ElementBox } from "./overlay";
-import { inWords } from "./point";
 import { Popup } from "./popup";
 import "./screen.css";
 
@@ -45,7 +44,7 @@ function Address() {
 				}}
 				onKeyDown={(event) => {
 					if (event.key === "Enter" && event.currentTarget.value.trim())
-						void ask({ do: "navigate", url: event.currentTarget.value.trim() });
+						void perform({ do: "navigate", url: event.currentTarget.value.trim() });
 					if (event.key === "Escape") event.currentTarget.value = url;
 				}}
 			/>
@@ -156,9 +155,6 @@ function Picture({ width, height }: { width: number; height: number }) {
 					? "Enter types on the screen again, Tab goes on"
 					: "Keys go to the screen. Escape leaves it, Shift+Escape sends Escape"}
 			</p>
-			<span class="hidden-text" aria-live="polite">
-				{hovered.value ? inWords(hovered.value) : ""}
-			</span>
 		</div>
 	);
 }

@@ -11,7 +11,9 @@ export function StepName() {
 	/** How many steps there were when Enter began another one, which the document does not have yet. */
 	const begun = useSignal(-1);
 	const begins = begun.value === steps.length && !selection.value;
-	const text = begins ? "" : (step?.text ?? "");
+	/** What it will be called. */
+	const hint = useSignal("");
+	const text = begins ? hint.value : (step?.text ?? "");
 	useEffect(() => {
 		// What the person types stays.
 		if (element.current && document.activeElement !== element.current) element.current.value = text;
@@ -20,7 +22,8 @@ export function StepName() {
 		const input = element.current;
 		if (!input || (!next && input.value === text)) return;
 		void ask({ do: "nameStep", text: input.value, next });
-		if (!next) return;
+		hint.value = begins ? input.value : "";
+		if (!next || begins) return;
 		begun.value = steps.length;
 		input.value = "";
 	};

@@ -1,11 +1,18 @@
 import { useSignal } from "@preact/signals";
 import { select } from "../connection";
 import type { Call, Outcome, Step } from "../protocol";
-import { doc, editable, selected, state } from "../store";
+import { doc, editable, selected, selection, state } from "../store";
+import { Button } from "../ui/button";
 import { Tree, type TreeRow } from "../ui/tree";
 import { edit, neighbour } from "./edit";
 import { StepName } from "./name";
 import "./steps.css";
+
+/** Adds a step without calls behind the selected one, or at the end, to be named. */
+function addStep(): void {
+	const after = selection.value?.step.number ?? doc.value?.steps.at(-1)?.number ?? "";
+	void edit({ op: "insertStep", after, text: "New step", kind: "step" });
+}
 
 interface Row extends TreeRow {
 	step: Step;
@@ -33,12 +40,16 @@ export function Steps() {
 				<span class="dim file" title={state.value?.file}>
 					{state.value?.file}
 				</span>
+				<Button icon="plus" compact disabled={!editable.value} onClick={addStep}>
+					Add step
+				</Button>
 			</header>
 			<StepName />
 			<Tree
 				name="Steps"
 				rows={rows}
 				selected={selected.value}
+				shown={rows.findLast((row) => row.class?.includes("is-running"))?.key}
 				follows
 				onSelect={(row) => select(row.key)}
 				onOpen={open}

@@ -28,6 +28,8 @@ interface Props<Row extends TreeRow> {
 	onPoint?: (row: Row | null) => void;
 	/** Further keys on the focused row. It returns whether it took the key. */
 	onKey?: (row: Row, event: KeyboardEvent) => boolean;
+	/** The key of a row that is scrolled into view when it changes. */
+	shown?: string;
 	/** Whether moving the focus selects. */
 	follows?: boolean;
 	children: (row: Row) => ComponentChildren;
@@ -52,6 +54,9 @@ export function Tree<Row extends TreeRow>(p: Props<Row>) {
 		view.show(p.rows.findIndex((row) => row.key === p.selected));
 		if (p.selected) setActive(p.selected);
 	}, [p.selected]);
+	useLayoutEffect(() => {
+		if (p.shown) view.show(p.rows.findIndex((row) => row.key === p.shown));
+	}, [p.shown]);
 	useLayoutEffect(() => {
 		if (!focusNext.current) return;
 		focusNext.current = false;

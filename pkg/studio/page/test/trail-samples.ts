@@ -24,7 +24,7 @@ trail:
 
 const selector = { web: { ariaRole: "link", ariaNameRegex: "Tea" } };
 
-export const steps: Step[] = [
+const steps: Step[] = [
 	newStep(
 		"1",
 		"Open the shop",
@@ -52,7 +52,7 @@ export const steps: Step[] = [
 ];
 
 export function trailDocument(): Document {
-	return { ...newDocument(), text, steps };
+	return { ...newDocument(), text, steps: structuredClone(steps) };
 }
 
 const nodeSelector = {

@@ -79,6 +79,7 @@ test("undoes what was not taken in the editor, everything else in the studio", a
 	await studio.asked("yaml");
 	await page.keyboard.press("Control+z");
 	await expect(editor).not.toContainText("wrong");
+	await expect(page.getByText("Not applied")).toHaveCount(0);
 	expect(studio.requests.some((request) => request.do === "undo")).toBe(false);
 	await page.keyboard.press("Control+z");
 	await studio.asked("undo");
@@ -132,7 +133,7 @@ test("completes keys, tools, arguments and values, and describes them", async ({
 	take(studio);
 	await studio.open();
 	const editor = page.getByRole("textbox", { name: "Trail text" });
-	const options = page.getByRole("option");
+	const options = page.getByRole("listbox", { name: "Completions" }).getByRole("option");
 	await editor.press("Control+End");
 	await page.keyboard.type("      - web_cl");
 	await expect(options).toHaveText([/web_click/]);

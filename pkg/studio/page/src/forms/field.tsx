@@ -85,7 +85,7 @@ function BooleanField({ label, schema, value, onChange, path }: FieldProps) {
 function Group({ label, schema, value, onChange, path, required }: FieldProps) {
 	const { notes, attributes } = useNotes(path, help(schema));
 	return (
-		<fieldset class="group" aria-describedby={attributes["aria-describedby"]}>
+		<fieldset class="form-group" aria-describedby={attributes["aria-describedby"]}>
 			<legend class="label" dir="auto">
 				{label}
 				{required && <span class="required"> required</span>}
@@ -109,13 +109,13 @@ function SelectorField(props: FieldProps) {
 	const [open, setOpen] = useState(false);
 	const text = selectorText(value);
 	return (
-		<fieldset class="group plain" aria-describedby={attributes["aria-describedby"]}>
+		<fieldset class="form-group plain" aria-describedby={attributes["aria-describedby"]}>
 			<legend class="label">{label}</legend>
 			<div class="selector">
 				<code dir="auto">{text || "none"}</code>
 				{onPick && (
-					<Button icon="pick" class="small" disabled={disabled} onClick={onPick} title="Pick the element on the screen">
-						Pick
+					<Button icon="pick" class="small" compact disabled={disabled} onClick={onPick}>
+						Choose on the screen
 					</Button>
 				)}
 				<Button class="small" expanded={open} onClick={() => setOpen(!open)}>
@@ -140,7 +140,7 @@ function ListField({ label, schema, value, onChange, path, required }: FieldProp
 		onChange(next === undefined ? items.filter((_, at) => at !== i) : items.toSpliced(i, 1, next));
 	};
 	return (
-		<fieldset class="group" aria-describedby={attributes["aria-describedby"]}>
+		<fieldset class="form-group" aria-describedby={attributes["aria-describedby"]}>
 			<legend class="label" dir="auto">
 				{label}
 				{required && <span class="required"> required</span>}

@@ -50,7 +50,7 @@ export function ObjectFields({ schema, value, onChange, path }: Props) {
 		if (value[name] !== undefined) set(name, undefined);
 	};
 	return (
-		<div class="fields" ref={fields}>
+		<div class="form-fields" ref={fields}>
 			{shown.map(([name, property]) => (
 				<div class="field-row" key={name} data-name={name}>
 					<Field
@@ -70,7 +70,7 @@ export function ObjectFields({ schema, value, onChange, path }: Props) {
 			))}
 			{others.length > 0 && !disabled && (
 				<Menu
-					name={shown.length ? "Add another" : "Add an argument"}
+					name={path ? "Add a field" : "Add an argument"}
 					items={others.map(([name, property]) => ({
 						name,
 						note: help(property),

@@ -9,7 +9,7 @@ const maxLength = 1500;
 export function Result({ made: { ok, text, hint, warnings, structured } }: { made: Made }) {
 	return (
 		<div class="result">
-			<p class={ok ? "outcome passed" : "outcome failed"}>{ok ? "Passed" : "Failed"}</p>
+			<p class={ok ? "result-outcome passed" : "result-outcome failed"}>{ok ? "Passed" : "Failed"}</p>
 			{text && <Folded name="Text" text={text} />}
 			{hint && (
 				<p class="dim" dir="auto">

@@ -68,7 +68,7 @@ function Entry({ tool }: { tool: Tool }) {
 	const id = useId();
 	const expanded = open.value === tool.name;
 	return (
-		<li class={expanded ? "tool open" : "tool"}>
+		<li class={expanded ? "tool-entry open" : "tool-entry"}>
 			<button
 				type="button"
 				class="tool-name"

@@ -41,7 +41,8 @@ const undoing = new Compartment();
 let sending: ReturnType<typeof setTimeout> | undefined;
 let selecting: ReturnType<typeof setTimeout> | undefined;
 let lastVersion = -1;
-let typedSince = false;
+/** Whether the editor shows something that the server has not been asked about. */
+let unsent = false;
 
 /** Contains the editor. The styles of the editor are made at run time: in a shadow tree no policy has to allow them. */
 export const host = document.createElement("div");
@@ -86,12 +87,14 @@ export const view = new EditorView({
 					stopPropagation: true,
 				},
 				{ key: "Ctrl-Shift-z", run: (view) => step("redo", view), preventDefault: true, stopPropagation: true },
+				...["Mod-s", "Alt-p", "Alt-h", "Alt-n"].map((key) => ({ key, run: sendNow })),
 				{ key: "F8", run: nextDiagnostic, shift: previousDiagnostic },
 				...closeBracketsKeymap,
 				...completionKeymap,
 				...defaultKeymap,
 				indentWithTab,
 			]),
+			EditorView.domEventHandlers({ blur: sendNow }),
 			EditorView.updateListener.of(updated),
 		],
 	}),
@@ -110,7 +113,6 @@ function updated(update: ViewUpdate): void {
 	const typed = update.transactions.filter((t) => t.docChanged && !t.annotation(fromServer));
 	for (const { changes } of typed) draft.type(changes);
 	if (typed.length) {
-		typedSince = true;
 		schedule();
 	} else if (update.selectionSet && update.transactions.some((t) => t.isUserEvent("select"))) {
 		clearTimeout(selecting);
@@ -124,13 +126,25 @@ function selectHere(): void {
 }
 
 function schedule(): void {
+	unsent = true;
 	clearTimeout(sending);
 	sending = setTimeout(send, pause);
 }
 
+/** Sends before something else is asked for that should know what was typed, such as Save. */
+function sendNow(): false {
+	clearTimeout(sending);
+	void send();
+	return false;
+}
+
 async function send(): Promise<void> {
-	if (!draft.changed || draft.sending) return;
-	typedSince = false;
+	if (!unsent || draft.sending) return;
+	unsent = false;
+	if (!draft.changed) {
+		refused.value = null;
+		return;
+	}
 	let failure: Failure | null = null;
 	try {
 		const problems = await request<Problem[]>({ do: "yaml", ...draft.send() });
@@ -139,8 +153,9 @@ async function send(): Promise<void> {
 		failure = error instanceof Refused ? error.failure : { message: String(error) };
 	}
 	show(draft.answered(!failure));
-	if (typedSince) schedule();
-	else refused.value = failure;
+	if (unsent) schedule();
+	else refused.value = draft.changed ? failure : null;
+	if (doc.value) showOutline(doc.value);
 	forgetHistory();
 }
 
@@ -180,14 +195,20 @@ function receive(document: Document): void {
 	show(draft.receive(document));
 	if (document.version !== lastVersion && draft.changed) schedule();
 	lastVersion = document.version;
-	if (draft.sending) return;
-	const entries = document.steps.flatMap(({ number, line, calls }) => [{ number, line }, ...calls]);
+	if (!draft.sending) showOutline(document);
+}
+
+function showOutline({ steps }: Document): void {
+	const entries = steps.flatMap(({ number, line, calls }) => [{ number, line }, ...calls]);
 	const effects = setEntries.of(entries.map(({ number, line }) => ({ number, position: draft.lineStart(line) })));
 	view.dispatch({ effects });
 }
 
 function positionOf(line: number, column: number): number {
-	const { from, to, text } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
+	// What the server refused is about the text that was sent, everything else about the document.
+	const { lines } = view.state.doc;
+	const start = refused.value ? view.state.doc.line(Math.min(Math.max(line, 1), lines)).from : draft.lineStart(line);
+	const { from, to, text } = view.state.doc.lineAt(start);
 	const indentation = text.length - text.trimStart().length;
 	return Math.min(from + (column > 0 ? column - 1 : indentation), to);
 }

@@ -11,7 +11,7 @@ const colours = HighlightStyle.define([
 
 const look = EditorView.theme({
 	"&": { height: "100%", color: "var(--ink)", backgroundColor: "var(--card)", fontSize: "var(--small)" },
-	"&.cm-focused": { outline: "2px solid var(--link)", outlineOffset: "-2px" },
+	"&.cm-focused": { outline: "none" },
 	".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5", overflow: "auto" },
 	".cm-content": { caretColor: "var(--ink)", padding: "var(--space-1) 0" },
 	".cm-cursor": { borderLeftColor: "var(--ink)" },

@@ -17,8 +17,13 @@ import (
 //go:embed page/page.html
 var pageTemplate string
 
+//go:embed page/tokens.css
+var tokens string
+
 //go:embed page/page.css
-var pageStyle string
+var ownStyle string
+
+var pageStyle = tokens + ownStyle
 
 //go:embed page/page.js
 var pageScript string

@@ -1,3 +1,4 @@
+import "../../../report/page/tokens.css";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/app.css";

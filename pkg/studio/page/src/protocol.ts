@@ -61,7 +61,9 @@ export type Do =
 	/** Returns SessionSummary[], the newest first. */
 	| { do: "sessions" }
 	/** Looks back at a finished session, by the name of its folder. Returns Past. */
-	| { do: "past"; session: string };
+	| { do: "past"; session: string }
+	/** Opens the trail of a finished session, and selects a step or call of it ("2.1", "" for none); control. */
+	| { do: "openPast"; session: string; number: string };
 
 export type Reply = { re: number; ok: true; result?: unknown } | { re: number; ok: false; error: Failure };
 
@@ -111,6 +113,8 @@ export interface State {
 	kept: { file: string; steps: number; when: string } | null;
 	/** The command line that a person can use for the same. */
 	command: string;
+	/** The finished session to look back at, which the command line named; "" for none. */
+	past: string;
 }
 
 export interface DeviceOption {
@@ -336,48 +340,67 @@ export interface Saved {
 }
 
 export interface SessionSummary {
-	/** The name of its folder. */
+	/** Its folder, relative to the folder of logs. */
 	session: string;
+	/** Of the trail, else the name of the folder. */
 	title: string;
-	outcome: string;
+	/** "" for a session without a trail. */
+	outcome: PastOutcome;
+	/** When it began, in ISO 8601. */
 	when: string;
 	device: string;
 }
 
-/** A finished session. Its pictures are below past/SESSION/. */
+export type PastOutcome = "" | "passed" | "failed" | "error" | "skipped" | "unfinished";
+
+/** A finished session. Its files are below past/SESSION/, SESSION being encoded as one part of the path. */
 export interface Past {
 	session: string;
 	title: string;
-	outcome: string;
+	outcome: PastOutcome;
+	/** Why it did not pass, and what to do. */
 	reason: string;
+	hint: string;
 	device: string;
+	/** The trail; "" for a session without one. */
+	file: string;
 	/** The first call that failed, as an index of moments; -1 for none. */
 	failed: number;
 	moments: Moment[];
 	log: LogLine[];
+	/** What is missing. */
+	notes: string[];
 }
 
 /** A call of a finished session, with the screen before and after it. */
 export interface Moment {
+	/** When it began, in ISO 8601. */
+	time: string;
+	/** The number of the step; "" outside of steps. */
 	step: string;
 	stepText: string;
+	/** Its number: 2.1, or 2.1.3 for the third call that 2.1 made. */
 	call: string;
 	tool: string;
+	/** Its arguments in a line. */
 	brief: string;
 	args: string;
 	outcome: Outcome;
+	optional: boolean;
+	/** The result, or why it failed. */
 	message: string;
 	durationMs: number;
-	/** Files; "" for none, then noPicture says why. */
+	/** Files; "" for none, then noPicture says why. They are the same if nothing changed. */
 	before: string;
 	after: string;
 	noPicture: string;
 	/** The size of the screen in the unit of touched; 0 if it is not known. */
 	width: number;
 	height: number;
+	/** Where the call pressed the screen first. */
 	touched: { x: number; y: number } | null;
 	url: string;
-	/** The elements of that moment in the text form; "" for none. */
+	/** A text file with the elements of that moment; "" for none. */
 	tree: string;
 	requests: string[];
 	console: string[];

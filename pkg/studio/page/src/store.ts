@@ -79,6 +79,13 @@ export const panel = signal<"Trail" | "Elements" | "Tools" | "Variables">("Trail
 /** Looking back at a finished session, by the name of its folder; "" for the list of sessions, null for neither. */
 export const past = signal<string | null>(null);
 
+// The session that the command line named is shown once; then the person chooses.
+let named = "";
+effect(() => {
+	const now = state.value?.past ?? "";
+	if (now !== named) past.value = named = now;
+});
+
 // The server's selection is that of all pages: this page follows it when it moves.
 let followed = "";
 effect(() => {

@@ -31,6 +31,7 @@ export function newState(): State {
 		],
 		kept: null,
 		command: "trailblaze run trails/buy-tea.trail.yaml --device web/desktop",
+		past: "",
 	};
 }
 

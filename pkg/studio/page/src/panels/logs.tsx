@@ -46,7 +46,7 @@ function Log() {
 }
 
 /** The time of day. */
-function clock(time: string): string {
+export function clock(time: string): string {
 	const at = new Date(time);
 	return Number.isNaN(at.getTime()) ? time : at.toLocaleTimeString(undefined, { hour12: false });
 }
@@ -87,7 +87,7 @@ function OfPage({ show }: { show: "requests" | "console" }) {
 	);
 }
 
-interface Line {
+export interface Line {
 	time: string;
 	level: LogLine["level"] | "mark";
 	text: string;
@@ -96,7 +96,7 @@ interface Line {
 const lineHeight = 20;
 
 /** Lines, the newest last and in view. */
-function Lines({ lines, empty }: { lines: Line[]; empty: string }) {
+export function Lines({ lines, empty }: { lines: Line[]; empty: string }) {
 	const view = useWindow(
 		lines.map(({ text }) => lineHeight * Math.min(text.split("\n").length, 12)),
 		-1,

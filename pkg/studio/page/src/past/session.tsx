@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { ask, request } from "../connection";
+import { report, request } from "../connection";
 import type { Moment, Past } from "../protocol";
 import { controls, past } from "../store";
 import { Button } from "../ui/button";
@@ -97,8 +97,10 @@ function Fact({ children }: { children: ComponentChildren }) {
 /** Opens the trail of a session at a call of the trail itself, and goes back to recording. */
 async function open(of: Past, moment: Moment | undefined): Promise<void> {
 	const number = moment?.call.split(".").slice(0, 2).join(".") ?? "";
-	const opened = await ask<unknown>({ do: "openPast", session: of.session, number }).then(
-		(result) => result !== undefined,
-	);
-	if (opened) past.value = null;
+	try {
+		await request({ do: "openPast", session: of.session, number });
+		past.value = null;
+	} catch (error) {
+		report(error);
+	}
 }

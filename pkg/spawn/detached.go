@@ -1,10 +1,12 @@
 package spawn
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 )
 
 // DetachedSpec says how to start a process that keeps running after this one.
@@ -64,4 +66,29 @@ func (d *Detached) Wait() int {
 	_ = d.cmd.Wait() // the exit code says the same
 	owners.forgetLeader(d.PID, "")
 	return d.cmd.ProcessState.ExitCode()
+}
+
+// Launch starts a program for the user, such as the one that opens a file in their browser. It, and what it starts, go on
+// when this process ends: nothing stops them, and nothing waits for them. name is a path, or is looked up in the PATH of
+// env, its complete environment. It reads nothing, and what it writes is discarded.
+func Launch(name string, args, env []string) error {
+	path, err := LookPath(name, env)
+	if err != nil {
+		return err
+	}
+	id := rand.Text()                  // by which what it starts is not taken for what another process has left
+	cmd := exec.Command(path, args...) //nolint:noctx // it outlives every context
+	cmd.Env = append(slices.Clone(env), processIDVariable+"="+id)
+	setDetached(cmd)
+	err = owners.start(id, func() (int, error) {
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		return cmd.Process.Pid, nil
+	})
+	if err != nil {
+		return err
+	}
+	owners.forgetLeader(cmd.Process.Pid, id) // so that it is reaped with other orphans
+	return cmd.Process.Release()
 }

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 func roles() map[string]func(args []string) {
 	return map[string]func([]string){
 		"supervisor":      supervisor,
+		"launcher":        launcher,
 		"echo":            func([]string) { echo(); fmt.Fprintln(os.Stderr, "cleaned up") },
 		"exits at start":  func([]string) { fmt.Fprintln(os.Stderr, "cannot open the database"); os.Exit(3) },
 		"does not read":   func([]string) { fmt.Println("ready"); untilKilled() },

@@ -146,7 +146,7 @@ func (p *page) push(m encoded) {
 
 // again sends the newest of a push. The caller holds mu.
 func (p *page) again(on string) {
-	known := p.latest[on] != nil || on == onLog
+	known := p.latest[on] != nil || on == onLog && len(p.lines) > 0
 	if known && !slices.ContainsFunc(p.queue, func(o outgoing) bool { return o.on == on }) {
 		p.enqueue(outgoing{on: on})
 	}

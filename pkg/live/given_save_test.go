@@ -78,6 +78,20 @@ func TestGivenContentDoesNotOverwriteWhatOthersWrote(t *testing.T) {
 	}
 }
 
+func TestEmptyFileIsNotNone(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write(trailFile, "")
+	r := live.SaveRequest{File: trailFile, Content: []byte("trail:\n" + launch + greeted)}
+	if saved, err := f.Save(t.Context(), r); err == nil || !strings.Contains(err.Error(), "exists already") {
+		t.Errorf("%+v, %v", saved, err)
+	}
+	r.Base = []byte{}
+	if saved, err := f.Save(t.Context(), r); err != nil || !saved.Written || saved.New {
+		t.Errorf("%+v, %v", saved, err)
+	}
+}
+
 func TestRefusesToSaveAGivenContent(t *testing.T) {
 	t.Parallel()
 	const verify = "  - verify: Greeted\n    recording: { web: [ { tap: { text: Hello } } ] }\n"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // givenTrail has a step of each kind: calls that save values, one that uses a trail, one without calls, and a teardown.
@@ -19,7 +20,9 @@ const givenTrail = `config:
   teardown:
     - step: Clean
       recording: { web: [ { tap: { text: Clean } } ] }
-trail:
+` + givenSteps
+
+const givenSteps = `trail:
   - step: Open
     recording:
       web:
@@ -257,4 +260,47 @@ func TestStoppedReplaySaysWhereItStopped(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	f.wantTaps("Sign in Hello Seen true Clean")
+}
+
+// TestStoppedReplayMakesNoFurtherCall stops a replay during a call that passes nevertheless.
+func TestStoppedReplayMakesNoFurtherCall(t *testing.T) {
+	t.Parallel()
+	f := openGiven(t)
+	f.app.waits = make(chan struct{})
+	ctx, stop := context.WithCancel(t.Context())
+	calls := 0
+	for _, e := range f.eventsOf(func() {
+		events, unsubscribe := f.Subscribe(t.Context(), 100)
+		defer unsubscribe()
+		go func() {
+			for e := range events {
+				if e.Type() == "call.started" {
+					stop()
+					return
+				}
+			}
+		}()
+		report, err := f.RunTrail(ctx, live.TrailRequest{File: trailFile, Keep: true, Content: []byte(givenSteps)})
+		if err != nil || report.Outcome != event.Error || report.Step != 1 || report.Next != "1.2" {
+			t.Errorf("%+v, %v", report, err)
+		}
+	}) {
+		if e.Type() == "call.started" {
+			calls++
+		}
+	}
+	if calls != 1 {
+		t.Errorf("%d calls were made", calls)
+	}
+}
+
+// TestStopWithinATrailThatIsUsed makes a call of the outer trail after a replay stopped in the trail that it uses.
+func TestStopWithinATrailThatIsUsed(t *testing.T) {
+	t.Parallel()
+	f := openGiven(t)
+	if report := f.give("config: { args: { who: { default: Clean } } }\n"+givenSteps, "2", ""); report.Passed() || report.Next != "2" {
+		t.Errorf("%+v", report)
+	}
+	f.request(live.StepRequest{Unrecorded: true, Kind: "step", Calls: []trail.Call{call("tap", "text", "{{args.who}}")}})
+	f.wantTaps("Clean")
 }

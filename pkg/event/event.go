@@ -159,7 +159,7 @@ type Evidence struct {
 
 // DeviceNoted is something that happened on the device without a call that asked for it.
 type DeviceNoted struct {
-	Kind string `json:"kind"` // dialog, download, tab, crash, anr or console
+	Kind string `json:"kind"` // dialog, download, tab, crash, anr, console or chooser
 	Text string `json:"text"`
 }
 

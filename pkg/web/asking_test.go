@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -184,5 +186,40 @@ func TestQuestionEndsWithDialog(t *testing.T) {
 	}
 	if err := <-closed; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestChooserIsNotedForPerson(t *testing.T) {
+	t.Parallel()
+	for _, asks := range []bool{true, false} {
+		noted := make(chan string, 10)
+		session := device.Session{Noted: func(kind, text string) { noted <- kind + ": " + text }, Root: t.TempDir()}
+		if asks {
+			session.Ask = newPerson().ask
+		}
+		if err := os.WriteFile(filepath.Join(session.Root, "a.txt"), []byte("a"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		u := openLive(t, session)
+		u.mustCall("web_navigate", "url", "data:text/html,<input type=file aria-label=One><input type=file multiple aria-label=Many>")
+		for _, name := range []string{"One", "Many"} {
+			u.mustCall("web_click", "nodeSelector", map[string]any{"web": map[string]any{"ariaNameRegex": name}})
+			u.mustCall("web_uploadFile", "files", []any{"a.txt"})
+		}
+		if names := u.mustEval("[...document.querySelectorAll('input')].map(i => i.files[0].name).join()"); names != "a.txt,a.txt" {
+			t.Errorf("the fields have %s", names)
+		}
+		close(noted)
+		var got []string
+		for text := range noted {
+			got = append(got, text)
+		}
+		want := []string{"chooser: the page asks for one file", "chooser: the page asks for several files"}
+		if !asks {
+			want = nil
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("with a person: %v: %s", asks, diff)
+		}
 	}
 }

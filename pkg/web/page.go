@@ -41,6 +41,7 @@ type page struct {
 	announced       atomic.Bool // it was noted that the page was opened, or need not be
 	blank           atomic.Bool // every request is answered with an empty page
 	wasCurrent      atomic.Bool
+	awaitsChooser   atomic.Bool // a call answers the next file chooser
 
 	timers func(context.Context) // waits for the timers of the action that runs; nil until it has asked for them
 

@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/access"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -108,7 +109,7 @@ func (p *page) uploadPath(file string) (string, error) {
 	}
 }
 
-// onFileChooser keeps a file chooser that the page opened.
+// onFileChooser keeps a file chooser that the page opened, and tells a person about one that no call waits for.
 func (p *page) onFileChooser(s *cdp.Session, e cdp.Event) {
 	var params struct {
 		Mode          string
@@ -121,6 +122,14 @@ func (p *page) onFileChooser(s *cdp.Session, e cdp.Event) {
 		p.choosers++
 		p.chooser = &fileChooser{s, params.BackendNodeID, params.Mode == "selectMultiple"}
 	})
+	if p.device.session.Ask == nil || p.awaitsChooser.Load() {
+		return
+	}
+	files := "one file"
+	if params.Mode == "selectMultiple" {
+		files = "several files"
+	}
+	p.notes.Add(notes.Chooser, "the page asks for %s", files)
 }
 
 // fileChoosers returns how many file choosers the page has opened.
@@ -141,6 +150,8 @@ func (p *page) takeChooser() *fileChooser {
 
 // answerChooser waits for a file chooser and answers it.
 func (p *page) answerChooser(ctx context.Context, args syntax.Arguments, paths []string) error {
+	p.awaitsChooser.Store(true)
+	defer p.awaitsChooser.Store(false)
 	limit := p.actionLimit(ctx, args)
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

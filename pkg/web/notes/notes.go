@@ -59,16 +59,17 @@ const (
 	Blocked
 	Crash
 	ClosedTab
+	Chooser
 	kindsOfNotes
 )
 
 func (k Kind) String() string {
-	return [...]string{"Console errors", "Failed requests", "Dialogs", "Other tabs", "Downloads", "Blocked navigations", "Crashes", "Closed tabs"}[k]
+	return [...]string{"Console errors", "Failed requests", "Dialogs", "Other tabs", "Downloads", "Blocked navigations", "Crashes", "Closed tabs", "File choosers"}[k]
 }
 
 // event is the kind in events; empty for notes that are no events.
 func (k Kind) event() string {
-	return [...]string{"console", "", "dialog", "tab", "download", "", "crash", "tab"}[k]
+	return [...]string{"console", "", "dialog", "tab", "download", "", "crash", "tab", "chooser"}[k]
 }
 
 // Add notes something and reports it as an event.

@@ -81,6 +81,25 @@ func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c work
 	return live.Open(ctx, o)
 }
 
+// projectOrWeb returns the project. Without one it is an empty project in the working directory, for web pages, which the
+// notes say.
+func (a liveOpener) projectOrWeb() (*workspace.Workspace, []string, error) {
+	_, given := a.Getenv("TRAILBLAZE_PROJECT")
+	if _, err := a.findRoot(); a.project != "" || given || err == nil {
+		w, err := a.loadProject()
+		return w, nil, err
+	}
+	w, problems := a.opener.Load(a.Dir) // no file is read
+	if err := problems.Err(); err != nil {
+		return nil, nil, err
+	}
+	w.Project.Platform, w.NoTarget = "web", true
+	return w, []string{
+		"no project (trailblaze.yaml) was found from " + a.Dir + " upwards, so the session is for web pages; " +
+			"`trailblaze init` makes a project, which `trailblaze run` needs to replay trails",
+	}, nil
+}
+
 // lostRecordings names the recordings of sessions of a project that were killed, and says how to go on with them.
 func (a liveOpener) lostRecordings(project *config.Project) []string {
 	var notes []string

@@ -93,7 +93,7 @@ func (o *agentSessions) open(ctx context.Context, s livetool.Start) (livetool.Op
 	if s.Target != "" {
 		c.Target = s.Target
 	}
-	w, notes, err := o.agentProject()
+	w, notes, err := o.projectOrWeb()
 	if err != nil {
 		return livetool.Opened{}, err
 	}
@@ -111,22 +111,4 @@ func (o *agentSessions) open(ctx context.Context, s livetool.Start) (livetool.Op
 func (o *agentSessions) output(text string) string {
 	redactor := o.redactor.Redactor()
 	return redactor.Text(report.Clean(redactor.Text(text)))
-}
-
-// agentProject returns the project. Without one it is an empty project in the working directory, for web pages.
-func (o *agentSessions) agentProject() (*workspace.Workspace, []string, error) {
-	_, given := o.Getenv("TRAILBLAZE_PROJECT")
-	if _, err := o.findRoot(); o.project != "" || given || err == nil {
-		w, err := o.loadProject()
-		return w, nil, err
-	}
-	w, problems := o.opener.Load(o.Dir) // no file is read
-	if err := problems.Err(); err != nil {
-		return nil, nil, err
-	}
-	w.Project.Platform, w.NoTarget = "web", true
-	return w, []string{
-		"no project (trailblaze.yaml) was found from " + o.Dir + " upwards, so the session is for web pages; " +
-			"`trailblaze init` makes a project, which `trailblaze run` needs to replay trails",
-	}, nil
 }

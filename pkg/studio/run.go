@@ -3,26 +3,24 @@ package studio
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"net"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	studiopage "github.com/trailblaze/trailblaze/pkg/studio/page"
 )
 
 // Options say what the studio is for, and how it opens sessions.
 type Options struct {
 	Listener net.Listener // on 127.0.0.1; Run closes it
 	Token    string       // opens the page; see [URL]
-	Page     fs.FS        // the files of the page, index.html among them
 	Project  *config.Project
 	Trail    string // the trail to replay and change, absolute; empty for a new recording
 	Past     string // the folder of a finished session to look back at, absolute; empty for none
 	Choice   Choice // what the first session is opened with
 	Command  string // the command line that a person can use for the same
-	Version  string
 
 	// Devices returns what can be chosen. It may take some seconds.
 	Devices func(ctx context.Context) []DeviceOption
@@ -39,7 +37,7 @@ type Options struct {
 
 // Choice is what a session is opened with. The rest is that of the command line.
 type Choice struct {
-	Device          string // as an option of [DeviceOption]; empty for that of the command line
+	Device          string // the name of a [DeviceOption]; empty for the device that the rest describes
 	Memory, Secrets map[string]string
 	// Ask answers dialogs of pages, see [live.Options].
 	Ask func(ctx context.Context, q device.Question) (a device.Answer, ok bool)
@@ -68,7 +66,7 @@ func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newServer(serverOptions{
-		token: o.Token, port: portOf(o.Listener), files: o.Page, output: o.Output, pagesGone: o.PagesGone, now: o.Now,
+		token: o.Token, port: portOf(o.Listener), files: studiopage.Files(), output: o.Output, pagesGone: o.PagesGone, now: o.Now,
 		limits: defaultLimits(),
 	})
 	d := newDesk(ctx, o, s)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -246,7 +247,10 @@ func (o *studioSessions) open(ctx context.Context, c studio.Choice) (studio.Open
 		choice.Devices, choice.Driver, choice.Platform = []string{c.Device}, "", ""
 		choice.Classifiers, choice.Width, choice.Height = nil, 0, 0
 	}
-	session, err := o.openLive(ctx, w, choice, live.Options{Name: "studio", Before: o.last, Ask: c.Ask})
+	session, err := o.openLive(ctx, w, choice, live.Options{
+		Name: "studio", Before: o.last, Ask: c.Ask,
+		Settle: live.Settle{Interval: 50 * time.Millisecond, Limit: 300 * time.Millisecond}, // a person sees the rest in the picture
+	})
 	if err != nil {
 		return studio.Opened{}, err
 	}

@@ -78,14 +78,25 @@ func newDesk(ctx context.Context, o Options, out outlet) *desk {
 		TrailsDir: d.relative(o.Project.TrailsDir) + "/", Notices: []notice{}, Variables: []live.Variable{}, Past: o.Past,
 		Command: o.Command, Device: o.Choice.Device, Recording: o.Trail == "",
 	}
-	d.doc = document.New(document.Options{Config: trail.Config{}})
+	if o.Past != "" {
+		d.history, d.state.Past = historyOf(o.Project.LogsDir, o.Past)
+	}
+	d.doc = document.New(document.Options{Config: trail.Config{Target: o.Project.Target}})
 	return d
+}
+
+// historyOf returns the sessions with the one in a folder, which need not be below the folder of logs, and its name there.
+func historyOf(logsDir, folder string) (h *history.History, name string) {
+	if rel, err := filepath.Rel(logsDir, folder); err == nil && filepath.IsLocal(rel) {
+		return history.New(logsDir), filepath.ToSlash(rel)
+	}
+	return history.New(filepath.Dir(folder)), filepath.Base(folder)
 }
 
 // start opens the document and the session.
 func (d *desk) start() error {
 	if d.opts.Trail != "" {
-		if err := d.openTrail(d.opts.Trail); err != nil {
+		if err := d.openTrail(d.relative(d.opts.Trail)); err != nil {
 			return err
 		}
 	}

@@ -129,9 +129,17 @@ func elements(n *screen.Node, ref func(*screen.Node) string) *Element {
 }
 
 func element(n *screen.Node, ref string) Element {
-	return Element{
-		Ref: ref, Role: n.RoleName(), Name: n.Name(), Content: n.Content(), States: n.StateWords(), Bounds: n.Bounds,
+	e := Element{
+		Ref: ref, Role: n.RoleName(), Name: n.Name(), Content: n.Content(), States: n.StateWords(), Focused: n.Focused, Bounds: n.Bounds,
+		Kind: n.Kind,
 	}
+	if n.Password && e.Kind == "" {
+		e.Kind = "password"
+	}
+	for _, o := range n.Options {
+		e.Options = append(e.Options, Option(o))
+	}
+	return e
 }
 
 // Locate returns the element at a place and the selectors that a recording could use for it, best first: the first is

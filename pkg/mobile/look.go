@@ -35,6 +35,9 @@ func (d *phone) peek(ctx context.Context, driver *serial, o device.ViewOptions) 
 			break
 		}
 	}
+	if now, err = driver.withFocus(ctx, now); err != nil {
+		return v, err
+	}
 	v.Title, v.Tree, v.Part, v.Ref = d.titleOf(ctx, driver), now.Tree, now.Tree, d.numberReferences(now.Tree)
 	v.Geometry = d.geometry(driver, v)
 	if o.Within != "" {

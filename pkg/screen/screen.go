@@ -84,6 +84,16 @@ type Details struct {
 	ShowingHint      bool // Text is what an empty field shows, more than its Hint
 	Dismissable      bool // accessibility can remove it, such as a notice
 	KeyboardKey      bool // a key of the on-screen keyboard, such as a letter; the text form leaves it out
+	// Kind is the kind of an editable control on the web: the type of an input, such as date, or select,
+	// select-multiple, textarea or contenteditable; empty for other elements. Options are those of a select.
+	Kind    string
+	Options []Option
+}
+
+// Option is an entry of a select.
+type Option struct {
+	Label, Value       string
+	Selected, Disabled bool
 }
 
 // Page is what tells one page of an app from others in the same document. An element at another address is another one,

@@ -74,7 +74,33 @@ func (m plane) inverse() (plane, bool) {
 	}, true
 }
 
-// measure finds where the documents of a capture are in the viewport of the page, and sets the bounds of its nodes.
+// setFocus marks the node in a frame, or in the frames inside it, that has the focus.
+func (c *pageCapture) setFocus(ctx context.Context, f *frame) error {
+	var id int
+	err := f.withinSlice(ctx, func(ctx context.Context) error {
+		focus, err := f.handle(ctx, "focus")
+		if err != nil || focus == nil {
+			return err
+		}
+		id, err = f.backendID(ctx, focus)
+		return err
+	})
+	if err != nil || id == 0 {
+		return err
+	}
+	for _, inner := range c.frames {
+		if inner.parent == f && c.parts[inner].owner == id {
+			return c.setFocus(ctx, inner)
+		}
+	}
+	if n := c.tree.ByKey(c.key(element{f, id})); n != nil {
+		n.Focused = true
+	}
+	return nil
+}
+
+// measure finds where the documents of a capture are in the viewport of the page, and sets the bounds and the focus of its
+// nodes.
 // Documents of frames that are not shown, or do not respond, have none.
 func (p *page) measure(ctx context.Context, c *pageCapture) (device.Geometry, error) {
 	var view viewport
@@ -89,6 +115,9 @@ func (p *page) measure(ctx context.Context, c *pageCapture) (device.Geometry, er
 	}
 	for n, e := range c.elements {
 		n.Bounds = c.boundsOf(e)
+	}
+	if err := c.setFocus(ctx, c.frames[0]); err != nil {
+		return device.Geometry{}, err
 	}
 	return device.Geometry{
 		Width: view.WindowWidth, Height: view.WindowHeight, ScrollX: view.ScrollX, ScrollY: view.ScrollY, PixelRatio: view.PixelRatio,

@@ -1707,6 +1707,11 @@
     boxes,
     contentBox,
     viewport,
+    // focus returns the element with the focus; null if none has it.
+    focus: () => {
+      const el = activeElement();
+      return el === document.body || el === document.documentElement ? null : el;
+    },
     stopAnimations,
     resumeAnimations,
     waitForChange,

@@ -59,6 +59,10 @@ func (l *Line) screenNode(document string) *screen.Node {
 	}
 	n.Password = l.node.tag == "INPUT" && l.node.inputType() == "password"
 	n.Editable = screen.IsTextInput(l.Role)
+	n.Kind = l.node.kind()
+	if l.node.tag == "SELECT" {
+		n.Options = l.node.options()
+	}
 	for _, attribute := range l.Attributes {
 		setState(n, attribute)
 	}
@@ -93,4 +97,49 @@ func setState(n *screen.Node, attribute string) {
 	case "level":
 		n.Level, _ = strconv.Atoi(value)
 	}
+}
+
+// kind is described at [screen.Details].
+func (n *node) kind() string {
+	switch {
+	case n.tag == "INPUT":
+		return n.inputType()
+	case n.tag == "TEXTAREA":
+		return "textarea"
+	case n.tag == "SELECT" && n.has("multiple"):
+		return "select-multiple"
+	case n.tag == "SELECT":
+		return "select"
+	case n.has("contenteditable") && !strings.EqualFold(n.attr("contenteditable"), "false"):
+		return "contenteditable"
+	}
+	return ""
+}
+
+// options returns the options of a select.
+func (n *node) options() (list []screen.Option) {
+	for _, o := range n.findAll(nil, func(e *node) bool { return e.tag == "OPTION" }) {
+		text := normalize(o.allText())
+		option := screen.Option{Label: text, Value: text, Selected: o.selected, Disabled: o.nativelyDisabled()}
+		if label := o.attr("label"); label != "" {
+			option.Label = label
+		}
+		if o.has("value") {
+			option.Value = o.attr("value")
+		}
+		list = append(list, option)
+	}
+	return list
+}
+
+// allText returns the texts in an element.
+func (n *node) allText() string {
+	if n.tag == "" {
+		return n.text
+	}
+	var b strings.Builder
+	for _, child := range n.children {
+		b.WriteString(child.allText())
+	}
+	return b.String()
 }

@@ -3,7 +3,6 @@ package gesture_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -168,7 +167,7 @@ func TestActsAreThoseOfPlaywright(t *testing.T) { //nolint:tparallel // the subt
 	s := openSession(t)
 	for i, p := range list {
 		t.Run(p.name, func(t *testing.T) {
-			d := &desk{T: t, session: s}
+			d := &desk{T: t, session: s, device: webDevice()}
 			d.make(trail.Call{Tool: "web_navigate", Args: map[string]any{"url": fmt.Sprintf("%s/%d", base, i)}})
 			for _, a := range p.acts {
 				d.act(a)
@@ -258,16 +257,27 @@ func withoutAsked(list []act) (left []act) {
 // openSession opens a live session with a browser.
 func openSession(t *testing.T) *live.Redacted {
 	t.Helper()
-	root := t.TempDir()
 	supervisor := spawn.NewSupervisor(spawn.Options{})
-	backend, err := web.Kind().New(device.Host{
+	t.Cleanup(func() {
+		if err := supervisor.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return openSessionOf(t, web.Kind(), device.Host{
 		Values: map[string]string{"browser": spawntest.Chromium(t), "viewport": "800x600"}, Env: os.Environ(), Programs: local.Programs(supervisor),
 	})
+}
+
+// openSessionOf opens a live session of a kind of device.
+func openSessionOf(t *testing.T, k device.Kind, host device.Host) *live.Redacted {
+	t.Helper()
+	root := t.TempDir()
+	backend, err := k.New(host)
 	if err != nil {
 		t.Fatal(err)
 	}
 	redactor := redact.New(nil)
-	driver, _ := scope.ParseDriver("playwright-native")
+	driver, _ := scope.ParseDriver(k.Drivers[0])
 	s, err := live.Open(t.Context(), live.Options{
 		Setup: session.Setup{
 			Project: &config.Project{Root: root, LogsDir: filepath.Join(root, "logs"), TrailsDir: filepath.Join(root, "trails")},
@@ -275,8 +285,8 @@ func openSession(t *testing.T) *live.Redacted {
 			Builtins: []discover.Source{builtin.Source()},
 		},
 		Scope:  scope.Scope{Driver: driver, AgentMode: scope.Host},
-		Device: session.Device{Backends: []session.Backend{{Kind: web.Kind(), Backend: backend}}}, Name: "gestures",
-		Lineage: []string{"web"}, Settle: live.Settle{Interval: time.Millisecond},
+		Device: session.Device{Backends: []session.Backend{{Kind: k, Backend: backend}}}, Name: "gestures",
+		Lineage: []string{k.Name}, Settle: live.Settle{Interval: time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -284,7 +294,7 @@ func openSession(t *testing.T) *live.Redacted {
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		s.Close(ctx)
-		if err := errors.Join(backend.Close(ctx), supervisor.Close()); err != nil {
+		if err := backend.Close(ctx); err != nil {
 			t.Error(err)
 		}
 	})
@@ -295,6 +305,7 @@ func openSession(t *testing.T) *live.Redacted {
 type desk struct {
 	*testing.T
 	session        *live.Redacted
+	device         gesture.Device
 	typing         *gesture.Typing
 	ask            *gesture.Question
 	last           gesture.Target
@@ -332,7 +343,7 @@ func (d *desk) act(a act) {
 		if d.ask == nil || d.ask.Kind != a.Answer {
 			d.Fatalf("the question is %+v, not %s", d.ask, a.Answer)
 		}
-		calls, err := gesture.Answer(webDevice(), *d.ask, a.Values)
+		calls, err := gesture.Answer(d.device, *d.ask, a.Values)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -341,7 +352,7 @@ func (d *desk) act(a act) {
 		d.key(a)
 	case a.Kind == "text":
 		if d.typing == nil {
-			d.typing = begin(d.focused())
+			d.typing = d.begin(d.focused())
 		}
 		d.typing.Text(a.Text)
 	default:
@@ -351,7 +362,7 @@ func (d *desk) act(a act) {
 		if a.Kind == "drag" {
 			to = d.locate(live.Place{X: int(a.ToX), Y: int(a.ToY)})
 		}
-		r, err := gesture.Calls(webDevice(), a.Act, d.last, to)
+		r, err := gesture.Calls(d.device, a.Act, d.last, to)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -370,7 +381,7 @@ func (d *desk) key(a act) {
 	d.Helper()
 	if d.typing == nil {
 		if field := d.focused(); gesture.IsTextField(field.Element) {
-			d.typing = begin(field)
+			d.typing = d.begin(field)
 		}
 	}
 	if d.typing != nil && d.typing.Key(a.Key, a.Modifiers) {
@@ -381,10 +392,10 @@ func (d *desk) key(a act) {
 	}
 	d.endTyping()
 	if a.Key == "a" && slices.Equal(a.Modifiers, []string{"Control"}) { // the next key replaces what is selected
-		d.typing = gesture.Begin(webDevice(), d.focused(), "")
+		d.typing = gesture.Begin(d.device, d.focused(), "")
 		return
 	}
-	c, err := gesture.KeyCall(webDevice(), a.Key, a.Modifiers)
+	c, err := gesture.KeyCall(d.device, a.Key, a.Modifiers)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -392,8 +403,8 @@ func (d *desk) key(a act) {
 	d.last = gesture.Target{}
 }
 
-func begin(field gesture.Target) *gesture.Typing {
-	return gesture.Begin(webDevice(), field, field.Element.Content)
+func (d *desk) begin(field gesture.Target) *gesture.Typing {
+	return gesture.Begin(d.device, field, field.Element.Content)
 }
 
 func (d *desk) flush() {
@@ -479,7 +490,7 @@ two  three</textarea><select aria-label=Size><option>Small<option selected>Large
 func TestChecksHold(t *testing.T) {
 	t.Parallel()
 	base := servePages(t, []person{{body: checkedPage}})
-	d := &desk{T: t, session: openSession(t)}
+	d := &desk{T: t, session: openSession(t), device: webDevice()}
 	d.make(trail.Call{Tool: "web_navigate", Args: map[string]any{"url": base + "/0"}})
 	look, err := d.session.Look(t.Context(), false)
 	if err != nil {

@@ -26,9 +26,10 @@ type File struct {
 	Steps     []Step
 	List      bool // written in the older list shape
 
-	targetAt [2]int // line and column of config.target
-	stepsAt  [2]int // of trail, 0 in the list shape
-	warnings fault.Problems
+	targetAt    [2]int         // line and column of config.target
+	stepsAt     [2]int         // of trail, 0 in the list shape
+	ownWarnings fault.Problems // those that are not about its steps
+	warnings    fault.Problems
 }
 
 // TargetProblem returns a problem with config.target, at its position.

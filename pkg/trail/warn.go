@@ -1,6 +1,7 @@
 package trail
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,12 +14,15 @@ import (
 // maxClassifiers is the number of classifiers for which warn looks for missing recordings.
 const maxClassifiers = 50
 
+// warnFunc takes a warning of a step, by its index in File.AllSteps.
+type warnFunc func(step int, hint, format string, args ...any)
+
 // warn warns of steps without a recording for a classifier that other steps have.
-func (r *reader) warn() {
+func (f *File) warn(warn warnFunc) {
 	wanted := map[string][]string{} // classifier to lineage
 	var order []string
 	unnamed := false // the list shape's recordings
-	steps, nodes := r.file.AllSteps(), r.allStepNodes()
+	steps := f.AllSteps()
 	for i, s := range steps {
 		for _, recorded := range s.Recording {
 			c := recorded.Classifier
@@ -26,14 +30,14 @@ func (r *reader) warn() {
 				continue
 			}
 			wanted[c] = Lineage([]string{c})
-			r.checkPlatform(nodes[i], c)
-			if _, skipped := r.file.SkipReason(wanted[c]); !skipped {
+			checkPlatform(i, c, warn)
+			if _, skipped := f.SkipReason(wanted[c]); !skipped {
 				order = append(order, c)
 			}
 		}
 	}
 	for i, s := range steps {
-		r.warnVerify(s, nodes[i])
+		s.warnVerify(i, warn)
 		if !s.Recordable || s.Use != nil {
 			continue
 		}
@@ -43,11 +47,26 @@ func (r *reader) warn() {
 		})
 		switch {
 		case len(missing) > 0:
-			r.warnMissing(nodes[i], "no recording for "+strings.Join(missing, ", ")+"; other steps have one")
+			f.warnMissing(i, "no recording for "+strings.Join(missing, ", ")+"; other steps have one", warn)
 		case unnamed && len(s.Recording) == 0:
-			r.warnMissing(nodes[i], "no recording; other steps have one")
+			f.warnMissing(i, "no recording; other steps have one", warn)
 		}
 	}
+}
+
+// WithSteps returns the file with other steps, and with the warnings that it has then.
+func (f *File) WithSteps(steps []Step) *File {
+	out := *f
+	out.Steps = steps
+	out.warnings = slices.Clone(f.ownWarnings)
+	all := out.AllSteps()
+	out.warn(func(step int, hint, format string, args ...any) {
+		out.warnings = append(out.warnings, fault.Problem{
+			Kind: fault.Trail, File: f.Name, Line: all[step].Line, Column: all[step].Column, Message: fmt.Sprintf(format, args...), Hint: hint,
+		})
+	})
+	out.warnings.Sort()
+	return &out
 }
 
 // actions are the tools of devices and built-in ones that check nothing. A tool of a server may.
@@ -63,7 +82,7 @@ var answers = lazyregexp.New(`^(isVisible|hasText|getElementCount|rememberValue|
 // warnVerify warns of a verify whose recordings cannot fail because of what the app shows: no device has a call in it,
 // or all calls of a device are actions or pass whatever they return. The empty recording of one device beside the calls
 // of another is a no-op.
-func (r *reader) warnVerify(s *Step, at yamldoc.Node) {
+func (s *Step) warnVerify(index int, warn warnFunc) {
 	const hint = "record a call that checks it, such as web_verifyTextVisible or assertVisible"
 	if s.Kind != KindVerify || len(s.Recording) == 0 {
 		return
@@ -76,15 +95,15 @@ func (r *reader) warnVerify(s *Step, at yamldoc.Node) {
 		switch answer := slices.IndexFunc(recorded.Calls, isAnswer); {
 		case len(recorded.Calls) == 0 || slices.ContainsFunc(recorded.Calls, checks):
 		case answer >= 0:
-			at.Warnf(hint, "nothing in this verify can fail: %s passes whatever it returns", recorded.Calls[answer].Tool)
+			warn(index, hint, "nothing in this verify can fail: %s passes whatever it returns", recorded.Calls[answer].Tool)
 			return
 		default:
-			at.Warnf(hint, "this verify checks nothing: it has only actions, such as %s", recorded.Calls[0].Tool)
+			warn(index, hint, "this verify checks nothing: it has only actions, such as %s", recorded.Calls[0].Tool)
 			return
 		}
 	}
 	if calls == 0 {
-		at.Warnf(hint, "this verify checks nothing: its recording is empty")
+		warn(index, hint, "this verify checks nothing: its recording is empty")
 	}
 }
 
@@ -96,22 +115,22 @@ func (r *reader) allStepNodes() []yamldoc.Node {
 	return slices.Insert(slices.Clone(r.stepNodes), 0, r.head)
 }
 
-func (r *reader) warnMissing(at yamldoc.Node, message string) {
+func (f *File) warnMissing(step int, message string, warn warnFunc) {
 	noOp := "android: []"
-	if r.file.List {
+	if f.List {
 		noOp = "tools: []"
 	}
-	at.Warnf("record it, or write "+noOp+" for a step without calls, or recordable: false for a step for an agent", "%s",
+	warn(step, "record it, or write "+noOp+" for a step without calls, or recordable: false for a step for an agent", "%s",
 		message)
 }
 
 // checkPlatform warns of a classifier that starts with a misspelt platform.
-func (r *reader) checkPlatform(at yamldoc.Node, classifier string) {
+func checkPlatform(step int, classifier string, warn warnFunc) {
 	platform := platformOf(classifier)
 	if _, ok := scope.ParsePlatform(platform); ok {
 		return
 	}
 	if near := fault.Nearest(platform, scope.PlatformNames()); len(near) > 0 {
-		at.Warnf(fault.DidYouMean(platform, near), "the classifier %q does not start with a known platform", classifier)
+		warn(step, fault.DidYouMean(platform, near), "the classifier %q does not start with a known platform", classifier)
 	}
 }

@@ -134,3 +134,48 @@ func TestEditRejectsUnsupportedChanges(t *testing.T) {
 		t.Errorf("wrote %q", out)
 	}
 }
+
+func TestRenameWritesOnlyTheKey(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"k:\n  a : 1 # c\n":             "k:\n  b : 1 # c\n",
+		"k: {'a': 1, c: 2}\n":           "k: {b: 1, c: 2}\n",
+		`{"k": {"a": 1}}`:               `{"k": {"b": 1}}`,
+		"k:\r\n  a:\r\n  - 1\r\n":       "k:\r\n  b:\r\n  - 1\r\n",
+		"k:\n  ? a\n  : 1\n":            "the key in line 2 cannot be edited",
+		"x: &x { a: 1 }\nk: *x\n":       "the mapping in line 2 is an alias",
+		"x: &x { a: 1 }\nk: {<<: *x}\n": "does not have the key a",
+	} {
+		doc, root := yamldoc.Parse("f.yaml", fault.Trail, []byte(in))
+		edit := doc.Edit()
+		edit.Rename(at(t, root, "k"), "a", "b")
+		out, err := edit.Bytes()
+		if err != nil && !strings.Contains(err.Error(), want) || err == nil && string(out) != want {
+			t.Errorf("%q: got\n%q\nwant\n%q\n%v", in, out, want, err)
+		}
+	}
+}
+
+func TestCopyMovesItemsAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"k:\n# above\n- a: 'x' # beside\n  # below\n- b\nl:\n  - 1\n": "k:\n- b\nl:\n  - 1\n  # above\n  - a: 'x' # beside\n    # below\n",
+		"k:\n    - |\n      x\n\n       y\nl:\n- 1\n":                 "k: []\nl:\n- 1\n- |\n  x\n\n   y\n",
+		"k: [ 'x', y ]\nl: [1]\n":                                     "k: [ y ]\nl: [1, 'x']\n",
+		"k: [ { a: 'x' } ]\nl:\n- 1\n":                                "k: []\nl:\n- 1\n- value\n",
+		"k:\n- 'x'\nl: [1]\n":                                         "k: []\nl: [1, value]\n",
+		"k: [ 'x', # c\n y ]\nl: [1]\n":                               "k: [ y ]\nl: [1, 'x']\n",
+		"k: [ { a: 1, # c\n b: 2 }, y ]\nl: [1]\n":                    "k: [ y ]\nl: [1, value]\n",
+		"k:\n- 'x'\n\n- y\nl: [1]\n":                                  "k:\n- y\nl: [1, value]\n",
+	} {
+		doc, root := yamldoc.Parse("f.yaml", fault.Trail, []byte(in))
+		edit := doc.Edit()
+		from, to := at(t, root, "k"), at(t, root, "l")
+		edit.ReplaceItems(to, 1, 1, []any{edit.Copy(from, 0, "value")})
+		edit.ReplaceItems(from, 0, 1, nil)
+		out, err := edit.Bytes()
+		if err != nil || string(out) != want {
+			t.Errorf("%q: got\n%q\nwant\n%q\n%v", in, out, want, err)
+		}
+	}
+}

@@ -214,6 +214,8 @@ func (e *Editor) replaceLines(open int, entries []tokenRange, from, to int, with
 		e.splice(0, end, text)
 	case text == "" && end == len(e.text) && e.isBlockText(e.withoutComments(entries[from].first)-1):
 		e.splice(start+1, end, "") // the line end belongs to the text above
+	case text == "" && from == 0:
+		e.splice(start, e.withEmptyLine(end), "")
 	case text == "":
 		e.splice(e.withoutEmptyLine(start, end), end, "")
 	case from == to:
@@ -232,6 +234,15 @@ func (e *Editor) withoutEmptyLine(start, end int) int {
 		return start
 	}
 	return above
+}
+
+// withEmptyLine returns the end of the line below an offset, the end of a line, if that line is empty.
+func (e *Editor) withEmptyLine(end int) int {
+	below := e.lineEnd(min(end+1, len(e.text)))
+	if strings.TrimSpace(e.text[end:below]) == "" && below < len(e.text) {
+		return below
+	}
+	return end
 }
 
 // replaceInLine replaces entries up to index to of a block collection whose first entry is not the first in its line,

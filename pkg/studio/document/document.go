@@ -138,7 +138,10 @@ func (d *Document) Version() int { return d.version }
 // Problems returns the problems of a text that does not parse, which it had when it was opened.
 func (d *Document) Problems() fault.Problems { return d.now.problems }
 
-// File returns the trail; without steps when the text does not parse. It must not be changed.
+// Title returns the title in the config of the trail.
+func (d *Document) Title() string { return d.now.rest.Config.Title }
+
+// File returns the trail, with its warnings; without steps when the text does not parse. It must not be changed.
 func (d *Document) File() *trail.File { return d.now.file() }
 
 // Steps returns the steps with the calls for the device.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/studio/document"
@@ -435,6 +436,9 @@ func checkEdit(t *testing.T, d *document.Document, m model, e randomEdit, before
 	}
 	if diff := gocmp.Diff(positions(got), positions(d.File())); diff != "" {
 		t.Errorf("%+v: positions (-want +got):\n%s", e.edit, diff)
+	}
+	if diff := gocmp.Diff(got.Warnings(), d.File().Warnings(), cmpopts.IgnoreFields(fault.Problem{}, "Snippet")); diff != "" {
+		t.Errorf("%+v: warnings (-want +got):\n%s", e.edit, diff)
 	}
 	head, tail := lines(e.first, e.last)
 	if !strings.HasPrefix(after, head) || !strings.HasSuffix(after, tail) {

@@ -59,14 +59,13 @@ func (s *state) file() *trail.File {
 	if s.whole != nil {
 		return s.whole
 	}
-	whole := *s.rest
-	whole.Steps = slices.Clone(whole.Steps)
+	steps := make([]trail.Step, len(s.parts))
 	line := strings.Count(s.head, "\n")
-	for _, p := range s.parts {
-		whole.Steps = append(whole.Steps, p.step.Moved(line))
+	for i, p := range s.parts {
+		steps[i] = p.step.Moved(line)
 		line += p.lines
 	}
-	s.whole = &whole
+	s.whole = s.rest.WithSteps(steps)
 	return s.whole
 }
 

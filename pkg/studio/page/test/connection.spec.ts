@@ -48,6 +48,7 @@ test("the log, the requests and the console are shown", async ({ studio, page })
 		lines: Array.from({ length: 500 }, (_, i) => ({ time, level: "info", text: `line ${i}` })),
 	});
 	studio.push({ on: "log", lines: [{ time, level: "error", text: "<img src=x> the server stopped" }] });
+	await page.getByRole("tab", { name: "Log" }).click();
 	await expect(page.getByRole("region", { name: "Log" }).getByText("<img src=x> the server stopped")).toBeVisible();
 	await page.getByRole("tab", { name: "Network" }).click();
 	await expect(page.getByText("GET https://shop.example/cart 200")).toBeVisible();

@@ -12,7 +12,7 @@ type Name = "Log" | "Network" | "Console";
 
 /** What happens in the session, and what the page of the device requests and writes. */
 export function Logs() {
-	const chosen = useSignal<Name | "">(window.innerHeight >= 700 ? "Log" : "");
+	const chosen = useSignal<Name | "">(window.innerHeight >= 900 ? "Log" : "");
 	const problems = log.value.filter(({ level }) => level !== "info").length;
 	return (
 		<div class={`logs ${chosen.value ? "is-open" : ""}`}>

@@ -12,7 +12,9 @@ export function Details() {
 	return (
 		<section class="details" aria-label="Selected" key={(call ?? step).number}>
 			<header>
-				<h2>{call ? `Call ${call.number}` : `Step ${step.number}`}</h2>
+				<h2>
+					{call ? `Call ${call.number}` : `Step ${step.number}`} <code title={call?.tool}>{call?.tool}</code>
+				</h2>
 				<Buttons step={step} call={call} />
 			</header>
 			<div class="details-content">
@@ -97,7 +99,7 @@ const kinds = [
 function OfStep({ step }: { step: Step }) {
 	const { lineage = [] } = doc.value ?? {};
 	return (
-		<div class="fields">
+		<div class="call-fields">
 			{(step.kind === "step" || step.kind === "verify") && (
 				<fieldset class="kinds" disabled={!editable.value}>
 					<legend class="hidden-text">Kind</legend>
@@ -141,11 +143,8 @@ function OfCall({ call }: { call: Call }) {
 	};
 	return (
 		<>
-			<p class="tool">
-				<code>{call.tool}</code>
-			</p>
 			<CallForm call={call} />
-			<div class="fields">
+			<div class="call-fields">
 				<label class="field">
 					<span class="label">timeout</span>
 					<input

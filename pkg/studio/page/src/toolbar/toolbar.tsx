@@ -64,7 +64,7 @@ function Buttons() {
 			onFocusIn={(event) => setStop(buttons().indexOf(event.target as HTMLButtonElement))}
 		>
 			{actions.map((group) => (
-				<div class="group" key={group[0]?.name}>
+				<div class="button-group" key={group[0]?.name}>
 					{group.map((action) => (
 						<Button
 							key={action.name}

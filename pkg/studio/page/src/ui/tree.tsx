@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./icon";
 import { useWindow } from "./window";
+import "./tree.css";
 
 /** A row of a tree. Rows come in the order in which they are shown; those of closed rows are left out. */
 export interface TreeRow {

@@ -12,28 +12,31 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
-// repairCommands returns the commands that replay a trail in a live session, on the same device and with the same flags,
-// up to the call that failed. It returns nil for a trail that no session can replay, because it is not below trailsDir.
+// repairCommands returns the command that looks back at a session, and those that replay its trail in a live session, on
+// the same device and with the same flags, up to the call that failed. The latter are left out for a trail that no
+// session can replay, because it is not below trailsDir.
 func (cmd *runCommand) repairCommands(
-	w *workspace.Workspace, f runFlags, started event.TrailStarted, failed event.TrailFinished,
+	w *workspace.Workspace, f runFlags, session string, started event.TrailStarted, failed event.TrailFinished,
 ) []string {
+	var commands [][]string
+	if session != "" {
+		commands = [][]string{append([]string{"studio", session}, sharedFlags(f, "studio")...)}
+	}
 	file, project := cmd.abs(failed.File), w.Project
-	if below, err := filepath.Rel(project.TrailsDir, file); err != nil || !filepath.IsLocal(below) {
-		return nil
+	below, err := filepath.Rel(project.TrailsDir, file)
+	name, nameErr := filepath.Rel(project.Root, file)
+	if err == nil && nameErr == nil && filepath.IsLocal(below) {
+		start := append([]string{"session", "start"}, cmd.scopeWords(w, f, started)...)
+		start = append(start, sharedFlags(f, "session start")...)
+		replay := append([]string{"session", "replay", filepath.ToSlash(name)}, sharedFlags(f, "session replay")...)
+		commands = append(commands, start, replay)
 	}
-	name, err := filepath.Rel(project.Root, file)
-	if err != nil {
-		return nil
-	}
-	start := append([]string{"session", "start"}, cmd.scopeWords(w, f, started)...)
-	start = append(start, sharedFlags(f, "session start")...)
-	replay := append([]string{"session", "replay", filepath.ToSlash(name)}, sharedFlags(f, "session replay")...)
-	var lines []string
-	for _, words := range [][]string{start, replay} {
-		for i, word := range words {
-			words[i] = cmd.redactor.Text(word) // before quoting, which changes it
+	lines := make([]string, len(commands))
+	for i, words := range commands {
+		for j, word := range words {
+			words[j] = cmd.redactor.Text(word) // before quoting, which changes it
 		}
-		lines = append(lines, cmd.commandName()+" "+shellLine(words))
+		lines[i] = cmd.commandName() + " " + shellLine(words)
 	}
 	return lines
 }

@@ -416,8 +416,8 @@ func (cmd *runCommand) renderers(ctx context.Context, w *workspace.Workspace, f 
 		console = report.NewConsole(cmd.Stdout, cmd.style(cmd.OutTTY), report.ConsoleOptions{
 			Verbose: cmd.verbose > 0, Quiet: cmd.quiet, Now: cmd.Now, LogsDir: cmd.shortPath(w.Project.LogsDir),
 			Notices: cmd.Stderr, DryRun: f.dryRun, Relative: cmd.shortPath,
-			Repair: func(started event.TrailStarted, failed event.TrailFinished) []string {
-				return cmd.repairCommands(w, f, started, failed)
+			Repair: func(session string, started event.TrailStarted, failed event.TrailFinished) []string {
+				return cmd.repairCommands(w, f, session, started, failed)
 			},
 		})
 		r.handlers = append(r.handlers, withoutRestartedEnd(ctx, console))

@@ -273,16 +273,18 @@ func TestSessionIsSaved(t *testing.T) {
 	}
 }
 
-// nextCommands replays the trails, one of which fails, and returns the arguments of the commands that the summary names.
+// nextCommands replays the trails, one of which fails, and returns the arguments of the commands that the summary names,
+// after the one that looks back at the session.
 func (p *project) nextCommands(t *testing.T) (start, replay []string) {
 	t.Helper()
 	_, after, _ := strings.Cut(p.run("run").stdout, "or to repair the trail:\n")
 	lines := strings.Split(after, "\n")
-	if len(lines) < 2 {
-		t.Fatal("the summary names no commands")
+	session := strings.TrimPrefix(lines[0], "  trailblaze studio ")
+	if _, err := os.Stat(filepath.Join(p.dir, "logs", session, "events.ndjson")); len(lines) < 3 || err != nil {
+		t.Fatalf("the summary does not name the commands:\n%s", after)
 	}
 	words := func(line string) []string { return strings.Fields(strings.TrimPrefix(line, "  trailblaze ")) }
-	return words(lines[0]), words(lines[1])
+	return words(lines[1]), words(lines[2])
 }
 
 func TestSessionRepairsTrail(t *testing.T) {

@@ -22,8 +22,9 @@ type ConsoleOptions struct {
 	Notices io.Writer        // for warnings and notes; nil means the same writer
 	// Relative returns a path as the summary shows it; nil to show paths as the events have them.
 	Relative func(path string) string
-	// Repair returns the commands that replay a trail up to the call that failed, for the summary; nil for none.
-	Repair func(event.TrailStarted, event.TrailFinished) []string
+	// Repair returns the commands that look back at a session and replay its trail up to the call that failed, for the
+	// summary; nil for none.
+	Repair func(session string, started event.TrailStarted, failed event.TrailFinished) []string
 }
 
 // Console writes a run for people, by the rules of the package comment. Close writes the summary of the run.

@@ -184,6 +184,9 @@ func (c *pageCase) Facts() [][2]string {
 	}
 	add("agent", c.Agent)
 	add("session", c.Session)
+	if c.Session != "" && c.Dir != "" {
+		add("look back with", "trailblaze studio "+c.Session)
+	}
 	return facts
 }
 

@@ -85,7 +85,7 @@ func (c *Console) repairLines() []string {
 		if c.opts.Repair == nil || f.Failed == nil || f.Failed.Kind != fault.ToolFailed || f.Finished.Outcome != event.Failed || f.Finished.Tool == "" {
 			continue
 		}
-		if commands := c.opts.Repair(f.TrailStarted, *f.Finished); len(commands) > 0 {
+		if commands := c.opts.Repair(f.Session, f.TrailStarted, *f.Finished); len(commands) > 0 {
 			lines := []string{"next, to look at the call that failed or to repair the trail:"}
 			for _, command := range commands {
 				lines = append(lines, "  "+pathText(command))

@@ -133,8 +133,8 @@ func TestRepairIsForFirstCallThatFailed(t *testing.T) {
 	var out bytes.Buffer
 	clock := newClock()
 	opts := consoleOptions(clock)
-	opts.Repair = func(started event.TrailStarted, failed event.TrailFinished) []string {
-		return []string{"start " + started.Driver, "replay " + failed.File}
+	opts.Repair = func(session string, started event.TrailStarted, failed event.TrailFinished) []string {
+		return []string{"studio " + session, "start " + started.Driver, "replay " + failed.File}
 	}
 	console := newConsole(&out, Style{}, opts)
 	s := event.NewStream(clock.now, redact.New(nil), console)
@@ -148,7 +148,7 @@ func TestRepairIsForFirstCallThatFailed(t *testing.T) {
 	}
 	s.Emit(event.RunFinished{Failed: 3})
 	console.Close()
-	const want = "or to repair the trail:\n  start playwright-native\n  replay trails/1.trail.yaml\n3 failed"
+	const want = "or to repair the trail:\n  studio session_1\n  start playwright-native\n  replay trails/1.trail.yaml\n3 failed"
 	if got := out.String(); !strings.Contains(got, want) {
 		t.Errorf("got\n%s\nwant in it\n%s", got, want)
 	}

@@ -119,7 +119,7 @@ func otherVariables() []variables {
 			"lists of running processes and sessions; default: trailblaze in XDG_CACHE_HOME, LocalAppData or HOME/.cache,\n" +
 			"whichever is the first that is set. A folder of another user, or into which every user may write, is not used"},
 		{"PATH, PATHEXT", "where runtimes, browsers and the commands of servers are found"},
-		{"DISPLAY, WAYLAND_DISPLAY", "without both, an emulator that is started on Linux has no window"},
+		{"DISPLAY, WAYLAND_DISPLAY", "without both, an emulator that is started on Linux has no window, and the studio opens no browser"},
 		{"HOME, LocalAppData, ProgramFiles, ProgramFiles(x86)", "where else browsers are found on macOS and Windows"},
 		{"ADB_SERVER_SOCKET, ANDROID_ADB_SERVER_ADDRESS, ANDROID_ADB_SERVER_PORT", "where the adb server is; default: 127.0.0.1:5037"},
 		{"ANDROID_HOME, ANDROID_SDK_ROOT, LOCALAPPDATA", "where else the adb program is found"},

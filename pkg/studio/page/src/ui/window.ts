@@ -36,7 +36,7 @@ export function useWindow(heights: number[], kept: number): Window {
 		const observer = new ResizeObserver(measure);
 		if (ref.current) observer.observe(ref.current);
 		return () => observer.disconnect();
-	}, []);
+	}, [heights.length > 0]); // without rows there may be no element
 	const rows: Placed[] = [];
 	let top = 0;
 	let page = 0;

@@ -99,7 +99,7 @@ func (c *checks) addTexts(root *live.Element) {
 		if c.device.isWeb() && e.Kind != "contenteditable" {
 			c.add("Is empty", "web_verifyState", map[string]any{"state": "empty"})
 		}
-	case IsTextField(e) || isNumeric(e.Role):
+	case IsTextField(e) || e.Role == "textbox" || isNumeric(e.Role):
 		c.addText("Value", e.Content)
 	default:
 		shown := shownText(e, root)

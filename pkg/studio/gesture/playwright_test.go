@@ -44,7 +44,6 @@ type act struct {
 	gesture.Act
 	Slow   bool     `json:"-"`                // the calls for a key are made before the next one
 	Answer string   `json:"answer,omitempty"` // the kind of the question
-	Field  string   `json:"field,omitempty"`  // for Playwright, which answers without a question
 	Values []string `json:"values,omitempty"`
 }
 
@@ -116,6 +115,11 @@ func drag(x, y, toX, toY float64) []act {
 	return one(act{Act: gesture.Act{Kind: "drag", X: x, Y: y, ToX: toX, ToY: toY}})
 }
 
+// answer answers what the field a asks.
+func answer(kind string, values ...string) []act {
+	return one(act{Answer: kind, Values: values})
+}
+
 // persons are what people do. Elements lie at the left, 100 pixels wide and 20 high, if nothing else is said.
 func persons() []person {
 	const box = `style="left:0;width:100px;height:20px;padding:0;margin:0;box-sizing:border-box;`
@@ -133,6 +137,7 @@ func persons() []person {
 		{"text", field(`<_ id=a aria-label=Name>`), acts(one(click(50, 10)), typed("Anna B"))},
 		{"text and Enter", `<form style="left:0;top:0"><input id=a aria-label=Name></form>`, acts(one(click(50, 10)), typed("x+y"), keys("Enter"))},
 		{"text and Backspace", field(`<_ id=a aria-label=Name>`), acts(one(click(50, 10)), slowly(acts(typed("Anne"), keys("Backspace", "a"))))},
+		{"text and Tab", field(`<_ id=a aria-label=Name>`) + `<input id=b aria-label=City ` + box + `top:40px">`, acts(one(click(50, 10)), slowly(acts(typed("Ann"), keys("Tab"), typed("Rome"))))},
 		{"text with accents", field(`<_ id=a aria-label=Name>`), acts(one(click(50, 10)), typed("Zo"), pasted("ë 日本"), typed("!"))},
 		{"field with content", field(`<_ id=a aria-label=Name value="Anna">`), acts(one(click(90, 10)), slowly(acts(typed(" B"))))},
 		{"field with content, erased", field(`<_ id=a aria-label=Name value="Anna">`), acts(one(click(90, 10)), keys("Backspace", "Backspace"), typed("i"))},
@@ -144,7 +149,13 @@ func persons() []person {
 		{"area with line breaks", `<textarea id=a aria-label=Notes style="left:0;top:0;width:200px;height:100px"></textarea>`, acts(one(click(50, 10)), typed("one"), keys("Enter"), typed("two"), keys("Enter"), typed("three"))},
 		{"area with content", `<textarea id=a aria-label=Notes style="left:0;top:0;width:200px;height:100px">one  two` + "\n" + `three</textarea>`, acts(one(click(150, 80)), slowly(acts(typed(" four"), keys("Backspace"))))},
 		{"area with pasted lines", `<textarea id=a aria-label=Notes style="left:0;top:0;width:200px;height:100px"></textarea>`, acts(one(click(50, 10)), pasted("one\n two"))},
+		{"editable", `<div contenteditable id=a aria-label=Text role=textbox style="left:0;top:0;width:200px;height:100px">one</div>`, acts(one(click(100, 50)), typed(" two"))},
 		{"keys without a field", `<button id=a ` + box + `top:0">Save</button>`, acts(one(click(50, 10)), keys("Shift+Tab", "Escape", "ArrowDown", "Enter"))},
+		{"select", `<select id=a aria-label=Size ` + box + `top:0"><option value=s>Small<option value=m>Medium<option value=l>Large</select>`, acts(one(click(50, 10)), answer("select", "l"))},
+		{"select without a value", `<select id=a aria-label=Size ` + box + `top:0"><option value="">Choose<option value=m selected>Medium</select>`, acts(one(click(50, 10)), answer("select", ""))},
+		{"select several", `<select multiple id=a aria-label=Size style="left:0;top:0;width:100px;height:100px"><option value=s>Small<option value=m>Medium<option value=l>Large</select>`, acts(one(click(50, 90)), answer("select", "s", "l"))},
+		{"date", field(`<_ id=a aria-label=Day type=date>`), acts(one(click(50, 10)), answer("date", "2026-11-26"))},
+		{"color", field(`<_ id=a aria-label=Paint type=color>`), acts(one(click(50, 10)), answer("date", "#00ff00"))},
 		{"slider", `<input type=range min=0 max=100 id=a aria-label=Volume style="left:0;top:0;width:200px;height:20px;margin:0">`, one(click(150, 10))},
 		{"slider dragged", `<input type=range min=0 max=100 value=0 id=a aria-label=Volume style="left:0;top:0;width:200px;height:20px;margin:0">`, drag(8, 10, 100, 10)},
 		{"double click", `<button id=a ` + box + `top:0">Row</button>`, at("doubleClick", 50, 10)},
@@ -308,7 +319,6 @@ type desk struct {
 	device         gesture.Device
 	typing         *gesture.Typing
 	ask            *gesture.Question
-	last           gesture.Target
 	made, recorded []trail.Call
 }
 
@@ -357,12 +367,12 @@ func (d *desk) act(a act) {
 		d.typing.Text(a.Text)
 	default:
 		d.endTyping()
-		d.last = d.locate(live.Place{X: int(a.X), Y: int(a.Y)})
+		at := d.locate(live.Place{X: int(a.X), Y: int(a.Y)})
 		var to gesture.Target
 		if a.Kind == "drag" {
 			to = d.locate(live.Place{X: int(a.ToX), Y: int(a.ToY)})
 		}
-		r, err := gesture.Calls(d.device, a.Act, d.last, to)
+		r, err := gesture.Calls(d.device, a.Act, at, to)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -400,7 +410,6 @@ func (d *desk) key(a act) {
 		d.Fatal(err)
 	}
 	d.record([]trail.Call{c})
-	d.last = gesture.Target{}
 }
 
 func (d *desk) begin(field gesture.Target) *gesture.Typing {
@@ -434,7 +443,7 @@ func (d *desk) focused() gesture.Target {
 	var ref string
 	var search func(e *live.Element)
 	search = func(e *live.Element) {
-		if e.Focused || slices.Contains(e.States, "focused") {
+		if e.Focused {
 			ref = e.Ref
 		}
 		for _, child := range e.Children {
@@ -442,9 +451,6 @@ func (d *desk) focused() gesture.Target {
 		}
 	}
 	search(look.Root)
-	if ref == "" && d.last.Element.Ref != "" {
-		return d.locate(live.Place{Ref: d.last.Element.Ref})
-	}
 	if ref == "" {
 		return gesture.Target{}
 	}
@@ -476,12 +482,12 @@ func (d *desk) state() (state any) {
 const checkedPage = `<meta charset=utf-8><h1>Your   cart</h1><button aria-label=Close>×</button><button><b>Save</b> all</button><button disabled>Send</button>
 	<button style="text-transform:uppercase">shout</button><a href=#>Terms &amp; conditions</a><p>Total <b>30 €</b> in 2 parts</p>
 	<ul><li>One</li><li>Two</li><li><a href=#>Three</a></li></ul><input aria-label=Name value="Anna  B"><input aria-label=Mail placeholder=Mail>
-	<input type=checkbox aria-label=Yes checked><input type=checkbox aria-label=No disabled><input type=radio aria-label=Red><input type=password aria-label=Code>
+	<input type=checkbox aria-label=Yes checked><input type=checkbox aria-label=No disabled><input type=radio aria-label=Red><input type=password aria-label=Code value=abc>
 	<textarea aria-label=Notes>one
 two  three</textarea><select aria-label=Size><option>Small<option selected>Large  one</select><select multiple aria-label=Sizes><option selected>S<option selected>M</select>
 	<div role=tablist><button role=tab aria-selected=true>First</button><button role=tab>Second</button></div><details open><summary>More</summary>Text</details>
 	<div role=switch tabindex=0 aria-checked=mixed>Mixed</div><table><tr><th>Name<td>Ann<tr><td>Bob<td></table><img alt=Logo width=20 height=20>
-	<input type=range aria-label=Volume><input type=number aria-label=Count value=3><input type=date aria-label=Day value=2026-11-26>
+	<div contenteditable role=textbox aria-label=Text>Hello</div><input type=range aria-label=Volume><input type=number aria-label=Count value=3><input type=date aria-label=Day value=2026-11-26>
 	<progress value=0.3 aria-label=Done></progress><div role=alert>Saved 2 minutes ago</div><button>Remove</button><button>Remove</button><button aria-expanded=true>Menu</button>
 	<label>City <input value=Rome></label><div role=button tabindex=0>Custom <span hidden>secret</span></div>`
 

@@ -1,5 +1,5 @@
 // Does what a person does with mouse and keyboard, in the page of each case of a file, and prints its state() as a line
-// of JSON. A case has the URL of a page and acts, as pkg/studio/gesture has them; the answer to a popup names the field.
+// of JSON. A case has the URL of a page and acts, as pkg/studio/gesture has them; an answer is that to the popup of the field a.
 // Usage: node gestures.mjs BROWSER FILE
 import { readFileSync } from "node:fs";
 import { chromium } from "@playwright/test";
@@ -24,9 +24,8 @@ const acts = {
   },
   key: (page, a) => page.keyboard.press([...(a.modifiers ?? []), a.key].join("+")),
   text: (page, a) => page.keyboard.insertText(a.text),
-  select: (page, a) => page.locator(a.field).selectOption(a.values),
-  date: (page, a) => page.locator(a.field).fill(a.values[0]),
-  files: (page, a) => page.locator(a.field).setInputFiles(a.values),
+  select: (page, a) => page.locator("#a").selectOption(a.values),
+  date: (page, a) => page.locator("#a").fill(a.values[0]),
 };
 
 const page = await program.newPage({ viewport: { width: 800, height: 600 } });

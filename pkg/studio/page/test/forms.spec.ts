@@ -15,7 +15,7 @@ const args = { ref: 'textbox "Name"', text: "Ada" };
 test("edits arguments", async ({ studio, page }) => {
 	await studio.open();
 	const form = page.getByRole("group", { name: "Arguments" });
-	const text = form.getByRole("textbox", { name: "text required", exact: true });
+	const text = form.getByRole("textbox", { name: "text", exact: true });
 	await expect(text).toHaveValue("Ada");
 	await text.fill("Grace");
 	await text.press("Enter");
@@ -35,7 +35,7 @@ test("edits arguments", async ({ studio, page }) => {
 
 test("keeps what is typed while the document changes", async ({ studio, page }) => {
 	await studio.open();
-	const text = page.getByRole("textbox", { name: "text required", exact: true });
+	const text = page.getByRole("textbox", { name: "text", exact: true });
 	await text.fill("Gra");
 	studio.setDocument({ canUndo: false });
 	studio.setState({ doing: "" });
@@ -105,7 +105,7 @@ test("shows why an edit was refused, and reverts it", async ({ studio, page }) =
 		throw new Refusal({ message: "the call was deleted", hint: "select another one" });
 	};
 	await studio.open();
-	const text = page.getByRole("textbox", { name: "text required", exact: true });
+	const text = page.getByRole("textbox", { name: "text", exact: true });
 	await text.fill("Grace");
 	await text.press("Enter");
 	await expect(page.getByRole("status").filter({ hasText: "Not applied: the call was deleted" })).toBeVisible();
@@ -116,7 +116,7 @@ test("shows why an edit was refused, and reverts it", async ({ studio, page }) =
 
 test("puts variables into texts, and makes them of texts", async ({ studio, page }) => {
 	await studio.open();
-	const text = page.getByRole("textbox", { name: "text required", exact: true });
+	const text = page.getByRole("textbox", { name: "text", exact: true });
 	const variables = page.getByRole("button", { name: "Variables" });
 	await text.press("End");
 	await variables.first().click();

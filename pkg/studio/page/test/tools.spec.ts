@@ -15,7 +15,7 @@ test("lists tools by source, and finds them", async ({ studio, page }) => {
 	await studio.open();
 	await page.getByRole("tab", { name: "Tools" }).click();
 	const list = page.getByRole("region", { name: "Tools", exact: true });
-	await expect(list.getByRole("heading")).toHaveText(["shop 2", "Built-in tools 1", "Commands of the device 2"]);
+	await expect(list.getByRole("heading")).toHaveText(["shop 2", "Built-in tools 1", "Commands of the device 3"]);
 	await list.getByRole("searchbox", { name: "Find a tool" }).fill("new customer");
 	await expect(list.getByRole("listitem")).toHaveText([/openShop/]);
 	await list.getByRole("searchbox").fill("nothing");

@@ -115,6 +115,12 @@ export const tools: Tool[] = [
 		},
 	},
 	{
+		name: "web_verifyTextVisible",
+		source: "web",
+		description: "Fails unless a text is visible.",
+		schema: { type: "object", required: ["text"], properties: { text: { type: "string" } } },
+	},
+	{
 		name: "assertEquals",
 		source: "trailblaze",
 		description: "Fails unless two values are equal.",

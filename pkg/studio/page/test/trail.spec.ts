@@ -135,20 +135,36 @@ test("completes keys, tools, arguments and values, and describes them", async ({
 	const editor = page.getByRole("textbox", { name: "Trail text" });
 	const options = page.getByRole("listbox", { name: "Completions" }).getByRole("option");
 	await editor.press("Control+End");
-	await page.keyboard.type("      - web_cl");
+	await page.keyboard.type("        - web_cl");
 	await expect(options).toHaveText([/web_click/]);
 	await expect(page.getByText("Clicks an element once")).toBeVisible();
-	await page.keyboard.press("Enter");
+	await options.click();
 	await expect(editor).toContainText("- web_click: {  }");
 	await page.keyboard.type("bu");
-	await expect(options).toHaveText([/button/]);
-	await page.keyboard.press("Enter");
+	await options.getByText("button", { exact: true }).click();
 	await page.keyboard.type("R");
 	await options.getByText("RIGHT").click();
 	await expect.poll(() => studio.document.text).toContain("web_click: { button: RIGHT }");
 
-	await editor.getByText("web_type").hover();
-	await expect(page.locator(".cm-description")).toHaveText("Enters text into the only field that matches.");
+	await page.keyboard.press("Control+End");
+	await page.keyboard.press("Enter");
+	await page.keyboard.press("Control+Space");
+	await expect(options).toHaveText(["optional", "saveAs", "soft", "timeout"]);
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("Backspace");
+	await page.keyboard.press("Control+Space");
+	await options.getByText("web_type").click();
+	await expect.poll(() => studio.document.text).toMatch(/\n {8}- web_type: \{ {2}\}$/);
+
+	await editor.getByText("web_verifyTextVisible").hover();
+	await expect(page.locator(".cm-description")).toHaveText("Fails unless a text is visible.");
+});
+
+test("finds texts", async ({ studio, page }) => {
+	await studio.open();
+	await page.getByRole("textbox", { name: "Trail text" }).press("Control+f");
+	await page.getByRole("textbox", { name: "Find", exact: true }).pressSequentially("tea");
+	await expect(page.locator(".cm-searchMatch")).toHaveCount(6);
 });
 
 test("is left with Escape and Tab", async ({ studio, page }) => {

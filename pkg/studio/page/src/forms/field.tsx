@@ -48,6 +48,7 @@ function ChoiceField({ label, schema, value, onChange, path, required }: FieldPr
 			<Label id={id} label={label} required={required} />
 			<select
 				{...attributes}
+				required={required}
 				value={chosen ?? unknown[0] ?? ""}
 				onChange={(event) => onChange(event.currentTarget.value || undefined)}
 			>

@@ -35,7 +35,12 @@ export function Label({ id, label, required }: { id: string; label: string; requ
 	return (
 		<label class="label" for={id} dir="auto">
 			{label}
-			{required && <span class="required"> required</span>}
+			{required && (
+				<span class="required" aria-hidden="true">
+					{" "}
+					required
+				</span>
+			)}
 		</label>
 	);
 }

@@ -37,11 +37,17 @@ export function YAMLField({ label, value, onChange, path, help = "", required, m
 		<div class="field">
 			<label class="label" for={id}>
 				{label} {!mapping && <span class="dim">as YAML</span>}
-				{required && <span class="required"> required</span>}
+				{required && (
+					<span class="required" aria-hidden="true">
+						{" "}
+						required
+					</span>
+				)}
 			</label>
 			<textarea
 				{...attributes}
 				class="yaml"
+				required={required}
 				rows={Math.min(Math.max(rows, text.split("\n").length), 16)}
 				spellcheck={false}
 				value={text}

@@ -21,14 +21,15 @@ export function Tools() {
 		.filter(({ tools }) => tools.length > 0);
 	return (
 		<div class="tools">
-			<input
-				type="search"
-				class="tools-find"
-				aria-label="Find a tool"
-				placeholder="Find a tool"
-				value={wanted.value}
-				onInput={(event) => (wanted.value = event.currentTarget.value)}
-			/>
+			<div class="tools-find">
+				<input
+					type="search"
+					aria-label="Find a tool"
+					placeholder="Find a tool"
+					value={wanted.value}
+					onInput={(event) => (wanted.value = event.currentTarget.value)}
+				/>
+			</div>
 			{found.map((group) => (
 				<section key={group.name} aria-label={group.name}>
 					<h3 class="tools-source" dir="auto">

@@ -4,6 +4,7 @@ import { defaultKeymap, history, indentWithTab, redo, redoDepth, undo, undoDepth
 import { yaml } from "@codemirror/lang-yaml";
 import { indentOnInput, indentUnit } from "@codemirror/language";
 import { type Diagnostic, lintGutter, nextDiagnostic, previousDiagnostic, setDiagnostics } from "@codemirror/lint";
+import { search, searchKeymap } from "@codemirror/search";
 import { Annotation, type ChangeSet, Compartment, EditorState, Transaction } from "@codemirror/state";
 import {
 	drawSelection,
@@ -24,6 +25,7 @@ import { completions, descriptions } from "./completion";
 import { Draft } from "./draft";
 import { entryAt, outline, selectedPosition, setEntries, setSelected } from "./outline";
 import { theme } from "./theme";
+import { wrapping } from "./wrapping";
 
 /** How long after the last key the text is sent, in milliseconds. */
 const pause = 300;
@@ -63,7 +65,7 @@ export const view = new EditorView({
 			readOnly.of(EditorState.readOnly.of(true)),
 			undoing.of(history()),
 			EditorView.contentAttributes.of({ "aria-label": "Trail text", spellcheck: "false" }),
-			EditorView.lineWrapping,
+			wrapping,
 			indentUnit.of("  "),
 			lineNumbers(),
 			lintGutter(),
@@ -73,6 +75,7 @@ export const view = new EditorView({
 			indentOnInput(),
 			closeBrackets(),
 			yaml(),
+			search({ top: true }),
 			outline,
 			autocompletion({ override: [completions(known)], icons: false }),
 			descriptions(known),
@@ -91,6 +94,7 @@ export const view = new EditorView({
 				{ key: "F8", run: nextDiagnostic, shift: previousDiagnostic },
 				...closeBracketsKeymap,
 				...completionKeymap,
+				...searchKeymap,
 				...defaultKeymap,
 				indentWithTab,
 			]),

@@ -9,12 +9,19 @@ import { Steps } from "./steps/steps";
 import { panel, past } from "./store";
 import { Toolbar } from "./toolbar/toolbar";
 import { Tools } from "./tools/tools";
+import { refused } from "./trail/editor";
 import { Trail } from "./trail/trail";
 import { Tabs } from "./ui/tabs";
 import { Variables } from "./variables/variables";
 
 const panels = [
-	{ name: "Trail", content: () => <Trail /> },
+	{
+		name: "Trail",
+		get note() {
+			return refused.value ? "not applied" : undefined;
+		},
+		content: () => <Trail />,
+	},
 	{ name: "Elements", content: () => <Elements /> },
 	{ name: "Tools", content: () => <Tools /> },
 	{ name: "Variables", content: () => <Variables /> },

@@ -50,6 +50,9 @@ test("keeps what does not parse until it is reverted", async ({ studio, page }) 
 	studio.setDocument({ text: text.replace("Tea }\n", "Tea }\n        - web_click: { ref: link }\n") });
 	await expect(editor).toContainText("ref: link");
 	await expect(editor).toContainText("Buy tea: {");
+	await page.getByRole("tab", { name: "Tools" }).click();
+	await page.getByRole("tab", { name: "Trail not applied" }).click();
+	await expect(editor).toContainText("Buy tea: {");
 	await link.click();
 	await expect(editor).toBeFocused();
 

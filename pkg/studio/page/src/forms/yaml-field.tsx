@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** A value as YAML. It is taken when the field is left, if it parses; else it stays, with what is wrong. */
-export function YAMLField({ label, value, onChange, path, help = "", required, mapping, rows = 2 }: Props) {
+export function YAMLField({ label, value, onChange, path, help = "", required, mapping, rows = 1 }: Props) {
 	const { id, notes, attributes } = useNotes(path, help);
 	const [typed, setTyped] = useState<string | null>(null);
 	const [wrong, setWrong] = useState("");
@@ -48,7 +48,7 @@ export function YAMLField({ label, value, onChange, path, help = "", required, m
 				{...attributes}
 				class="yaml"
 				required={required}
-				rows={Math.min(Math.max(rows, text.split("\n").length), 16)}
+				rows={rows}
 				spellcheck={false}
 				value={text}
 				aria-describedby={describedBy || undefined}

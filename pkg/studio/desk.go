@@ -216,6 +216,7 @@ var requests = map[string]request{ //nolint:gochecknoglobals // a constant table
 	"pageLog":  atOnce((*desk).pageLog),
 	"sessions": atOnce((*desk).sessions),
 	"past":     atOnce((*desk).past),
+	"openPast": inLine((*desk).openPast),
 }
 
 // atOnce is a request that does not wait for others.

@@ -162,3 +162,34 @@ func (d *desk) sessions(context.Context, nothing) (any, error) {
 func (d *desk) past(_ context.Context, p struct{ Session string }) (any, error) {
 	return d.history.Open(p.Session)
 }
+
+// openPast makes the trail of a finished session the document.
+func (d *desk) openPast(ctx context.Context, p struct{ Session, Number string }) (any, error) {
+	if err := d.endTyping(ctx); err != nil {
+		return nil, err
+	}
+	past, err := d.history.Open(p.Session)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.FromSlash(past.File)
+	if filepath.IsAbs(file) {
+		file = d.relative(file)
+	}
+	switch {
+	case past.File == "":
+		return nil, fault.New(fault.Misuse, "", "%s is not a session of a trail", p.Session)
+	case !filepath.IsLocal(file):
+		return nil, fault.New(fault.Misuse, "open a session of this project", "the trail %s is not in this project", past.File)
+	case d.unsaved():
+		return nil, fault.New(fault.Misuse, "save the recording, or undo its changes", "the recording has changes that are not saved")
+	}
+	if err := d.openTrail(filepath.ToSlash(file)); err != nil {
+		return nil, err
+	}
+	d.set(func() { d.selected, d.newStep = p.Number, false })
+	if _, err := d.current(); err != nil {
+		return nil, d.openFirst(ctx)
+	}
+	return nil, nil
+}

@@ -394,7 +394,7 @@ func recovered[T any](f func() (T, error)) (result T, err error) {
 func needsControl(do string) bool {
 	return slices.Contains([]string{
 		"act", "navigate", "assert", "call", "edit", "yaml", "nameStep", "undo", "redo", "select", "replay", "record",
-		"device", "answer", "notice", "variable", "save", "restore",
+		"device", "answer", "notice", "variable", "save", "restore", "openPast",
 	}, do)
 }
 

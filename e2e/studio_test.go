@@ -5,6 +5,8 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -154,10 +156,39 @@ func TestStudioOpensTheBrowser(t *testing.T) {
 	if !strings.HasPrefix(opened, "-rw------- ") || !strings.Contains(opened, "url="+s.url+`"`) || strings.Count(opened, token) != 1 || strings.Contains(file, token) {
 		t.Errorf("opened %s:\n%s", file, opened)
 	}
+	seen := openInChromium(t, file)
+	if at, _ := url.Parse(s.url); !strings.HasPrefix(seen.URL, "http://"+at.Host+"/") || strings.Contains(seen.URL, token) || len(seen.Complaints) > 0 {
+		t.Errorf("in the browser: %+v", seen)
+	}
 	s.end(syscall.SIGINT)
 	if _, err := os.Stat(file); err == nil {
 		t.Errorf("%s is left", file)
 	}
+}
+
+// openedPage is what a browser says of the page of a studio.
+type openedPage struct {
+	URL        string
+	Complaints []string
+}
+
+// openInChromium opens a file that leads to the page of a studio.
+func openInChromium(t *testing.T, file string) (seen openedPage) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	node := exec.CommandContext(ctx, "node", "studio.mjs", spawntest.Chromium(t), file)
+	node.Dir, node.WaitDelay = filepath.Join("..", "testdata", "web", "playwright"), 30*time.Second
+	var stderr bytes.Buffer
+	node.Stderr = &stderr
+	out, err := node.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &seen)
+	}
+	if err != nil {
+		t.Errorf("%v: %s%s", err, out, &stderr)
+	}
+	return seen
 }
 
 func TestStudioSaysWhatItCannotOpen(t *testing.T) {

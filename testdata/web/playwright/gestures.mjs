@@ -1,5 +1,6 @@
 // Does what a person does with mouse and keyboard, in the page of each case of a file, and prints its state() as a line
-// of JSON. A case has the URL of a page and acts, as pkg/studio/gesture has them; an answer is that to the popup of the field a.
+// of JSON. A case has the URL of a page and acts, as pkg/studio/gesture has them; an answer is that to the popup of the
+// field a.
 // Usage: node gestures.mjs BROWSER FILE
 import { readFileSync } from "node:fs";
 import { chromium } from "@playwright/test";

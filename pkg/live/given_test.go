@@ -118,7 +118,7 @@ func TestGivenContentIsReplayedAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	f := openGiven(t)
 	f.step("Recorded before", call("launchApp"))
-	if report := f.give(givenTrail, "2", "2"); report.Passed() || report.Step != 1 || report.Call != 1 || report.Part != "trails/part.yaml" || report.Next != "2" {
+	if report := f.give(givenTrail, "2", "2"); report.Passed() || report.Step != 1 || report.Call != 1 || report.Part != "trails/part.yaml" || report.Outer != 2 || report.Next != "2" {
 		t.Errorf("a used trail that stops: %+v", report)
 	}
 	report := f.give(strings.Replace(givenTrail, "text: Sign in }\n  - use", "text: Sign up }\n  - use", 1), "", "")
@@ -166,6 +166,10 @@ func TestOnlyTheCallsOfARangeAreValidated(t *testing.T) {
 	report := f.give(broken, "2", "4.1")
 	if !report.Invalid || report.Step != 4 || report.Call != 1 || report.Tool != "assertVisibly" || report.Next != "2" {
 		t.Errorf("%+v", report)
+	}
+	f.write("trails/part.yaml", strings.Replace(givenPart, "isVisible", "isVisibly", 1))
+	if report := f.give(givenTrail, "", ""); !report.Invalid || report.Step != 1 || report.Call != 2 || report.Outer != 2 {
+		t.Errorf("in a used trail: %+v", report)
 	}
 	f.wantTaps("Sign in Hello")
 }

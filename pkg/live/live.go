@@ -86,13 +86,14 @@ type Replayed struct {
 	Outcome event.Outcome `json:"outcome"`
 	Reason  string        `json:"reason,omitempty"`
 	Hint    string        `json:"hint,omitempty"`
-	Step    int           `json:"step,omitempty"` // that did not pass, from 1; 0 for none
-	Kind    string        `json:"kind,omitempty"` // of that step
-	Text    string        `json:"text,omitempty"` // of that step
-	Call    int           `json:"call,omitempty"` // the number of the call that did not pass in its step, from 1; 0 for none
-	Tool    string        `json:"tool,omitempty"` // of that call
-	Line    int           `json:"line,omitempty"` // of that call
-	Part    string        `json:"part,omitempty"` // the trail with that step, when the replayed one uses it and can repair it
+	Step    int           `json:"step,omitempty"`  // that did not pass, from 1; 0 for none
+	Kind    string        `json:"kind,omitempty"`  // of that step
+	Text    string        `json:"text,omitempty"`  // of that step
+	Call    int           `json:"call,omitempty"`  // the number of the call that did not pass in its step, from 1; 0 for none
+	Tool    string        `json:"tool,omitempty"`  // of that call
+	Line    int           `json:"line,omitempty"`  // of that call
+	Part    string        `json:"part,omitempty"`  // the trail with that step, when the replayed one uses it and can repair it
+	Outer   int           `json:"outer,omitempty"` // the step of the replayed trail that uses Part; 0 without
 	Millis  int64         `json:"durationMs,omitempty"`
 	Folder  string        `json:"folder,omitempty"`  // with the evidence; empty when there is none
 	Dialogs []string      `json:"dialogs,omitempty"` // that came during the replay, and how they were answered

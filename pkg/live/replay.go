@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -304,7 +306,7 @@ func (s *Session) invalid(first replay.CallProblem, why session.Result) Replayed
 		Call: first.Call, Tool: first.Tool, Line: first.Line,
 	}
 	if first.Step.Outer != nil {
-		r.Part = first.Step.File.Name
+		r.Part, r.Outer = first.Step.File.Name, first.Step.Top().Index
 	}
 	return r
 }
@@ -398,6 +400,8 @@ func (s *Session) stopped(done replay.Ended) Replayed {
 	}
 	if done.At.Within != "" {
 		r.Part = done.File.Name
+		outer, _, _ := strings.Cut(done.At.Within, ".")
+		r.Outer, _ = strconv.Atoi(outer)
 	}
 	return r
 }

@@ -33,11 +33,13 @@ func (v axValue) text() string {
 
 // query finds nodes with a role, with exactly this name, or both, in document order.
 func (f *frame) query(ctx context.Context, role, name string) ([]axNode, error) {
-	nodes, err := f.queryTree(ctx, role, name)
-	if _, refused := errors.AsType[*cdp.Error](err); refused {
-		return nil, errGone // the document was replaced
-	}
-	return matching(nodes, role, name), err
+	return momentOf(ctx).query(axQuery{f, role, name}, func() ([]axNode, error) {
+		nodes, err := f.queryTree(ctx, role, name)
+		if _, refused := errors.AsType[*cdp.Error](err); refused {
+			return nil, errGone // the document was replaced
+		}
+		return matching(nodes, role, name), err
+	})
 }
 
 // matching removes all nodes but those with a role, with exactly this name, or both.

@@ -46,6 +46,7 @@ func (p *page) locate(ctx context.Context, at device.Place) (device.Location, er
 
 // locateAt returns the element at a place now. The error is errGone when the page changed meanwhile.
 func (s *search) locateAt(ctx context.Context, at device.Place) (found device.Location, err error) {
+	ctx = atOneMoment(ctx)
 	c, err := s.page.captureAll(ctx)
 	if err != nil {
 		return found, err

@@ -18,7 +18,9 @@ func (s *search) captureRelated(ctx context.Context) (err error) {
 	if s.target.Related == nil {
 		return nil
 	}
-	s.documents, err = s.page.captureFrames(ctx)
+	if s.documents = momentOf(ctx).captured(); s.documents == nil {
+		s.documents, err = s.page.captureFrames(ctx)
+	}
 	return err
 }
 
@@ -30,7 +32,7 @@ func (s *search) relatedNodes(ctx context.Context, f *frame) ([]axNode, error) {
 		return nil, errGone // the frame was added after the capture, or does not respond
 	}
 	l := &lookup{
-		frame: f, snapshot: aria.Snapshot(document.Capture), exhaustive: s.target.Exhaustive,
+		frame: f, snapshot: momentOf(ctx).snapshot(document.Capture), exhaustive: s.target.Exhaustive,
 		found: map[*screen.Block][]screen.Key{}, all: map[int]bool{},
 	}
 	selectors := s.target.Selectors()

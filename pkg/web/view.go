@@ -100,6 +100,7 @@ func (p *page) captureFrames(ctx context.Context) (map[*frame]aria.Document, err
 			return nil, err
 		}
 	}
+	momentOf(ctx).capture(documents)
 	return documents, nil
 }
 

@@ -8,12 +8,11 @@ import { render } from "preact";
 import { App } from "./app";
 import { connect } from "./connection";
 import { keepLooking } from "./screen/looks";
-import { doc, state } from "./store";
+import { doc, state, titleOf } from "./store";
 
 render(<App />, document.body);
 effect(() => {
-	const name = doc.value?.title || state.value?.file || "New recording";
-	document.title = `${state.value?.unsaved ? "• " : ""}${name} – trailblaze studio`;
+	document.title = `${state.value?.unsaved ? "• " : ""}${titleOf(doc.value, state.value)} – trailblaze studio`;
 });
 connect();
 keepLooking();

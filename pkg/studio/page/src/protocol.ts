@@ -257,10 +257,10 @@ export type Edit =
 	| { op: "classifier"; step: string; classifier: string };
 
 export interface Rect {
-	x: number;
-	y: number;
-	width: number;
-	height: number;
+	left: number;
+	top: number;
+	right: number;
+	bottom: number;
 }
 
 export interface Element {

@@ -2,6 +2,7 @@
 // looking at.
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { Call, Document, Element, Failure, Location, LogLine, Look, State, Step } from "./protocol";
+import { elementAt } from "./screen/point";
 
 /** null until the server has said it. */
 export const state = signal<State | null>(null);
@@ -27,7 +28,15 @@ export const lookIsOld = signal(true);
 
 /** The selected element of the screen, and what Locate says about it. */
 export const located = signal<Location | null>(null);
-export const hovered = signal<Element | null>(null);
+/** Where the pointer is on the picture; null while it is elsewhere. */
+export const pointer = signal<{ x: number; y: number } | null>(null);
+/** The element that the pointer is on in the tree; null while it is elsewhere. */
+export const pointed = signal<Element | null>(null);
+/** The element that is outlined. */
+export const hovered = computed(() => {
+	const at = pointer.value;
+	return at && look.value ? elementAt(look.value, at.x, at.y) : pointed.value;
+});
 
 /** What a click on the picture means: an act, a check, or the element of the selected call. */
 export type Mode = "act" | "assert" | "pick";
@@ -92,3 +101,8 @@ effect(() => {
 	const now = doc.value?.selected ?? "";
 	if (now !== followed) batch(() => (selected.value = followed = now));
 });
+
+/** What the trail is called. */
+export function titleOf(of: Document | null, where: State | null): string {
+	return of?.title || where?.file.replace(/^.*\/|\.trail\.yaml$/g, "") || "New recording";
+}

@@ -42,7 +42,7 @@ test("the popup of a select is a listbox on the picture", async ({ studio, page 
 	await studio.open();
 	await studio.picture();
 	studio.setState({
-		ask: newAsk("select", { text: "Colour", options, bounds: { x: 700, y: 190, width: 240, height: 44 } }),
+		ask: newAsk("select", { text: "Colour", options, bounds: { left: 700, top: 190, right: 940, bottom: 234 } }),
 	});
 	const list = page.getByRole("listbox", { name: "Colour" });
 	await expect(list).toBeFocused();

@@ -160,7 +160,7 @@ export function newLook(): Look {
 		ref,
 		role,
 		name,
-		bounds: { x, y, width, height },
+		bounds: { left: x, top: y, right: x + width, bottom: y + height },
 	});
 	return {
 		url: "https://shop.example/cart",
@@ -170,7 +170,7 @@ export function newLook(): Look {
 		root: {
 			role: "document",
 			name: "Cart – Corner shop",
-			bounds: { x: 0, y: 0, width: 1000, height: 700 },
+			bounds: { left: 0, top: 0, right: 1000, bottom: 700 },
 			children: [
 				{ ...leaf("e1", "banner", "", 0, 0, 1000, 64), content: "Corner shop" },
 				leaf("e2", "heading", "Your cart", 40, 90, 300, 40),
@@ -191,7 +191,7 @@ export function newLook(): Look {
 export function newLocation(): Location {
 	const call = (tool: string, args: Record<string, unknown>) => ({ tool, args });
 	return {
-		element: { ref: "e7", role: "button", name: "Pay now", bounds: { x: 700, y: 260, width: 240, height: 48 } },
+		element: { ref: "e7", role: "button", name: "Pay now", bounds: { left: 700, top: 260, right: 940, bottom: 308 } },
 		candidates: [
 			{ by: "role and name", selector: { role: "button", name: "Pay now" }, matches: 1 },
 			{ by: "text", selector: { text: "Pay now" }, matches: 1, notes: ["text changes with the language"] },

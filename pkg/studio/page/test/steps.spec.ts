@@ -99,7 +99,7 @@ test("of 1,000 steps and 10,000 elements only those in view are rendered", async
 				ref: `e${i}`,
 				role: "listitem",
 				name: `Element ${i}`,
-				bounds: { x: i % 1000, y: i % 700, width: 30, height: 20 },
+				bounds: { left: i % 1000, top: i % 700, right: (i % 1000) + 30, bottom: (i % 700) + 20 },
 			})),
 		},
 	});

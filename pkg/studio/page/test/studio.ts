@@ -1,5 +1,5 @@
 // A studio without a server: the files of dist, with the server's policy, and a socket that answers as tests say.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { test as base, expect, type Page, type WebSocketRoute } from "@playwright/test";
 import type { Do, Document, Failure, Push, State } from "../src/protocol";
@@ -24,7 +24,7 @@ export class Refusal extends Error {
 export class Studio {
 	state: State = newState();
 	document: Document = newDocument();
-	/** All requests of the page, without those about pictures. */
+	/** All requests of the page, without those that it makes by itself. */
 	readonly requests: Do[] = [];
 	/** By the name of the request; others are answered with nothing. */
 	readonly answers: Record<string, Answer> = {
@@ -44,8 +44,10 @@ export class Studio {
 	async open(): Promise<void> {
 		await this.page.route("http://studio.test/folder/**", (route) => {
 			const file = new URL(route.request().url()).pathname.replace("/folder", "").replace(/\/$/, "/index.html");
+			const onDisk = path.join(import.meta.dirname, "../dist", file);
+			if (!existsSync(onDisk)) return route.fallback(); // Tests answer for the server.
 			const headers = { "content-security-policy": policy, "content-type": types[path.extname(file)] ?? "text/plain" };
-			route.fulfill({ body: readFileSync(path.join(import.meta.dirname, "../dist", file)), headers });
+			return route.fulfill({ body: readFileSync(onDisk), headers });
 		});
 		await this.page.routeWebSocket("ws://studio.test/folder/socket", (socket) => this.connected(socket));
 		const errors: string[] = [];
@@ -105,7 +107,7 @@ export class Studio {
 
 	private answer(request: Do & { id: number }): void {
 		const { id, ...what } = request;
-		if (what.do !== "seen" && what.do !== "visible" && what.do !== "look") this.requests.push(what as Do);
+		if (!["seen", "visible", "look", "tools"].includes(what.do)) this.requests.push(what as Do);
 		try {
 			const result = this.answers[request.do]?.(request);
 			this.socket?.send(JSON.stringify({ re: id, ok: true, result }));

@@ -2,7 +2,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Element } from "../protocol";
 import { locate } from "../screen/gestures";
-import { hovered, located, look } from "../store";
+import { located, look, pointed } from "../store";
 import { Tree, type TreeRow } from "../ui/tree";
 import "./elements.css";
 
@@ -20,6 +20,12 @@ export function Elements() {
 	useEffect(() => {
 		chosen.value = key;
 	}, [key]);
+	useEffect(
+		() => () => {
+			pointed.value = null;
+		},
+		[],
+	);
 	const open = (row: Row, opens: boolean) => {
 		const next = new Set(closed.value);
 		if (opens) next.delete(row.key);
@@ -46,7 +52,7 @@ export function Elements() {
 				selected={key}
 				onOpen={open}
 				onPoint={(row) => {
-					hovered.value = row?.element ?? null;
+					pointed.value = row?.element ?? null;
 				}}
 				onSelect={(row) => {
 					chosen.value = row.key;

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ask } from "../connection";
+import { selectorText } from "../forms/selector";
 import type { Candidate, Check, Location, Made } from "../protocol";
 import { edit } from "../steps/edit";
 import { located, mode, ready, selection } from "../store";
 import { Button } from "../ui/button";
-import { brief } from "./brief";
 import { inWords } from "./point";
 
 /** How the selected element can be found, and the checks that fit it. */
@@ -119,7 +119,7 @@ function Options(p: { candidates: Candidate[]; chosen: number; onChoose: (index:
 					}}
 				>
 					<span class="by dim">{candidate.by}</span>
-					<code dir="auto">{brief(candidate.selector)}</code>
+					<code dir="auto">{selectorText(candidate.selector)}</code>
 					<span class={candidate.matches === 1 ? "matches" : "matches is-error"}>
 						{candidate.matches} {candidate.matches === 1 ? "match" : "matches"}
 					</span>

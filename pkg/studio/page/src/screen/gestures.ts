@@ -2,8 +2,7 @@
 import type { Signal } from "@preact/signals";
 import { perform, report, request } from "../connection";
 import type { Act, Location } from "../protocol";
-import { actAgain, failure, hovered, located, look, mode, ready, state } from "../store";
-import { elementAt } from "./point";
+import { actAgain, failure, located, mode, pointer, ready, state } from "../store";
 
 /** How far the pointer moves in a drag, in pixels of the page. */
 const dragDistance = 5;
@@ -47,8 +46,7 @@ export class Gestures {
 		this.on("pointercancel", () => this.endPress());
 		this.on("pointerleave", () => {
 			cancelAnimationFrame(this.frame);
-			hovered.value = null;
-			pointerOver = false;
+			pointer.value = null;
 		});
 		this.on("contextmenu", (event) => event.preventDefault());
 		this.on("wheel", (event) => this.turn(event));
@@ -99,13 +97,12 @@ export class Gestures {
 	}
 
 	private move(event: PointerEvent): void {
-		pointerOver = true;
 		if (this.press && this.moved(event)) clearTimeout(this.press.long);
 		if (this.press) return;
 		const at = this.point(event);
 		cancelAnimationFrame(this.frame);
 		this.frame = requestAnimationFrame(() => {
-			hovered.value = look.value ? elementAt(look.value, at.x, at.y) : null;
+			pointer.value = at;
 		});
 	}
 
@@ -219,10 +216,6 @@ const modifierKeys = ["Control", "Shift", "Alt", "AltGraph", "Meta", "CapsLock",
 function modifiersOf(event: KeyboardEvent): string[] {
 	return [event.ctrlKey && "Control", event.altKey && "Alt", event.metaKey && "Meta"].filter((name) => name !== false);
 }
-
-/** Whether the pointer is over the picture. */
-let pointerOver = false;
-export const isPointerOver = () => pointerOver;
 
 /** Sends an act, and reports whether it could be sent. */
 function send(act: Act): boolean {

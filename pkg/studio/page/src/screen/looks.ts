@@ -1,16 +1,16 @@
 // Keeps what is known of the elements of the screen up to date, while somebody looks at them.
-import { batch } from "@preact/signals";
 import { request } from "../connection";
 import type { Look } from "../protocol";
-import { controls, hovered, link, look, lookIsOld, mode, panel, past, shown, state } from "../store";
-import { isPointerOver } from "./gestures";
+import { controls, link, look, lookIsOld, mode, panel, past, pointer, shown, state } from "../store";
 
-/** How long a screen has to stay the same before it is looked at, and how often that is at most, in milliseconds. */
+/** How long a screen has to stay the same before it is looked at, and the time between two looks, in milliseconds. */
 const settleTime = 250;
 const interval = 400;
+/** A look that takes long is followed by a pause that is this much longer. */
+const pause = 4;
 
 let lastPicture = 0;
-let lastLook = 0;
+let nextLook = 0;
 let looking = false;
 
 shown.subscribe(() => {
@@ -24,24 +24,21 @@ export function keepLooking(): void {
 
 async function lookAgain(): Promise<void> {
 	const now = performance.now();
-	if (looking || !lookIsOld.value || !isWanted() || now - lastPicture < settleTime || now - lastLook < interval) return;
+	if (looking || !lookIsOld.value || !isWanted() || now - lastPicture < settleTime || now < nextLook) return;
 	looking = true;
 	lookIsOld.value = false;
 	try {
-		const result = await request<Look>({ do: "look" });
-		batch(() => {
-			look.value = result;
-			hovered.value = null;
-		});
+		look.value = await request<Look>({ do: "look" });
 	} catch {
 		lookIsOld.value = true; // The device may be busy, or gone, which its state says.
 	}
 	looking = false;
-	lastLook = performance.now();
+	const done = performance.now();
+	nextLook = done + Math.max(interval, pause * (done - now));
 }
 
 function isWanted(): boolean {
 	const { activity = "opening" } = state.value ?? {};
 	if (link.value.status !== "open" || past.value !== null || !["idle", "acting"].includes(activity)) return false;
-	return isPointerOver() || panel.value === "Elements" || (controls.value && mode.value !== "act");
+	return pointer.value !== null || panel.value === "Elements" || (controls.value && mode.value !== "act");
 }

@@ -24,9 +24,8 @@ export function elementAt(look: Look, x: number, y: number): Element | null {
 	let bestSize = Number.POSITIVE_INFINITY;
 	for (const element of elementsOf(look)) {
 		const { bounds } = element;
-		if (!bounds || x < bounds.x || y < bounds.y || x >= bounds.x + bounds.width || y >= bounds.y + bounds.height)
-			continue;
-		const size = bounds.width * bounds.height;
+		if (!bounds || x < bounds.left || y < bounds.top || x >= bounds.right || y >= bounds.bottom) continue;
+		const size = (bounds.right - bounds.left) * (bounds.bottom - bounds.top);
 		if (size <= bestSize) {
 			best = element;
 			bestSize = size;

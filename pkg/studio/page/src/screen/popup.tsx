@@ -11,8 +11,8 @@ export function Popup() {
 	const question = state.value?.ask;
 	if (question?.kind !== "select") return null;
 	const { width = 0, height = 0 } = state.value?.screen ?? {};
-	const bounds = question.bounds ?? { x: width / 4, y: height / 4, width: width / 2, height: 0 };
-	const above = bounds.y > height / 2 ? "above" : "";
+	const bounds = question.bounds ?? { left: width / 4, top: height / 4, right: (width * 3) / 4, bottom: height / 4 };
+	const above = bounds.top > height / 2 ? "above" : "";
 	return (
 		<Box bounds={bounds} class={`popup-place ${above}`}>
 			<Options key={question.id} question={question} />

@@ -26,6 +26,10 @@ function Address() {
 	const element = useRef<HTMLInputElement>(null);
 	const url = state.value?.url ?? "";
 	useEffect(() => {
+		// An empty recording begins with a URL.
+		if (!url && ready.value && document.activeElement === document.body) element.current?.focus();
+	}, []);
+	useEffect(() => {
 		if (element.current && document.activeElement !== element.current) element.current.value = url;
 	}, [url]);
 	return (
@@ -138,10 +142,12 @@ function Picture({ width, height }: { width: number; height: number }) {
 				}}
 			/>
 			<div class="overlay" aria-hidden="true">
-				{hovered.value && <ElementBox element={hovered.value} class="is-hovered" label />}
+				{hovered.value && hovered.value.ref !== located.value?.element.ref && (
+					<ElementBox element={hovered.value} class="is-hovered" label />
+				)}
 				{located.value && <ElementBox element={located.value.element} class="is-located" />}
 				{ripples.value.map(({ id, x, y }) => (
-					<Box key={id} class="ripple" bounds={{ x, y, width: 0, height: 0 }} />
+					<Box key={id} class="ripple" bounds={{ left: x, top: y, right: x, bottom: y }} />
 				))}
 			</div>
 			<Popup />

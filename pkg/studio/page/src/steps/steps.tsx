@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { select } from "../connection";
 import type { Call, Outcome, Step } from "../protocol";
-import { doc, editable, selected, selection, state } from "../store";
+import { doc, editable, selected, selection, state, titleOf } from "../store";
 import { Button } from "../ui/button";
 import { Tree, type TreeRow } from "../ui/tree";
 import { edit, neighbour } from "./edit";
@@ -36,7 +36,7 @@ export function Steps() {
 	return (
 		<section aria-label="Steps" class="steps">
 			<header class="steps-head">
-				<h2 dir="auto">{doc.value?.title || "New recording"}</h2>
+				<h2 dir="auto">{titleOf(doc.value, state.value)}</h2>
 				<span class="dim file" title={state.value?.file}>
 					{state.value?.file}
 				</span>

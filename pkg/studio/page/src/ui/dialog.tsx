@@ -14,20 +14,18 @@ interface Props {
 	/** Whether there is nothing to choose: then it has no Cancel. */
 	plain?: boolean;
 	children: ComponentChildren;
-	/** Whether everything else waits for it. */
-	modal?: boolean;
 }
 
 /** A dialog, shown as long as it is rendered. Enter in one of its fields does it. */
-export function Dialog({ name, onCancel, onOK, ok = "OK", disabled, plain, children, modal = true }: Props) {
+export function Dialog({ name, onCancel, onOK, ok = "OK", disabled, plain, children }: Props) {
 	const element = useRef<HTMLDialogElement>(null);
 	const heading = useId();
 	useEffect(() => {
 		const before = document.activeElement;
-		if (modal) element.current?.showModal();
-		else element.current?.show();
+		element.current?.showModal();
+		element.current?.querySelector<HTMLElement>(".dialog-content :is(input, textarea), [type=submit]")?.focus();
 		return () => before instanceof HTMLElement && before.focus();
-	}, [modal]);
+	}, []);
 	return (
 		<dialog
 			ref={element}

@@ -88,7 +88,7 @@ func (o *studioSessions) serve(ctx context.Context, f studioFlags, about string)
 	if options.Trail, options.Past, err = o.find(ctx, w.Project, about); err != nil {
 		return err
 	}
-	o.scopeOf(w, options.Trail)
+	o.scopeOf(w, cmp.Or(options.Trail, trailOf(w.Project, options.Past)))
 	options.Command = o.commandFor(options.Trail, options.Past)
 	o.reap()
 	if options.Listener, err = listenLocally(ctx, f.port); err != nil {
@@ -174,6 +174,19 @@ func (o *studioSessions) folderOf(ctx context.Context, name string) string {
 		}
 	}
 	return ""
+}
+
+// trailOf returns the trail of a session, by its folder; empty if there is none.
+func trailOf(project *config.Project, past string) string {
+	run := report.NewRun("")
+	if past == "" || run.AddSession(past) != nil {
+		return "" // the studio says why
+	}
+	file := filepath.FromSlash(run.Cases[len(run.Cases)-1].File)
+	if file == "" || filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(project.Root, file)
 }
 
 // scopeOf completes the choice with what a trail is for, as a run does.

@@ -85,7 +85,7 @@ async function serve(studio: Studio, page: Page, past = newPast()): Promise<void
 	await shop.close();
 	await page.route("http://studio.test/folder/past/**", (route) => {
 		const { pathname } = new URL(route.request().url());
-		if (!pathname.startsWith("/past/ci%2Frun%207%2Fbuy_1/trace/")) return route.fulfill({ status: 404 });
+		if (!pathname.startsWith("/folder/past/ci%2Frun%207%2Fbuy_1/trace/")) return route.fulfill({ status: 404 });
 		if (pathname.endsWith("/trace/001.jpg")) return route.fulfill({ body: picture, contentType: "image/jpeg" });
 		return route.fulfill({ body: '- button "<b>Pay</b>"', contentType: "text/plain" });
 	});

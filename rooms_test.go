@@ -64,7 +64,7 @@ func mayImport() map[string][]string {
 		studio:     {document, gesture, history, page, live, report, device, screen, discover, config, scope, trail, event, tool, fault, files, text},
 		document:   {live, screen, trail, tool, fault, lazyregexp, text},
 		gesture:    {live, device, screen, trail, tool, fault, text},
-		history:    {report, event, fault, files, text},
+		history:    {document, report, trail, event, fault, text},
 		page:       {embedded},
 		livetool:   {live, discover, trail, fault, text},
 		report:     {event, tool, redact, fault, files, lazyregexp},

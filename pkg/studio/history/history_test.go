@@ -114,8 +114,8 @@ func TestListIsBounded(t *testing.T) {
 	}
 }
 
-// brief is what tests compare of moments.
-func brief(p *Past) []string {
+// shown is what tests compare of moments.
+func shown(p *Past) []string {
 	var all []string
 	for _, m := range p.Moments {
 		all = append(all, fmt.Sprintf("%s %s %s: %s > %s %s", m.Call, m.Tool, m.Outcome, m.Before, m.After, m.NoPicture))
@@ -157,12 +157,12 @@ func TestOpenTraced(t *testing.T) {
 		"2.2 tap failed: trace/002.jpg > trace/002.jpg ",
 		"2.3 tap failed: trace/002.jpg > failure/screenshot.png ",
 	}
-	if diff := cmp.Diff(want, brief(p)); diff != "" {
+	if diff := cmp.Diff(want, shown(p)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	m := p.Moments[1]
 	if m.URL != "http://shop/" || m.Tree != "trace/screen-1.txt" || len(m.Requests) != 1 || len(m.Console) != 1 || m.Width != 1280 || m.Touched != nil ||
-		m.Brief != "text: Pay 2" || m.Message != "done" || m.DurationMs != 7 || m.StepText != "Open" || m.Step != "1" {
+		m.Brief != `tap "Pay 2"` || m.Message != "done" || m.DurationMs != 7 || m.StepText != "Open" || m.Step != "1" {
 		t.Errorf("%+v", m)
 	}
 	if touched := p.Moments[3].Touched; touched == nil || touched.X != 3 || touched.Y != 4 {
@@ -191,7 +191,7 @@ func TestOpenWithoutTrace(t *testing.T) {
 		"2.1 tap passed: steps/01/screenshot.png >  the session kept no picture of this call",
 		"2.2 tap : steps/01/screenshot.png >  the picture is not shown, because a secret was found in it",
 	}
-	if diff := cmp.Diff(want, brief(p)); diff != "" {
+	if diff := cmp.Diff(want, shown(p)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if p.Outcome != Unfinished || p.Failed != -1 || len(p.Notes) != 1 || p.Notes[0] != "1 line of the log could not be read" {

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -15,7 +16,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/studio/document"
 	"github.com/trailblaze/trailblaze/pkg/text"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 const (
@@ -46,7 +49,7 @@ type Moment struct {
 	StepText   string        `json:"stepText"`
 	Call       string        `json:"call"` // its number, such as 3.1; 3.1.2 is the second call that 3.1 made
 	Tool       string        `json:"tool"`
-	Brief      string        `json:"brief"` // its arguments in a line
+	Brief      string        `json:"brief"` // what it does, such as click button "Save"
 	Args       string        `json:"args"`  // as JSON; empty for none
 	Outcome    event.Outcome `json:"outcome"`
 	Optional   bool          `json:"optional"`
@@ -206,7 +209,7 @@ func (b *builder) addCalls(s *report.Step, step, below string, calls []*report.C
 			continue
 		}
 		m := Moment{
-			Time: c.From, Step: step, StepText: oneLine(s.Text), Call: number, Tool: oneLine(c.Tool), Brief: c.Preview,
+			Time: c.From, Step: step, StepText: oneLine(s.Text), Call: number, Tool: oneLine(c.Tool), Brief: brief(c),
 			Args: excerpt(c.Arguments), Message: excerpt(c.Result), Requests: []string{}, Console: []string{},
 		}
 		if d := c.Done; d != nil {
@@ -223,6 +226,15 @@ func (b *builder) addCalls(s *report.Step, step, below string, calls []*report.C
 		b.more += c.MoreCalls
 		b.addInner(outer)
 	}
+}
+
+// brief returns what a call does in a few words, as the steps of a trail are shown, or its arguments in a line.
+func brief(c *report.Call) string {
+	call := trail.Call{Tool: c.Tool}
+	if c.Arguments.Text != "" && json.Unmarshal([]byte(c.Arguments.Text), &call.Args) != nil {
+		return oneLine(c.Tool + " " + c.Preview) // they are longer than what is kept
+	}
+	return oneLine(document.Brief(call))
 }
 
 // addInner shows a call, by its index, with the screen after the last of those that it made.

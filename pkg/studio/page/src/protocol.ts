@@ -382,7 +382,7 @@ export interface Moment {
 	/** Its number: 2.1, or 2.1.3 for the third call that 2.1 made. */
 	call: string;
 	tool: string;
-	/** Its arguments in a line. */
+	/** What it does, in a few words: click button "Save". */
 	brief: string;
 	args: string;
 	outcome: Outcome;

@@ -18,7 +18,7 @@ function newMoment(call: string, tool: string, more: Partial<Moment> = {}): Mome
 		stepText: "Pay",
 		call,
 		tool,
-		brief: 'text: "Tea"',
+		brief: `${tool} "Tea"`,
 		args: '{ "text": "Tea" }',
 		outcome: "passed",
 		optional: false,
@@ -128,9 +128,9 @@ test("moves over all screens with the keyboard", async ({ studio, page }) => {
 	await serve(studio, page);
 	await openSession(page);
 	const slider = page.getByRole("slider", { name: "Moment" });
-	await expect(slider).toHaveAttribute("aria-valuetext", "2.1 web_click, failed");
+	await expect(slider).toHaveAttribute("aria-valuetext", '2.1 web_click "Tea", failed');
 	await slider.press("ArrowLeft");
-	await expect(slider).toHaveAttribute("aria-valuetext", "1.1.1 web_click, passed");
+	await expect(slider).toHaveAttribute("aria-valuetext", '1.1.1 web_click "Tea", passed');
 	await expect(page.getByText("no change").first()).toBeVisible();
 	const [picture, point] = await Promise.all([
 		page.getByRole("img", { name: "Before" }).boundingBox(),
@@ -147,7 +147,7 @@ test("moves over all screens with the keyboard", async ({ studio, page }) => {
 	await slider.press("Home");
 	await expect(page.getByRole("treeitem", { selected: true })).toContainText("web_navigate");
 	await page.getByRole("treeitem", { selected: true }).press("End");
-	await expect(slider).toHaveAttribute("aria-valuetext", "2.2 assertEquals, did not end");
+	await expect(slider).toHaveAttribute("aria-valuetext", '2.2 assertEquals "Tea", did not end');
 });
 
 test("shows log, network, console and elements of the moment, as text", async ({ studio, page }) => {
@@ -200,7 +200,7 @@ test("stays usable with 10,000 calls", async ({ studio, page }) => {
 	);
 	await serve(studio, page, { ...newPast(), moments, failed: 9_000 });
 	await openSession(page);
-	await expect(page.getByRole("slider")).toHaveAttribute("aria-valuetext", "901.1 tap, passed");
+	await expect(page.getByRole("slider")).toHaveAttribute("aria-valuetext", '901.1 tap "Tea", passed');
 	await page.getByRole("slider").press("End");
 	await expect(page.getByRole("treeitem", { selected: true })).toBeInViewport();
 	expect(await page.getByRole("treeitem").count()).toBeLessThan(100);

@@ -96,8 +96,7 @@ function RowContent({ moment: m, isStep }: Row) {
 			<span class="row-line">
 				<span class="mark" aria-hidden="true" />
 				<span class="hidden-text">{m.outcome || "did not end"}: </span>
-				<span class="call-tool">{m.tool}</span>
-				<span class="brief dim" dir="auto" title={m.brief}>
+				<span class="brief" dir="auto" title={`${m.call} ${m.tool}`}>
 					{m.brief}
 				</span>
 				{m.optional && <span class="tag">optional</span>}

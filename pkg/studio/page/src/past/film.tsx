@@ -41,7 +41,7 @@ export function Film({ session, moments, at, onChoose }: Props) {
 					min={0}
 					max={moments.length - 1}
 					value={at}
-					aria-valuetext={now && `${now.call} ${now.tool}, ${now.outcome || "did not end"}`}
+					aria-valuetext={now && `${now.call} ${now.brief}, ${now.outcome || "did not end"}`}
 					onInput={(event) => onChoose(Number(event.currentTarget.value))}
 				/>
 				<span class="dim">
@@ -57,11 +57,11 @@ export function Film({ session, moments, at, onChoose }: Props) {
 								key={index}
 								class={`film-frame is-${moment.outcome || "unfinished"} ${index === at ? "is-now" : ""}`}
 								style={{ left: `${index * frameWidth}px` }}
-								title={`${moment.call} ${moment.tool}`}
+								title={`${moment.call} ${moment.brief}`}
 								onClick={() => onChoose(index)}
 							>
 								<Frame session={session} moment={moment} />
-								<span class="film-name">{moment.tool}</span>
+								<span class="film-name">{moment.brief}</span>
 							</div>
 						);
 					})}

@@ -97,7 +97,11 @@ function Fact({ children }: { children: ComponentChildren }) {
 /** Opens the trail of a session at a call of the trail itself, and goes back to recording. */
 async function open(of: Past, moment: Moment | undefined): Promise<void> {
 	const inOther = moment?.step.includes("."); // of a trail that a step uses
-	const number = moment?.call.split(".").slice(0, inOther ? 1 : 2).join(".") ?? "";
+	const number =
+		moment?.call
+			.split(".")
+			.slice(0, inOther ? 1 : 2)
+			.join(".") ?? "";
 	try {
 		await request({ do: "openPast", session: of.session, number });
 		past.value = null;

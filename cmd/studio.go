@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -156,6 +157,9 @@ func (o *studioSessions) find(ctx context.Context, project *config.Project, abou
 	case !isFile(filepath.Join(dir, report.EventsFile)):
 		return "", "", fault.New(fault.Misuse, "give a trail, or the folder of a session",
 			"%s is not the folder of a session: %s was not found", about, report.EventsFile)
+	}
+	if name, err := os.Readlink(dir); err == nil && filepath.Base(dir) == latest {
+		dir = filepath.Join(filepath.Dir(dir), filepath.Base(name)) // the page names the session
 	}
 	return "", dir, nil
 }

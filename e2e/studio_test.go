@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
@@ -123,6 +125,62 @@ func TestStudioServesItsPageUntilASignal(t *testing.T) {
 				_ = conn.Close()
 			}
 		})
+	}
+}
+
+// TestStudioIsAboutItsArgument looks at what the page is told: the trail to change, or the session to look back at.
+func TestStudioIsAboutItsArgument(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": webConfig,
+		"trails/a.trail.yaml": "- config:\n    platform: web\n- prompts:\n    - step: Read the word\n      recording:\n        tools:\n" +
+			"          - web_navigate: { url: \"about:blank\" }\n",
+	})
+	p.run("run").want(t, 0, "1 passed")
+	folders, err := filepath.Glob(filepath.Join(p.dir, "logs", "a_*"))
+	if err != nil || len(folders) != 1 {
+		t.Fatalf("sessions %q, %v", folders, err)
+	}
+	session := filepath.Base(folders[0])
+	for arg, want := range map[string]string{
+		"trails/a.trail.yaml": `"file":"trails/a.trail.yaml"`, session: session, "latest": session,
+		filepath.Join("logs", session): session,
+	} {
+		s := p.studio(t, arg, "--no-open")
+		if state := s.state(); !strings.Contains(state, want) {
+			t.Errorf("%s: %s is missing in %s", arg, want, state)
+		}
+		s.end(syscall.SIGINT)
+	}
+}
+
+// state returns the first state that a page gets.
+func (s *studio) state() string {
+	s.Helper()
+	c, page := s.open()
+	at, err := url.Parse(page)
+	if err != nil {
+		s.Fatal(err)
+	}
+	cookies := c.Jar.Cookies(at)
+	ctx, cancel := context.WithTimeout(s.Context(), 2*time.Minute)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, "ws://"+at.Host+at.Path+"socket", &websocket.DialOptions{
+		HTTPHeader: http.Header{"Origin": {"http://" + at.Host}, "Cookie": {cookies[0].String()}},
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(-1)
+	for {
+		_, data, err := conn.Read(ctx)
+		if err != nil {
+			s.Fatal(err)
+		}
+		if bytes.HasPrefix(data, []byte(`{"on":"state"`)) {
+			return string(data)
+		}
 	}
 }
 

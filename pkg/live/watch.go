@@ -34,11 +34,11 @@ func (s *Session) Watch(ctx context.Context, frame func(Frame)) (err error) {
 	} else {
 		s.watchLooks(ctx, frame)
 	}
-	switch {
-	case ctx.Err() != nil:
-		return nil
-	case s.Err() != nil:
-		return s.Err()
+	if ended := s.Err(); ended != nil {
+		err = ended
+	}
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // the caller has ended it
 	}
 	return err
 }

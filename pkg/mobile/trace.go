@@ -17,8 +17,7 @@ func (d *phone) StartTrace(o device.TraceOptions) { d.trace = &o }
 // calls, so that only whole moments have one.
 func (d *phone) Moment(ctx context.Context, whole bool) device.Moment {
 	driver := d.currentDriver()
-	switch {
-	case driver == nil:
+	if driver == nil {
 		return device.Moment{NoPicture: "the device was not connected"}
 	}
 	m := device.Moment{Touched: driver.touched.Swap(nil)}

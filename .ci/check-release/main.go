@@ -184,11 +184,11 @@ func checkVersion(binary string) error {
 	return nil
 }
 
-// checkSBOM expects a module of Go and a package of npm in the list of what a binary consists of.
+// checkSBOM expects a module of Go and packages of npm in the list of what a binary consists of.
 func checkSBOM(binary string) error {
 	file := binary + ".cdx.json"
-	err := run("go", "run", "./.ci/sbom", "-npm", "pkg/engine/host/package.json", "-version", version,
-		"-binary", binary, "-out", file)
+	err := run("go", "run", "./.ci/sbom", "-version", version, "-binary", binary, "-out", file,
+		"pkg/engine/host/dist/LICENSES.txt", "pkg/studio/page/dist/LICENSES.txt")
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func checkSBOM(binary string) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range []string{"pkg:golang/github.com/spf13/cobra@v", "pkg:npm/%40frida/assert@"} {
+	for _, part := range []string{"pkg:golang/github.com/spf13/cobra@v", "pkg:npm/%40frida/assert@", "pkg:npm/preact@"} {
 		if !strings.Contains(string(text), part) {
 			err = errors.Join(err, fmt.Errorf("sboms: %s is missing in %s", part, text))
 		}

@@ -127,6 +127,7 @@ func (p platform) write(binaries, folder, version string) error {
 		}),
 		copyFile(found[0], filepath.Join(folder, "bin", p.binary()), 0o755),
 		copyFile("pkg/engine/host/dist/LICENSES.txt", filepath.Join(folder, "LICENSES.txt"), 0o644),
+		copyFile("pkg/studio/page/dist/LICENSES.txt", filepath.Join(folder, "LICENSES-studio.txt"), 0o644),
 		copyFile("LICENSE", filepath.Join(folder, "LICENSE"), 0o644))
 }
 

@@ -1,5 +1,6 @@
 // Command sbom writes the list of what a built trailblaze consists of, as CycloneDX 1.5 in JSON: the Go modules that
-// the toolchain recorded in the binary, and the npm packages of the embedded engine.
+// the toolchain recorded in the binary, and the npm packages of the files that it embeds. The arguments are the lists of
+// their licenses.
 package main
 
 import (
@@ -7,9 +8,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
+	"regexp"
 	"strings"
 )
 
@@ -35,27 +35,28 @@ type component struct {
 func main() {
 	binary := flag.String("binary", "", "`file` to describe")
 	version := flag.String("version", "", "`version` of the program")
-	npm := flag.String("npm", "", "package.json `file` whose devDependencies are part of the binary")
 	out := flag.String("out", "", "`file` to write")
 	flag.Parse()
-	if err := write(*binary, *version, *npm, *out); err != nil {
+	if err := write(*binary, *version, *out, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(1)
 	}
 }
 
-func write(binary, version, npm, out string) error {
+func write(binary, version, out string, licenses []string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
 		return err
 	}
-	packages, err := npmPackages(npm)
-	if err != nil {
-		return err
-	}
-	d := document{Format: "CycloneDX", SpecVersion: "1.5", Version: 1}
+	d := document{Format: "CycloneDX", SpecVersion: "1.5", Version: 1, Components: goModules(info)}
 	d.Metadata.Component = component{"application", "trailblaze", version, "pkg:golang/" + info.Main.Path + "@" + version}
-	d.Components = append(goModules(info), packages...)
+	for _, file := range licenses {
+		packages, err := npmPackages(file)
+		if err != nil {
+			return err
+		}
+		d.Components = append(d.Components, packages...)
+	}
 	text, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return err
@@ -75,20 +76,22 @@ func goModules(info *buildinfo.BuildInfo) []component {
 	return out
 }
 
-// npmPackages returns the packages that package.json names; all have exact versions.
+// heading is above the license of a package, as pkg/embedded writes it.
+var heading = regexp.MustCompile(`(?m)^-{80}\n(\S+) (\S+) \(`)
+
+// npmPackages returns the packages whose licenses are in a file.
 func npmPackages(file string) ([]component, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	var manifest struct{ DevDependencies map[string]string }
-	if err := json.Unmarshal(text, &manifest); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
 	var out []component
-	for _, name := range slices.Sorted(maps.Keys(manifest.DevDependencies)) {
-		version := manifest.DevDependencies[name]
+	for _, match := range heading.FindAllStringSubmatch(string(text), -1) {
+		name, version := match[1], match[2]
 		out = append(out, component{"library", name, version, "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + version})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s has no licenses", file)
 	}
 	return out, nil
 }

@@ -13,7 +13,7 @@ export function Details() {
 		<section class="details" aria-label="Selected" key={(call ?? step).number}>
 			<header>
 				<h2>
-					{call ? `Call ${call.number}` : `Step ${step.number}`} <code title={call?.tool}>{call?.tool}</code>
+					{call ? call.number : `Step ${step.number}`} <code title={call?.tool}>{call?.tool}</code>
 				</h2>
 				<Buttons step={step} call={call} />
 			</header>

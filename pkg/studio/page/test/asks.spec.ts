@@ -47,6 +47,7 @@ test("the popup of a select is a listbox on the picture", async ({ studio, page 
 	const list = page.getByRole("listbox", { name: "Colour" });
 	await expect(list).toBeFocused();
 	await expect(list.getByRole("option", { name: "red" })).toHaveAttribute("aria-selected", "true");
+	expect((await list.boundingBox())?.height).toBeGreaterThan(3 * 16);
 	await list.getByRole("option", { name: "blue" }).click();
 	expect(await studio.asked("answer")).toEqual({ do: "answer", ask: 4, ok: true, values: ["2"] });
 	studio.setState({ ask: newAsk("select", { id: 5, text: "Colours", options, multiple: true }) });

@@ -123,7 +123,7 @@ function Picture({ width, height }: { width: number; height: number }) {
 	const typing = state.value?.typing;
 	return (
 		<div
-			class="picture"
+			class="live-picture"
 			style={{ aspectRatio: `${width} / ${height}`, "--ratio": width / height, "--natural": `${width * 1.5}px` }}
 		>
 			<canvas

@@ -1,4 +1,5 @@
 // The region Trail.
+import type { Locator, Page } from "@playwright/test";
 import { test as base, expect, Refusal, type Studio } from "./studio";
 import { text, tools, trailDocument } from "./trail-samples";
 
@@ -11,6 +12,14 @@ const test = base.extend<{ studio: Studio }>({
 	},
 });
 
+/** Opens the page, and returns the editor once it shows the document. */
+async function open(studio: Studio, page: Page): Promise<Locator> {
+	await studio.open();
+	const editor = page.getByRole("region", { name: "Trail" }).getByRole("textbox", { name: "Trail text" });
+	await expect(editor).toContainText("Put tea into the cart");
+	return editor;
+}
+
 /** Takes the text, as the server does. */
 function take(studio: Studio): void {
 	studio.answers.yaml = (request) => {
@@ -21,9 +30,7 @@ function take(studio: Studio): void {
 
 test("shows what would be saved, and sends what is typed", async ({ studio, page }) => {
 	take(studio);
-	await studio.open();
-	const editor = page.getByRole("region", { name: "Trail" }).getByRole("textbox", { name: "Trail text" });
-	await expect(editor).toContainText("Put tea into the cart");
+	const editor = await open(studio, page);
 	await editor.getByText("Buy tea").click();
 	await page.keyboard.press("End");
 	await page.keyboard.type(" and cake");
@@ -36,8 +43,7 @@ test("shows what would be saved, and sends what is typed", async ({ studio, page
 test("keeps what does not parse until it is reverted", async ({ studio, page }) => {
 	const problem = { line: 3, column: 3, message: "title is not a text", hint: "quote it", severity: "error" as const };
 	studio.answers.yaml = () => [problem];
-	await studio.open();
-	const editor = page.getByRole("textbox", { name: "Trail text" });
+	const editor = await open(studio, page);
 	await editor.getByText("Buy tea").click();
 	await page.keyboard.press("End");
 	await page.keyboard.type(": {");
@@ -67,16 +73,31 @@ test("says why the server refuses a text", async ({ studio, page }) => {
 	studio.answers.yaml = () => {
 		throw new Refusal({ message: "another page controls", hint: "press Take over" });
 	};
-	await studio.open();
-	await page.getByRole("textbox", { name: "Trail text" }).press("Control+End");
+	const editor = await open(studio, page);
+	await editor.press("Control+End");
 	await page.keyboard.type("#");
 	await expect(page.getByRole("status").filter({ hasText: "Not applied: another page controls" })).toBeVisible();
 });
 
+test("sends what was refused during a replay when it ends", async ({ studio, page }) => {
+	studio.answers.yaml = () => {
+		throw new Refusal({ message: "the trail is being replayed", hint: "wait, or stop it" });
+	};
+	const editor = await open(studio, page);
+	await editor.press("Control+End");
+	await page.keyboard.type("# later");
+	await expect(page.getByText("the trail is being replayed")).toBeVisible();
+	studio.setState({ activity: "replaying" });
+	await expect(editor).toHaveAttribute("aria-readonly", "true");
+	take(studio);
+	studio.setState({ activity: "idle" });
+	await expect.poll(() => studio.document.text).toContain("# later");
+	await expect(page.getByText("Not applied")).toHaveCount(0);
+});
+
 test("undoes what was not taken in the editor, everything else in the studio", async ({ studio, page }) => {
 	studio.answers.yaml = () => [{ line: 1, column: 1, message: "wrong", hint: "", severity: "error" }];
-	await studio.open();
-	const editor = page.getByRole("textbox", { name: "Trail text" });
+	const editor = await open(studio, page);
 	await editor.press("Control+End");
 	await page.keyboard.type("wrong");
 	await studio.asked("yaml");
@@ -100,8 +121,7 @@ test("undoes what was not taken in the editor, everything else in the studio", a
 test("keeps cursor and scroll place when the document changes", async ({ studio, page }) => {
 	const long = `${text}${"  - step: Wait\n".repeat(200)}`;
 	studio.document.text = long;
-	await studio.open();
-	const editor = page.getByRole("textbox", { name: "Trail text" });
+	const editor = await open(studio, page);
 	await editor.press("Control+End");
 	await page.keyboard.press("ArrowUp");
 	const scrolled = () => page.locator(".cm-scroller").evaluate((element) => element.scrollTop);
@@ -117,8 +137,7 @@ test("keeps cursor and scroll place when the document changes", async ({ studio,
 
 test("selects the step at the cursor, and marks the selected one", async ({ studio, page }) => {
 	studio.answers.select = (request) => request.do === "select" && studio.setDocument({ selected: request.number });
-	await studio.open();
-	const editor = page.getByRole("textbox", { name: "Trail text" });
+	const editor = await open(studio, page);
 	const marked = page.locator(".cm-selectedEntry");
 	studio.setDocument({ selected: "2" });
 	await expect(marked).toHaveCount(6);
@@ -134,8 +153,7 @@ test("selects the step at the cursor, and marks the selected one", async ({ stud
 
 test("completes keys, tools, arguments and values, and describes them", async ({ studio, page }) => {
 	take(studio);
-	await studio.open();
-	const editor = page.getByRole("textbox", { name: "Trail text" });
+	const editor = await open(studio, page);
 	const options = page.getByRole("listbox", { name: "Completions" }).getByRole("option");
 	await editor.press("Control+End");
 	await page.keyboard.type("        - web_cl");
@@ -164,15 +182,14 @@ test("completes keys, tools, arguments and values, and describes them", async ({
 });
 
 test("finds texts", async ({ studio, page }) => {
-	await studio.open();
-	await page.getByRole("textbox", { name: "Trail text" }).press("Control+f");
+	const editor = await open(studio, page);
+	await editor.press("Control+f");
 	await page.getByRole("textbox", { name: "Find", exact: true }).pressSequentially("tea");
 	await expect(page.locator(".cm-searchMatch")).toHaveCount(6);
 });
 
 test("is left with Escape and Tab", async ({ studio, page }) => {
-	await studio.open();
-	const editor = page.getByRole("textbox", { name: "Trail text" });
+	const editor = await open(studio, page);
 	await expect(page.getByText("Esc, then Tab leaves the text.")).toBeVisible();
 	await editor.press("Escape");
 	await page.keyboard.press("Tab");
@@ -181,8 +198,7 @@ test("is left with Escape and Tab", async ({ studio, page }) => {
 
 test("cannot be changed while another page controls", async ({ studio, page }) => {
 	studio.state.controls = false;
-	await studio.open();
-	const editor = page.getByRole("textbox", { name: "Trail text" });
+	const editor = await open(studio, page);
 	await editor.press("Control+End");
 	await page.keyboard.type("more");
 	await expect(editor).toHaveAttribute("aria-readonly", "true");

@@ -245,6 +245,7 @@ effect(() => {
 
 effect(() => {
 	view.dispatch({ effects: readOnly.reconfigure(EditorState.readOnly.of(!editable.value)) });
+	// What was refused because the connection was lost, or a replay began, may be taken now.
 	if (editable.value && draft.changed) schedule();
 });
 

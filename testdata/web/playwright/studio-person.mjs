@@ -1,0 +1,127 @@
+// A person at the page of a studio: finds everything by its role and name, and touches the picture where they see things.
+import assert from "node:assert/strict";
+import { chromium, expect } from "@playwright/test";
+
+const timeout = 120_000; // of a loaded machine; each wait ends as soon as what it waits for is there
+
+/** Opens a browser, and the page of a studio in it. */
+export async function open(browser, url) {
+	const program = await chromium.launch({ executablePath: browser });
+	const context = await program.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "light" });
+	context.setDefaultTimeout(timeout);
+	const person = new Person(await context.newPage());
+	await person.page.goto(url);
+	return { program, context, person };
+}
+
+export class Person {
+	/** What the page and the server said to each other. */
+	frames = [];
+	/** What the page complained about. */
+	complaints = [];
+
+	constructor(page) {
+		this.page = page;
+		this.picture = page.getByRole("region", { name: "Screen" }).getByRole("img", { name: "Screen of" });
+		this.status = page.getByRole("status", { name: "State" });
+		this.steps = page.getByRole("tree", { name: "Steps" });
+		page.on("pageerror", (e) => this.complaints.push(String(e)));
+		page.on("console", (m) => m.type() === "error" && this.complaints.push(m.text()));
+		page.on("websocket", (socket) => {
+			for (const event of ["framesent", "framereceived"]) socket.on(event, ({ payload }) => this.frames.push(Buffer.from(payload)));
+		});
+	}
+
+	/** A button of the toolbar. */
+	tool(name) {
+		return this.page.getByRole("toolbar", { name: "Session" }).getByRole("button", { name, exact: true });
+	}
+
+	async press(name) {
+		await expect(this.tool(name)).not.toHaveAttribute("aria-disabled", "true", { timeout });
+		await this.tool(name).click();
+	}
+
+	/** Waits until nothing runs and there is a picture. */
+	async rests() {
+		await expect(this.status).toContainText(/^(Recording|Ready)/, { timeout });
+		await expect(this.picture).toBeVisible({ timeout });
+	}
+
+	/** The row of an element in the tree of elements, such as button "Sign in". */
+	async row(element) {
+		const [, role, name] = /^(\S+) "(.*)"$/.exec(element);
+		await this.page.getByRole("tab", { name: "Elements" }).click();
+		await this.page.getByRole("searchbox", { name: "find" }).fill(name);
+		const row = this.page.getByRole("tree", { name: "Elements" }).getByRole("treeitem").filter({ hasText: new RegExp(`^${role}\\s*${name}`) });
+		await row.first().waitFor();
+		return row.first();
+	}
+
+	/** Moves the pointer to an element on the picture. Returns where that is. */
+	async pointAt(element) {
+		await expect(async () => {
+			await (await this.row(element)).hover({ timeout: 2000 });
+			const box = await this.page.locator(".picture .is-hovered").boundingBox({ timeout: 2000 });
+			this.at = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+			await this.page.mouse.move(this.at.x, this.at.y);
+			await expect(this.page.locator(".picture .is-hovered"), "the outlined element").toContainText(element, { timeout: 2000 });
+		}).toPass({ timeout });
+		return this.at;
+	}
+
+	/** Clicks an element on the picture, and waits until that is done and recorded as so many calls. */
+	async click(element, calls) {
+		await this.rests();
+		await this.pointAt(element);
+		await this.page.mouse.down();
+		await this.page.mouse.up();
+		await this.recorded(calls);
+	}
+
+	/** Types into the field that was clicked. */
+	async type(text) {
+		await this.page.keyboard.type(text);
+		await expect(this.page.getByText(`Typing into`).locator("..")).toContainText(text.slice(-3), { timeout });
+		await this.rests();
+	}
+
+	/** Waits until the trail has so many calls. */
+	async recorded(calls) {
+		if (calls === undefined) return;
+		await expect(this.steps.locator("[role=treeitem][aria-level='2']"), `after ${this.page.url()}`).toHaveCount(calls, { timeout });
+		await this.rests();
+	}
+
+	/** Picks a check of an element on the picture. */
+	async assert(element, check, calls) {
+		await this.press("Assert");
+		await this.pointAt(element);
+		await this.page.mouse.down();
+		await this.page.mouse.up();
+		await this.page.getByRole("menuitem", { name: check }).click();
+		await this.recorded(calls);
+	}
+
+	/** Saves; a new recording in a file. */
+	async save(file) {
+		await this.press("Save");
+		if (file) {
+			const dialog = this.page.getByRole("dialog", { name: "Save", exact: true });
+			await dialog.getByRole("textbox", { name: "File" }).fill(file);
+			await dialog.getByRole("button", { name: "Save" }).click();
+		}
+		const done = this.page.getByRole("dialog", { name: /^(Saved|Not saved)$/ });
+		await done.waitFor();
+		assert.match(await done.innerText(), /^Saved/, "the dialog after Save");
+		await done.getByRole("button", { name: "OK" }).click();
+		await expect(this.status).toContainText("saved");
+		await expect(this.status).not.toContainText("unsaved");
+	}
+
+	/** The text of the region Trail. */
+	async trail() {
+		await this.page.getByRole("tab", { name: "Trail" }).click();
+		return (await this.page.getByRole("region", { name: "Trail" }).locator(".cm-line").allInnerTexts()).join("\n");
+	}
+}

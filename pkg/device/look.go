@@ -31,6 +31,7 @@ type Locator interface {
 type Place struct {
 	Ref   string
 	Point screen.Point // in the unit of [Geometry]
+	Best  bool         // only the first selector is asked for, and not how many elements it matches
 }
 
 // Location is an element with the ways to select it.

@@ -56,6 +56,8 @@ type Place struct {
 	Ref string `json:"ref,omitempty"`
 	X   int    `json:"x,omitempty"`
 	Y   int    `json:"y,omitempty"`
+	// Best asks for the first candidate only, without its number of matches. It takes less time.
+	Best bool `json:"best,omitempty"`
 }
 
 // Location is an element with the selectors that a recording could use for it.
@@ -150,7 +152,7 @@ func (s *Session) Locate(ctx context.Context, at Place) (Location, error) {
 		return Location{}, err
 	}
 	defer done()
-	found, err := s.inner.Locate(ctx, device.Place{Ref: at.Ref, Point: screen.Point{X: at.X, Y: at.Y}})
+	found, err := s.inner.Locate(ctx, device.Place{Ref: at.Ref, Point: screen.Point{X: at.X, Y: at.Y}, Best: at.Best})
 	if err != nil {
 		return Location{}, err
 	}

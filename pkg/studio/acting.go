@@ -46,10 +46,10 @@ func (d *desk) act(ctx context.Context, a gesture.Act) (any, error) {
 	}
 	var at, to gesture.Target
 	if a.Kind != "wheel" {
-		at = target(s.Locate(ctx, live.Place{X: int(a.X), Y: int(a.Y)}))
+		at = target(s.Locate(ctx, live.Place{X: int(a.X), Y: int(a.Y), Best: true}))
 	}
 	if a.Kind == "drag" {
-		to = target(s.Locate(ctx, live.Place{X: int(a.ToX), Y: int(a.ToY)}))
+		to = target(s.Locate(ctx, live.Place{X: int(a.ToX), Y: int(a.ToY), Best: true}))
 	}
 	r, err := gesture.Calls(d.device(), a, at, to)
 	if err != nil {

@@ -130,7 +130,7 @@ func (d *desk) typingNow(ctx context.Context) (*typing, error) {
 	if field != nil {
 		t.field = strings.TrimSpace(field.Role + " " + field.Name)
 		if field.Ref != "" {
-			at = target(s.Locate(ctx, live.Place{Ref: field.Ref}))
+			at = target(s.Locate(ctx, live.Place{Ref: field.Ref, Best: true}))
 		}
 		at.Element = *field
 	}

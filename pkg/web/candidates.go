@@ -69,12 +69,12 @@ func (s *search) locateAt(ctx context.Context, at device.Place) (found device.Lo
 	found.Ref = references.Ref(found.Node)
 	s.target.Ref = found.Ref // for messages
 	l := &locator{search: s, node: found.Node, tree: c.tree, element: c.elements[found.Node], mark: int(s.page.device.marks.Add(1))}
-	found.Candidates, err = l.allCandidates(ctx)
+	found.Candidates, err = l.allCandidates(ctx, at.Best)
 	return found, err
 }
 
-// allCandidates returns all candidates that find the element.
-func (l *locator) allCandidates(ctx context.Context) (list []device.Candidate, err error) {
+// allCandidates returns all candidates that find the element, or only the best.
+func (l *locator) allCandidates(ctx context.Context, best bool) (list []device.Candidate, err error) {
 	marked := false
 	err = l.element.frame.withinSlice(ctx, func(ctx context.Context) (err error) {
 		marked, err = l.setMark(ctx)
@@ -94,6 +94,9 @@ func (l *locator) allCandidates(ctx context.Context) (list []device.Candidate, e
 		}
 		if selector == nil || device.HasSelector(list, selector) {
 			continue
+		}
+		if best {
+			return []device.Candidate{{By: c.by, Selector: selector, Notes: warnings}}, nil
 		}
 		matches, err := l.matches(ctx, selector)
 		if err != nil {

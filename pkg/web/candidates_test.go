@@ -150,6 +150,10 @@ func TestCandidates(t *testing.T) {
 		if err != nil || !result.OK {
 			t.Fatal(result.Text, err)
 		}
+		best := u.mustLocate(device.Place{Ref: found.Ref, Best: true}).Candidates
+		if diff := cmp.Diff(found.Candidates[0].Selector, best[0].Selector); diff != "" || len(best) != 1 {
+			t.Errorf("%s: the best of %d:\n%s", found.Node, len(best), diff)
+		}
 		if diff := cmp.Diff(found.Candidates[0].Selector, result.Located.Args["nodeSelector"]); diff != "" {
 			t.Errorf("%s: a recording has another selector: %s", name, diff)
 		}

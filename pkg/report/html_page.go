@@ -23,7 +23,7 @@ var tokens string
 //go:embed page/page.css
 var ownStyle string
 
-var pageStyle = tokens + ownStyle
+func pageStyle() string { return tokens + ownStyle }
 
 //go:embed page/page.js
 var pageScript string
@@ -75,8 +75,8 @@ func (h *HTML) Write(w io.Writer) error {
 
 func (h *HTML) page() *page {
 	p := &page{
-		HTML: h, Style: template.CSS(pageStyle), Script: template.JS(pageScript),
-		Policy: fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", cspHash(pageStyle), cspHash(pageScript)),
+		HTML: h, Style: template.CSS(pageStyle()), Script: template.JS(pageScript),
+		Policy: fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", cspHash(pageStyle()), cspHash(pageScript)),
 	}
 	for _, c := range h.Cases {
 		if !c.Retried {

@@ -14,6 +14,9 @@ func (s *Session) Subscribe(buffer int) (events <-chan event.Event, stop func())
 	return s.events.subscribe(buffer)
 }
 
+// Mark sends every subscriber an [event.Lost] of 0 events, behind what happened before.
+func (r *Redacted) Mark() { r.session.events.mark() }
+
 // broadcast passes the events of a session to its log and to subscribers. It never waits for a subscriber.
 type broadcast struct {
 	log event.Handler // may be nil
@@ -32,6 +35,14 @@ func (b *broadcast) Handle(r event.Record) {
 	defer b.mu.Unlock()
 	for s := range b.subscribers {
 		s.add(r.Event)
+	}
+}
+
+func (b *broadcast) mark() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for s := range b.subscribers {
+		s.add(event.Lost{})
 	}
 }
 

@@ -24,7 +24,7 @@ func beginAct(d *desk, params json.RawMessage) func(ctx context.Context) (any, e
 	if p.Act.Kind == "key" || p.Act.Kind == "text" {
 		return d.beginKeys(p.Act)
 	}
-	turn := d.line.join()
+	turn := d.join()
 	return func(ctx context.Context) (any, error) {
 		leave, err := turn(ctx)
 		if err != nil {
@@ -44,10 +44,7 @@ func (d *desk) act(ctx context.Context, a gesture.Act) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var at, to gesture.Target
-	if a.Kind != "wheel" {
-		at = target(s.Locate(ctx, live.Place{X: int(a.X), Y: int(a.Y), Best: true}))
-	}
+	at, to := target(s.Locate(ctx, live.Place{X: int(a.X), Y: int(a.Y), Best: true})), gesture.Target{}
 	if a.Kind == "drag" {
 		to = target(s.Locate(ctx, live.Place{X: int(a.ToX), Y: int(a.ToY), Best: true}))
 	}
@@ -56,13 +53,43 @@ func (d *desk) act(ctx context.Context, a gesture.Act) (any, error) {
 		return nil, err
 	}
 	if r.Ask != nil {
-		d.askOf(*r.Ask, at)
+		d.askOf(*r.Ask)
 		return nil, nil
 	}
-	m, number, err := d.perform(ctx, trail.KindStep, !r.Unrecorded, r.Calls...)
-	if err == nil && m.OK && number != "" && a.Kind == "click" && gesture.IsTextField(at.Element) {
-		d.set(func() { d.fieldTap = number })
+	d.mu.Lock()
+	first := d.clicked
+	d.mu.Unlock()
+	if a.Kind == "doubleClick" && first.number != "" && first.ref == at.Element.Ref {
+		return d.doubleClick(ctx, first.number, r.Calls)
 	}
+	m, number, err := d.perform(ctx, trail.KindStep, !r.Unrecorded, r.Calls...)
+	if err == nil && m.OK && a.Kind == "click" {
+		d.set(func() { d.clicked = clicked{number, at.Element.Ref, gesture.IsTextField(at.Element)} })
+	}
+	return m, err
+}
+
+// clicked is a recorded click.
+type clicked struct {
+	number  string // of the call; empty for none
+	ref     string // of the element
+	isField bool   // it gave a text field the focus
+}
+
+// doubleClick makes the call for a double click, which takes the place of that for its first click.
+func (d *desk) doubleClick(ctx context.Context, first string, calls []trail.Call) (any, error) {
+	m, _, err := d.perform(ctx, trail.KindStep, false, calls...)
+	if err != nil || !m.OK {
+		return m, err
+	}
+	d.set(func() {
+		before := d.rows()
+		if err = d.doc.Replace(first, calls[0], true); err == nil {
+			d.follows(before)
+			d.cursor = first
+			d.setMark(first, mark{outcome: passed})
+		}
+	})
 	return m, err
 }
 
@@ -88,7 +115,7 @@ func (d *desk) perform(ctx context.Context, kind string, recorded bool, calls ..
 	}
 	ctx, done := d.busy(ctx, acting, document.Brief(calls[0]))
 	defer done()
-	d.set(func() { d.fieldTap = "" })
+	d.set(func() { d.clicked, d.selectedAll = clicked{}, false })
 	report, err := s.Step(ctx, live.StepRequest{Kind: kind, Calls: calls, Unrecorded: true})
 	if err != nil {
 		return made{}, "", err
@@ -127,17 +154,33 @@ func (d *desk) write(kind string, calls []trail.Call) (number string, err error)
 		if !d.state.Recording {
 			return
 		}
-		at := document.Place{After: d.selected, NewStep: d.newStep, Kind: kind, Text: d.hint}
+		for i := range calls {
+			calls[i].Args = d.cleanArgs(calls[i].Args)
+		}
+		before := d.rows()
+		at := document.Place{After: d.placeAfter(), NewStep: d.newStep, Kind: kind, Text: d.hint}
 		if number, err = d.doc.Record(at, calls...); err != nil {
 			return
 		}
+		selected := d.selected
+		d.follows(before)
 		d.newStep, d.hint, d.cursor = false, "", number
-		if d.selected != "" {
+		if d.selected = ""; selected != "" {
 			d.selected = number
 		}
-		d.marks[number] = mark{outcome: passed}
+		d.setMark(number, mark{outcome: passed})
 	})
 	return number, err
+}
+
+// placeAfter returns what the next call is recorded after; empty for the end. The teardown takes no calls.
+func (d *desk) placeAfter() string {
+	for _, s := range d.doc.Steps() {
+		if s.Number == stepOf(d.selected) && s.Kind != trail.KindTeardown {
+			return d.selected
+		}
+	}
+	return ""
 }
 
 func (d *desk) navigate(ctx context.Context, p struct{ URL string }) (any, error) {

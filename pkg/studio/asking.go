@@ -3,6 +3,7 @@ package studio
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -12,55 +13,75 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// ask shows what the device asks. It takes the place of what was asked before.
-func (d *desk) ask(a ask) (id int) {
+// asking is an ask with what its answer is for: a dialog that waits, the element with a popup, or the open file chooser.
+type asking struct {
+	ask
+	dialog   chan answer       // nil if it is not a dialog
+	question *gesture.Question // nil if it is not the popup of an element
+}
+
+// ask shows what the device asks. Dialogs wait, and all else takes the place of what was asked before.
+func (d *desk) ask(a *asking) {
 	d.set(func() {
 		d.ids++
-		a.ID, id = d.ids, d.ids
+		a.ID, a.Text, a.Value = d.ids, d.clean(a.Text), d.clean(a.Value)
 		if a.Options == nil {
 			a.Options = []live.Option{}
 		}
-		d.state.Ask = &a
+		if a.dialog == nil {
+			d.asks = slices.DeleteFunc(d.asks, func(other *asking) bool { return other.dialog == nil })
+		}
+		d.asks = append(d.asks, a)
 	})
-	return id
+}
+
+// asked returns what the person is to answer now: dialogs first, since the page waits for them. The caller holds mu.
+func (d *desk) asked() *asking {
+	for _, a := range d.asks {
+		if a.dialog != nil {
+			return a
+		}
+	}
+	if len(d.asks) == 0 {
+		return nil
+	}
+	return d.asks[0]
+}
+
+// withdraw ends an ask.
+func (d *desk) withdraw(a *asking) {
+	d.set(func() { d.asks = slices.DeleteFunc(d.asks, func(other *asking) bool { return other == a }) })
 }
 
 // askOf shows the popup of an element, which the picture does not have.
-func (d *desk) askOf(q gesture.Question, at gesture.Target) {
-	d.mu.Lock()
-	d.question = &q
-	d.mu.Unlock()
-	d.ask(ask{Kind: q.Kind, Text: q.Text, Value: q.Value, Multiple: q.Multiple, Options: q.Options, Bounds: at.Element.Bounds})
+func (d *desk) askOf(q gesture.Question) {
+	d.ask(&asking{question: &q, ask: ask{
+		Kind: q.Kind, Text: q.Text, Value: q.Value, Input: q.Input, Multiple: q.Multiple, Options: q.Options, Bounds: q.Bounds,
+	}})
 }
 
-// askDialog asks the person how to answer a dialog of a page.
+// askDialog asks the person how to answer a dialog of a page. In a replay, the trail answers.
 func (d *desk) askDialog(ctx context.Context, q device.Question) (device.Answer, bool) {
-	answers := make(chan answer, 1)
 	d.mu.Lock()
-	watched := d.visible > 0
-	d.answers = answers
+	nobody := d.visible == 0 || d.state.Activity == replaying
 	d.mu.Unlock()
-	if !watched {
+	if nobody {
 		return device.Answer{}, false
 	}
-	id := d.ask(ask{Kind: q.Kind, Text: q.Text, Value: q.Value})
-	defer d.set(func() {
-		d.answers = nil
-		if d.state.Ask != nil && d.state.Ask.ID == id {
-			d.state.Ask = nil
-		}
-	})
+	a := &asking{dialog: make(chan answer, 1), ask: ask{Kind: q.Kind, Text: q.Text, Value: q.Value}}
+	d.ask(a)
+	defer d.withdraw(a)
 	select {
-	case a := <-answers:
-		d.noteDialog(q, a)
-		return device.Answer{Accept: a.OK, Text: a.Text}, true
+	case given := <-a.dialog:
+		d.noteDialog(q, given)
+		return device.Answer{Accept: given.OK, Text: given.Text}, true
 	case <-ctx.Done():
 		return device.Answer{}, false
 	}
 }
 
 // noteDialog keeps the call with which a replay answers a dialog as the person did. A replay dismisses dialogs unless a
-// call says otherwise, and an alert has one answer only.
+// call before says otherwise, and an alert has one answer only.
 func (d *desk) noteDialog(q device.Question, a answer) {
 	args := map[string]any{"action": "DISMISS"}
 	if a.OK {
@@ -69,50 +90,74 @@ func (d *desk) noteDialog(q device.Question, a answer) {
 			args["text"] = a.Text
 		}
 	}
-	policy := fmt.Sprint(args)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if q.Kind == "alert" || policy == d.policy || d.policy == "" && !a.OK {
+	before := d.policy()
+	if q.Kind == "alert" || fmt.Sprint(args) == fmt.Sprint(before) || before == nil && !a.OK {
 		return
 	}
-	d.policy = policy
-	d.dialogs = append(d.dialogs, trail.Call{Tool: "web_handleDialog", Args: args})
+	d.dialogs = append(d.dialogs, trail.Call{Tool: handleDialog, Args: args})
+}
+
+const handleDialog = "web_handleDialog"
+
+// policy returns the arguments of the call that says how a replay answers dialogs where the next call is recorded; nil
+// for none. The caller holds mu.
+func (d *desk) policy() (args map[string]any) {
+	if len(d.dialogs) > 0 {
+		return d.dialogs[len(d.dialogs)-1].Args
+	}
+	after := d.placeAfter()
+	for _, s := range d.doc.Steps() {
+		for _, c := range s.Calls {
+			if c.Tool == handleDialog {
+				args = c.Args
+			}
+			if c.Number == after {
+				return args
+			}
+		}
+		if s.Number == after {
+			break
+		}
+	}
+	return args
 }
 
 // answer takes what the person answers to what was asked.
 func (d *desk) answer(_ context.Context, a answer) (any, error) {
 	d.mu.Lock()
-	asked, waiting, q := d.state.Ask, d.answers, d.question
+	asked := d.asked()
+	d.mu.Unlock()
 	if asked == nil || asked.ID != a.Ask {
-		d.mu.Unlock()
 		return nil, fault.New(fault.InvalidArguments, "", "nothing asks for that answer any more")
 	}
-	if waiting != nil {
-		waiting <- a
-		d.answers = nil
-		d.mu.Unlock()
+	d.withdraw(asked)
+	switch {
+	case asked.dialog != nil:
+		select {
+		case asked.dialog <- a:
+		default: // another answer was faster
+		}
+		return nil, nil
+	case !a.OK:
 		return nil, nil
 	}
-	d.mu.Unlock()
-	d.set(func() { d.state.Ask, d.question = nil, nil })
-	if !a.OK {
-		return nil, nil
+	calls := []trail.Call{{Tool: "web_uploadFile", Args: map[string]any{"files": anys(a.Values)}}}
+	if asked.question != nil {
+		var err error
+		if calls, err = gesture.Answer(d.device(), *asked.question, a.Values); err != nil {
+			return nil, err
+		}
 	}
-	var calls []trail.Call
-	var err error
-	if asked.Kind == "files" && q == nil {
-		calls = []trail.Call{{Tool: "web_uploadFile", Args: map[string]any{"files": anys(a.Values)}}}
-	} else {
-		calls, err = gesture.Answer(d.device(), *q, a.Values)
-	}
-	if err != nil {
-		return nil, err
-	}
-	leave, err := d.line.join()(d.ctx)
+	leave, err := d.join()(d.ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
+	if err := d.endTyping(d.ctx); err != nil {
+		return nil, err
+	}
 	return d.make(d.ctx, trail.KindStep, true, calls...)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/studio/document"
 	"github.com/trailblaze/trailblaze/pkg/studio/gesture"
 	"github.com/trailblaze/trailblaze/pkg/studio/history"
+	words "github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -48,21 +49,34 @@ type desk struct {
 	newStep  bool   // the next call begins a step
 
 	typing      *typing
-	keys        []gesture.Act // that were typed and not yet given to the device
-	keysJoin    bool          // a request in the line will take them
-	selectedAll bool          // all of the focused field is selected
-	dialogs     []trail.Call  // that answer dialogs as the person did, for the trail
-	policy      string        // how a replay would answer a dialog now
-	fieldTap    string        // the recorded click that gave a text field the focus; empty for none
-	ids         int           // of asks and notices
-	answers     chan answer   // of the person to state.Ask; nil while nothing waits
-	question    *gesture.Question
+	keys        *keys              // that wait in the line; nil if the next key joins it
+	selectedAll bool               // all of the focused field is selected
+	dialogs     []trail.Call       // that answer dialogs as the person did, for the trail
+	clicked     clicked            // what the last call was, if that was a recorded click
+	ids         int                // of asks and notices
+	asks        []*asking          // what waits for answers of the person, the newest last
 	stopRun     context.CancelFunc // stops what runs; nil while nothing does
+	caughtUp    chan struct{}      // closed when the events are known that a replay waits for; nil while none does
 	lines       []logLine
 	visible     int
 	looking     func() // stops the pictures; nil while none are sent
 	pictures    int
-	trailPath   string
+
+	viewed   viewKey   // of the view that was pushed last
+	marked   int       // how often marks have changed
+	problems []problem // that the session found in the document
+	checks   int       // how often problems were found
+	checking job
+	keeping  job
+}
+
+// viewKey is what decides how the document is shown.
+type viewKey struct {
+	doc              *document.Document
+	session          *openSession
+	version          int
+	selected, cursor string
+	marked, checks   int
 }
 
 // mark is how a call ended that was made last.
@@ -78,6 +92,7 @@ func newDesk(ctx context.Context, o Options, out outlet) *desk {
 		TrailsDir: d.relative(o.Project.TrailsDir) + "/", Notices: []notice{}, Variables: []live.Variable{}, Past: o.Past,
 		Command: o.Command, Device: o.Choice.Device, Recording: o.Trail == "",
 	}
+	d.problems = []problem{}
 	if o.Past != "" {
 		d.history, d.state.Past = historyOf(o.Project.LogsDir, o.Past)
 	}
@@ -112,7 +127,7 @@ func (d *desk) start() error {
 
 // inTurn does something that nobody waits for when its turn comes.
 func (d *desk) inTurn(f func(ctx context.Context) error) {
-	turn := d.line.join()
+	turn := d.join()
 	d.work.Go(func() {
 		leave, err := turn(d.ctx)
 		if err != nil {
@@ -144,7 +159,7 @@ func (d *desk) isUnsaved() bool { return string(d.doc.Text()) != d.saved }
 func (d *desk) greet() []push {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return []push{{"state", d.stateNow()}, {"document", d.view()}, {"log", logMessage{append([]logLine{}, d.lines...)}}}
+	return []push{{onState, d.stateNow()}, {onDocument, d.view()}, {onLog, logMessage{append([]logLine{}, d.lines...)}}}
 }
 
 // file implements handler.
@@ -156,27 +171,48 @@ func (d *desk) file(w http.ResponseWriter, r *http.Request) {
 func (d *desk) set(change func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	version := d.doc.Version()
+	doc, version := d.doc, d.doc.Version()
 	change()
-	if d.doc.Version() != version {
-		d.keep()
+	if d.doc != doc || d.doc.Version() != version {
+		d.want(&d.keeping, d.keep)
+		d.want(&d.checking, d.check)
 	}
-	d.out.push("state", d.stateNow())
-	d.out.push("document", d.view())
+	d.out.push(onState, d.stateNow())
+	d.pushDocument()
+}
+
+// pushDocument shows the document, if what is shown of it has changed. The caller holds mu.
+func (d *desk) pushDocument() {
+	key := viewKey{d.doc, d.session, d.doc.Version(), d.selected, d.cursor, d.marked, d.checks}
+	if key != d.viewed {
+		d.viewed = key
+		d.out.push(onDocument, d.view())
+	}
 }
 
 func (d *desk) stateNow() state {
 	s := d.state
 	s.Unsaved = d.isUnsaved()
 	s.Notices = append([]notice{}, s.Notices...)
-	s.Typing = nil
+	s.Doing = d.clean(s.Doing)
 	if d.typing != nil {
-		s.Typing = &typingState{Field: d.typing.field, Text: d.typing.shown()}
+		s.Typing = &typingState{Field: d.typing.field, Text: d.clean(d.typing.shown())}
+	}
+	if asked := d.asked(); asked != nil {
+		s.Ask = &asked.ask
 	}
 	return s
 }
 
-// do implements handler.
+// clean returns a text without secrets.
+func (d *desk) clean(text string) string {
+	if d.opts.Output == nil {
+		return text
+	}
+	return d.opts.Output(text)
+}
+
+// begin implements handler.
 func (d *desk) begin(name string, params json.RawMessage) func(ctx context.Context) (any, error) {
 	r, ok := requests[name]
 	if !ok {
@@ -198,11 +234,11 @@ var requests = map[string]request{ //nolint:gochecknoglobals // a constant table
 	"assert":   inLine((*desk).assert),
 	"call":     inLine((*desk).callTool),
 	"tools":    atOnce((*desk).tools),
-	"edit":     atOnce((*desk).edit),
-	"yaml":     atOnce((*desk).yaml),
-	"nameStep": atOnce((*desk).nameStep),
-	"undo":     atOnce((*desk).undo),
-	"redo":     atOnce((*desk).redo),
+	"edit":     editing((*desk).edit),
+	"yaml":     editing((*desk).yaml),
+	"nameStep": editing((*desk).nameStep),
+	"undo":     editing((*desk).undo),
+	"redo":     editing((*desk).redo),
 	"select":   atOnce((*desk).selectNumber),
 	"replay":   inLine((*desk).replay),
 	"stop":     atOnce((*desk).stop),
@@ -212,7 +248,7 @@ var requests = map[string]request{ //nolint:gochecknoglobals // a constant table
 	"notice":   inLine((*desk).notice),
 	"variable": inLine((*desk).setVariable),
 	"save":     inLine((*desk).save),
-	"restore":  atOnce((*desk).restore),
+	"restore":  editing((*desk).restore),
 	"pageLog":  atOnce((*desk).pageLog),
 	"sessions": atOnce((*desk).sessions),
 	"past":     atOnce((*desk).past),
@@ -235,7 +271,7 @@ func atOnce[P any](f func(*desk, context.Context, P) (any, error)) request {
 // inLine is a request that has its turn after those before it.
 func inLine[P any](f func(*desk, context.Context, P) (any, error)) request {
 	return func(d *desk, params json.RawMessage) func(context.Context) (any, error) {
-		turn := d.line.join()
+		turn := d.join()
 		return func(ctx context.Context) (any, error) {
 			leave, err := turn(ctx)
 			if err != nil {
@@ -251,6 +287,24 @@ func inLine[P any](f func(*desk, context.Context, P) (any, error)) request {
 	}
 }
 
+// editing is a request that changes the document: behind the calls before it, but it does not wait for a replay.
+func editing[P any](f func(*desk, context.Context, P) (any, error)) request {
+	return func(d *desk, params json.RawMessage) func(context.Context) (any, error) {
+		if err := d.mayEdit(); err != nil {
+			return func(context.Context) (any, error) { return nil, err }
+		}
+		return inLine(f)(d, params)
+	}
+}
+
+// join joins the line. Keys that are typed from now on come behind.
+func (d *desk) join() (turn func(ctx context.Context) (leave func(), err error)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keys = nil
+	return d.line.join()
+}
+
 func decode[P any](params json.RawMessage) (p P, err error) {
 	if err := json.Unmarshal(params, &p); err != nil {
 		return p, fault.New(fault.InvalidArguments, "", "the request could not be read: %v", err)
@@ -262,15 +316,15 @@ type nothing struct{}
 
 // log adds a line to the region Log.
 func (d *desk) log(level, text string) {
-	const kept = 2000
+	const kept, longest = 2000, 4000
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	l := logLine{Time: d.opts.Now(), Level: level, Text: text}
+	l := logLine{Time: d.opts.Now(), Level: level, Text: words.Shorten(d.clean(text), longest)}
 	d.lines = append(d.lines, l)
 	if len(d.lines) > kept {
 		d.lines = append([]logLine{}, d.lines[len(d.lines)-kept/2:]...)
 	}
-	d.out.push("log", logMessage{[]logLine{l}})
+	d.out.push(onLog, logMessage{[]logLine{l}})
 }
 
 // notify shows a notice until somebody answers it.
@@ -288,7 +342,7 @@ func (d *desk) notify(kind, text string) {
 func (d *desk) current() (*live.Redacted, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.session != nil {
+	if d.isOpen() {
 		return d.session.Redacted, nil
 	}
 	why, hint := "no device is open yet", "wait until it is"
@@ -300,7 +354,10 @@ func (d *desk) current() (*live.Redacted, error) {
 	return nil, fault.New(fault.Device, hint, "%s", why)
 }
 
-// kind returns the device as gestures see it.
+// isOpen reports whether a session is open and can be used. The caller holds mu.
+func (d *desk) isOpen() bool { return d.session != nil && d.session.Err() == nil }
+
+// device returns the device as gestures see it.
 func (d *desk) device() gesture.Device {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -314,13 +371,19 @@ func (d *desk) device() gesture.Device {
 // busy says what runs, until done is called. What stop cancels is the returned context.
 func (d *desk) busy(ctx context.Context, a activity, doing string) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	d.set(func() { d.state.Activity, d.state.Doing, d.stopRun = a, doing, cancel })
+	after, why := idle, ""
+	d.set(func() {
+		if d.state.Activity == lost && a != opening {
+			after, why = lost, d.state.Doing
+		}
+		d.state.Activity, d.state.Doing, d.stopRun = a, doing, cancel
+	})
 	return ctx, func() {
 		cancel()
 		d.set(func() {
 			d.stopRun = nil
 			if d.state.Activity != lost {
-				d.state.Activity, d.state.Doing = idle, ""
+				d.state.Activity, d.state.Doing = after, why
 			}
 		})
 	}

@@ -2,26 +2,28 @@ package studio
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/studio/document"
-	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // view is the document as pages show it.
 func (d *desk) view() documentView {
 	v := documentView{
-		Version: d.doc.Version(), Text: string(d.doc.Text()), Steps: []stepView{}, Selected: d.selected, Next: d.next(),
-		CanUndo: d.doc.CanUndo(), CanRedo: d.doc.CanRedo(), Problems: problemsOf(d.doc.Problems(), "error"), Lineage: []string{},
+		Version: d.doc.Version(), Text: string(d.doc.Text()), Title: d.doc.Title(), Steps: []stepView{}, Selected: d.selected,
+		CanUndo: d.doc.CanUndo(), CanRedo: d.doc.CanRedo(), Problems: d.problems, Lineage: []string{},
+	}
+	if parsing := d.doc.Problems(); len(parsing) > 0 {
+		v.Problems = problemsOf(parsing, "error")
 	}
 	if d.session != nil {
 		v.Lineage = d.session.lineage
 	}
-	if f := d.doc.File(); f != nil {
-		v.Title = f.Config.Title
-	}
-	for _, s := range d.doc.Steps() {
+	steps := d.doc.Steps()
+	v.Next = next(rowsOf(steps), d.cursor)
+	for _, s := range steps {
 		step := stepView{Step: s, Calls: []callView{}}
 		for _, c := range s.Calls {
 			m := d.marks[c.Number]
@@ -53,8 +55,49 @@ func (d *desk) outcomeOf(s stepView) outcome {
 	return ""
 }
 
-// next is the call that Next call makes.
-func (d *desk) next() string { return d.doc.Next(d.cursor) }
+// row is a call of the document, or a step without calls, which a replay makes or stops at.
+type row struct{ number, text string }
+
+func (d *desk) rows() []row { return rowsOf(d.doc.Steps()) }
+
+func rowsOf(steps []document.Step) []row {
+	var out []row
+	for _, s := range steps {
+		if len(s.Calls) == 0 {
+			out = append(out, row{s.Number, s.Kind + " " + s.Text})
+		}
+		for _, c := range s.Calls {
+			out = append(out, row{c.Number, c.Tool + " " + c.Brief})
+		}
+	}
+	return out
+}
+
+// next returns the number of the row behind a call or a step, that of the first one for "". It is "" for none.
+func next(rows []row, number string) string {
+	if number == "" && len(rows) > 0 {
+		return rows[0].number
+	}
+	for i := len(rows) - 2; i >= 0; i-- {
+		if isOf(rows[i].number, number) {
+			return rows[i+1].number
+		}
+	}
+	return ""
+}
+
+// isOf reports whether a row is a call or a step, or a call of a step.
+func isOf(row, number string) bool { return row == number || stepOf(row) == number }
+
+// mayEdit returns an error while the document must stay as it is.
+func (d *desk) mayEdit() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.state.Activity == replaying || d.state.Activity == saving {
+		return fault.New(fault.Misuse, "wait, or stop it", "the trail is being replayed")
+	}
+	return nil
+}
 
 // change changes the document. What is known of calls stays with those that the change does not touch.
 func (d *desk) change(f func() error) error {
@@ -63,80 +106,115 @@ func (d *desk) change(f func() error) error {
 		return err
 	}
 	d.set(func() {
-		if d.state.Activity == replaying || d.state.Activity == saving {
-			err = fault.New(fault.Misuse, "wait, or stop it", "the trail is being replayed")
-			return
-		}
-		before := d.calls()
+		before := d.rows()
 		if err = f(); err == nil {
+			d.clicked = clicked{}
 			d.follows(before)
 		}
 	})
 	return err
 }
 
-// numberedCall is a call of the document with its number.
-type numberedCall struct {
-	number string
-	text   string // of the call
-}
-
-func (d *desk) calls() []numberedCall {
-	var out []numberedCall
-	for _, s := range d.doc.Steps() {
-		for _, c := range s.Calls {
-			out = append(out, numberedCall{c.Number, c.Tool + document.Brief(trail.Call{Tool: c.Tool, Args: c.Args})})
-		}
-	}
-	return out
-}
-
 // follows moves marks, cursor and selection to where their calls are now: those before and those behind what changed.
-func (d *desk) follows(before []numberedCall) {
-	after := d.calls()
-	same := func(a, b numberedCall) bool { return a.text == b.text }
+func (d *desk) follows(before []row) {
+	after := d.rows()
 	head := 0
-	for head < min(len(before), len(after)) && same(before[head], after[head]) {
+	for head < min(len(before), len(after)) && before[head].text == after[head].text {
 		head++
 	}
 	tail := 0
-	for tail < min(len(before), len(after))-head && same(before[len(before)-1-tail], after[len(after)-1-tail]) {
+	for tail < min(len(before), len(after))-head && before[len(before)-1-tail].text == after[len(after)-1-tail].text {
 		tail++
 	}
-	to := func(number string) string {
-		i := slices.IndexFunc(before, func(c numberedCall) bool { return c.number == number })
-		switch {
-		case i < 0:
-			return ""
-		case i < head:
-			return after[i].number
-		case i >= len(before)-tail:
-			return after[i+len(after)-len(before)].number
-		case head > 0 && len(after) > 0:
-			return after[head-1].number
-		}
-		return ""
-	}
+	to := make(map[string]string, len(before)) // of the rows that stay
 	marks := map[string]mark{}
-	for i, c := range before {
-		if i < head || i >= len(before)-tail {
-			if m, ok := d.marks[c.number]; ok {
-				marks[to(c.number)] = m
-			}
+	for i, r := range before {
+		switch {
+		case i < head:
+			to[r.number] = after[i].number
+		case i >= len(before)-tail:
+			to[r.number] = after[i+len(after)-len(before)].number
+		default:
+			continue
+		}
+		if m, ok := d.marks[r.number]; ok {
+			marks[to[r.number]] = m
 		}
 	}
-	d.marks, d.cursor = marks, to(d.cursor)
-	if _, isCall := d.doc.Call(d.selected); !isCall && !d.hasStep(d.selected) {
-		d.selected = ""
+	d.setMarks(marks)
+	if cursor := d.cursor; cursor != "" {
+		if d.cursor = to[cursor]; d.cursor == "" && head > 0 {
+			d.cursor = after[head-1].number
+		}
 	}
+	d.selected = d.selectedNow(before, to)
 }
 
-func (d *desk) hasStep(number string) bool {
-	return slices.ContainsFunc(d.doc.Steps(), func(s document.Step) bool { return s.Number == number })
+// selectedNow returns what is selected after a change, which moved rows.
+func (d *desk) selectedNow(before []row, to map[string]string) string {
+	for _, r := range before {
+		moved, stays := to[r.number]
+		switch {
+		case !stays:
+		case r.number == d.selected:
+			return moved
+		case stepOf(r.number) == d.selected:
+			return stepOf(moved)
+		}
+	}
+	if d.has(d.selected) {
+		return d.selected
+	}
+	return ""
+}
+
+// has reports whether the document has a step or a call.
+func (d *desk) has(number string) bool {
+	return slices.ContainsFunc(d.doc.Steps(), func(s document.Step) bool {
+		return s.Number == number || slices.ContainsFunc(s.Calls, func(c document.Call) bool { return c.Number == number })
+	})
+}
+
+func (d *desk) setMarks(marks map[string]mark) {
+	d.marks = marks
+	d.marked++
+}
+
+func (d *desk) setMark(number string, m mark) {
+	d.marks[number] = m
+	d.marked++
 }
 
 func (d *desk) edit(_ context.Context, p struct{ Edit document.Edit }) (any, error) {
-	return nil, d.change(func() error { return d.doc.Apply(p.Edit) })
+	e := p.Edit
+	e.Text, e.Args, e.Selector = d.clean(e.Text), d.cleanArgs(e.Args), d.cleanArgs(e.Selector)
+	return nil, d.change(func() error { return d.doc.Apply(e) })
+}
+
+// cleanArgs returns arguments with the names of secrets in place of their values.
+func (d *desk) cleanArgs(args map[string]any) map[string]any {
+	cleaned, _ := d.cleanValue(args).(map[string]any)
+	return cleaned
+}
+
+func (d *desk) cleanValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		return d.clean(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = d.cleanValue(item)
+		}
+		return out
+	case map[string]any:
+		out := maps.Clone(v)
+		for key, value := range v {
+			out[key] = d.cleanValue(value)
+		}
+		return out
+	}
+	return v
 }
 
 // yaml takes the text that the person wrote, if it parses.
@@ -149,6 +227,9 @@ func (d *desk) yaml(_ context.Context, p struct {
 	err := d.change(func() error {
 		if p.Version != d.doc.Version() && p.Text != string(d.doc.Text()) {
 			return fault.New(fault.Misuse, "take over what changed, or revert", "the trail was changed meanwhile")
+		}
+		if d.clean(p.Text) != p.Text && d.clean(string(d.doc.Text())) == string(d.doc.Text()) {
+			return fault.New(fault.Misuse, "write {{NAME}} in its place", "the text has the value of a secret")
 		}
 		found = problemsOf(d.doc.SetText([]byte(p.Text), true), "error")
 		return nil
@@ -163,6 +244,7 @@ type nameParams struct {
 
 // nameStep names the step that is being recorded, or that will be.
 func (d *desk) nameStep(_ context.Context, p nameParams) (any, error) {
+	p.Text = d.clean(p.Text)
 	return nil, d.change(func() error {
 		steps := d.doc.Steps()
 		at := len(steps) - 1
@@ -202,8 +284,15 @@ func (d *desk) redo(context.Context, nothing) (any, error) {
 }
 
 func (d *desk) selectNumber(_ context.Context, p struct{ Number string }) (any, error) {
-	d.set(func() { d.selected, d.newStep = p.Number, false })
-	return nil, nil
+	var err error
+	d.set(func() {
+		if p.Number != "" && !d.has(p.Number) {
+			err = fault.New(fault.InvalidArguments, "", "the trail has no step or call %s", p.Number)
+			return
+		}
+		d.selected, d.newStep = p.Number, false
+	})
+	return nil, err
 }
 
 func (d *desk) record(_ context.Context, p struct{ On bool }) (any, error) {

@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -70,6 +71,7 @@ type ask struct {
 	Kind     string        `json:"kind"`
 	Text     string        `json:"text"`
 	Value    string        `json:"value"`
+	Input    string        `json:"input,omitempty"`
 	Multiple bool          `json:"multiple"`
 	Options  []live.Option `json:"options"`
 	Bounds   *screen.Rect  `json:"bounds,omitempty"`
@@ -98,6 +100,24 @@ type newCall struct {
 	Tool   string         `json:"tool"`
 	Args   map[string]any `json:"args"`
 	SaveAs string         `json:"saveAs"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Numbers keep their digits.
+func (c *newCall) UnmarshalJSON(data []byte) error {
+	type plain newCall
+	with := struct {
+		*plain
+		Args trail.JSON `json:"args"`
+	}{plain: (*plain)(c)}
+	if err := json.Unmarshal(data, &with); err != nil {
+		return err
+	}
+	args, isObject := with.Args.Value.(map[string]any)
+	if !isObject && with.Args.Value != nil {
+		return fault.New(fault.InvalidArguments, "write it as a JSON object", "args of the call is not an object")
+	}
+	c.Args = args
+	return nil
 }
 
 func (c newCall) call() trail.Call {

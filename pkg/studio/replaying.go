@@ -18,39 +18,11 @@ func (d *desk) replay(ctx context.Context, p replayParams) (any, error) {
 	if err := d.endTyping(ctx); err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	text, next, cursor := d.doc.Text(), d.next(), d.cursor
-	lostSession := d.session == nil
-	order := map[string]int{}
-	for i, c := range d.calls() {
-		order[c.number] = i + 1
+	r, fresh, err := d.replayOf(p)
+	if err != nil {
+		return nil, err
 	}
-	d.mu.Unlock()
-	if len(text) == 0 {
-		return nil, fault.New(fault.Misuse, "record something first", "the trail is empty")
-	}
-	r := live.TrailRequest{File: d.fileName(), Content: text, Keep: true}
-	fresh := lostSession
-	switch p.Mode {
-	case "next":
-		if next == "" {
-			return nil, fault.New(fault.Misuse, "Replay begins again", "every call was made")
-		}
-		r.From, r.To = next, next
-	case "to":
-		r.From, r.To = next, p.To
-		fresh = fresh || next == "" || cursor != "" && order[d.lastCall(p.To)] <= order[cursor]
-		if fresh {
-			r.From = ""
-		}
-	default:
-		fresh = true
-	}
-	if cursor == "" && p.Mode == "to" {
-		fresh = true // what a person did by hand is not what the trail begins with
-		r.From = ""
-	}
-	if fresh && p.Mode != "next" || lostSession {
+	if fresh {
 		if err := d.open(ctx); err != nil {
 			return nil, err
 		}
@@ -58,28 +30,61 @@ func (d *desk) replay(ctx context.Context, p replayParams) (any, error) {
 	return d.runTrail(ctx, r)
 }
 
-// lastCall returns the number of a call, or that of the last call of a step.
-func (d *desk) lastCall(number string) string {
+// replayOf returns the calls to make, and whether a fresh session makes them.
+func (d *desk) replayOf(p replayParams) (r live.TrailRequest, fresh bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, s := range d.doc.Steps() {
-		if s.Number == number && len(s.Calls) > 0 {
-			return s.Calls[len(s.Calls)-1].Number
+	rows, isOpen := d.rows(), d.isOpen()
+	from := next(rows, d.cursor)
+	place := func(number string) int {
+		last := -1
+		for i, row := range rows {
+			if isOf(row.number, number) {
+				last = i
+			}
 		}
+		return last
 	}
-	return number
+	r.Keep = true
+	switch {
+	case len(d.doc.Text()) == 0:
+		err = fault.New(fault.Misuse, "record something first", "the trail is empty")
+	case p.Mode == "all":
+		return r, true, nil
+	case p.Mode == "next" && !isOpen:
+		r.From, r.To = next(rows, ""), next(rows, "")
+		return r, true, nil
+	case p.Mode == "next" && from == "":
+		err = fault.New(fault.Misuse, "Replay begins again", "every call was made")
+	case p.Mode == "next":
+		r.From, r.To = from, from
+	case p.Mode == "to" && place(p.To) >= 0:
+		r.To = p.To
+		if !isOpen || d.cursor == "" || from == "" || place(p.To) <= place(d.cursor) {
+			return r, true, nil // what a person did by hand is not what the trail begins with
+		}
+		r.From = from
+	default:
+		err = fault.New(fault.InvalidArguments, "replay all, to a step or call of the trail, or the next call", "there is nothing to replay %s %s", p.Mode, p.To)
+	}
+	return r, false, err
 }
 
 // runTrail replays a part of the document, and shows how it ended.
 func (d *desk) runTrail(ctx context.Context, r live.TrailRequest) (any, error) {
-	s, err := d.current()
-	if err != nil {
+	d.mu.Lock()
+	s := d.session
+	d.mu.Unlock()
+	if _, err := d.current(); err != nil {
 		return nil, err
 	}
+	d.catchUp(s) // what happens from now on belongs to the replay
 	ctx, done := d.busy(ctx, replaying, "replaying")
 	defer done()
-	d.set(func() { d.at = place{first: r.From} })
+	r.File = d.fileName()
+	d.set(func() { d.at, r.Content, d.clicked = place{first: r.From}, d.doc.Text(), clicked{} })
 	report, err := s.RunTrail(ctx, r)
+	d.catchUp(s)
 	if err != nil {
 		d.log("error", err.Error())
 		d.set(d.noRunning)
@@ -87,17 +92,17 @@ func (d *desk) runTrail(ctx context.Context, r live.TrailRequest) (any, error) {
 	}
 	d.set(func() {
 		d.noRunning()
-		switch {
-		case report.Passed():
-		case report.Step > 0 && ctx.Err() == nil:
+		if !report.Passed() && report.Step > 0 && ctx.Err() == nil {
 			number := fmt.Sprint(report.Step)
-			if report.Call > 0 {
+			if report.Call > 0 && report.Part == "" {
 				number = fmt.Sprintf("%d.%d", report.Step, report.Call)
 			}
-			d.marks[number] = mark{failed, reason(report)}
+			d.setMark(number, mark{failed, d.clean(reason(report))})
 			d.selected = number
 		}
-		d.cursor = d.before(report.Next)
+		if !report.Skipped() {
+			d.cursor = d.before(report.Next)
+		}
 	})
 	if !report.Passed() && report.Reason != "" {
 		d.log("error", reason(report))
@@ -113,14 +118,14 @@ func reason(r live.TrailReport) string {
 	return r.Reason + "\n" + r.Hint
 }
 
-// before returns the number of the call before one, the last call for none.
+// before returns the number of the row before a call or a step, the last one for none.
 func (d *desk) before(next string) string {
 	last := ""
-	for _, c := range d.calls() {
-		if c.number == next || next != "" && !strings.Contains(next, ".") && stepOf(c.number) == next {
-			return last
+	for _, r := range d.rows() {
+		if isOf(r.number, next) {
+			break
 		}
-		last = c.number
+		last = r.number
 	}
 	return last
 }
@@ -130,6 +135,7 @@ func (d *desk) noRunning() {
 	for number, m := range d.marks {
 		if m.outcome == running {
 			delete(d.marks, number)
+			d.marked++
 		}
 	}
 }
@@ -193,7 +199,7 @@ func (d *desk) mark(o outcome, message string, begins bool) {
 	}
 	d.mu.Unlock()
 	if isReplay && number != "" {
-		d.set(func() { d.marks[number] = mark{o, message} })
+		d.set(func() { d.setMark(number, mark{o, d.clean(message)}) })
 	}
 }
 

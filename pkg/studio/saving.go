@@ -18,13 +18,11 @@ func (d *desk) openTrail(name string) error {
 	if err != nil {
 		return fault.Wrap(fault.Misuse, err, "name a trail of the project", "read "+name)
 	}
-	doc, problems := document.Open(document.Options{Name: name, Lineage: d.lineage()}, text)
-	if doc == nil {
-		return problems
-	}
+	doc, _ := document.Open(document.Options{Name: name, Lineage: d.lineage()}, text) // it shows its problems
 	d.set(func() {
 		d.doc, d.base, d.saved, d.state.File = doc, text, string(text), name
-		d.selected, d.cursor, d.marks = "", "", map[string]mark{}
+		d.selected, d.cursor, d.newStep, d.hint, d.clicked = "", "", false, "", clicked{}
+		d.setMarks(map[string]mark{})
 		d.state.Recording = false
 	})
 	return nil
@@ -58,8 +56,11 @@ func (d *desk) save(ctx context.Context, p saveParams) (any, error) {
 	if err := d.endTyping(ctx); err != nil {
 		return nil, err
 	}
-	s, err := d.current()
-	if err != nil {
+	d.mu.Lock()
+	s := d.session // one that has ended can save, too
+	d.mu.Unlock()
+	if s == nil {
+		_, err := d.current()
 		return nil, err
 	}
 	if err := d.name(p); err != nil {
@@ -92,7 +93,7 @@ func (d *desk) name(p saveParams) error {
 	if p.Title == "" {
 		return nil
 	}
-	return d.change(func() error { return d.doc.SetTitle(p.Title) })
+	return d.change(func() error { return d.doc.SetTitle(d.clean(p.Title)) })
 }
 
 // wrote takes what a file has now as what was saved.
@@ -102,6 +103,7 @@ func (d *desk) wrote(file string) error {
 		return fault.Wrap(fault.Misuse, err, "", "read "+file)
 	}
 	d.set(func() {
+		d.doc.SetName(file)
 		d.doc.SetText(text, true)
 		d.base, d.saved, d.state.File = text, string(text), file
 	})
@@ -131,7 +133,7 @@ func (d *desk) findKept() {
 }
 
 // restore makes the recording of a killed session the document, or forgets it.
-func (d *desk) restore(_ context.Context, p struct{ Keep bool }) (any, error) {
+func (d *desk) restore(ctx context.Context, p struct{ Keep bool }) (any, error) {
 	d.mu.Lock()
 	k := d.state.Kept
 	d.mu.Unlock()
@@ -140,7 +142,7 @@ func (d *desk) restore(_ context.Context, p struct{ Keep bool }) (any, error) {
 	}
 	if !p.Keep {
 		d.set(func() { d.state.Kept = nil })
-		return nil, nil
+		return nil, d.openApp(ctx)
 	}
 	text, err := files.Read(filepath.Join(d.opts.Project.Root, k.File), trail.MaxSize)
 	if err != nil {
@@ -187,7 +189,11 @@ func (d *desk) openPast(ctx context.Context, p struct{ Session, Number string })
 	if err := d.openTrail(filepath.ToSlash(file)); err != nil {
 		return nil, err
 	}
-	d.set(func() { d.selected, d.newStep = p.Number, false })
+	d.set(func() {
+		if d.has(p.Number) {
+			d.selected = p.Number
+		}
+	})
 	if _, err := d.current(); err != nil {
 		return nil, d.openFirst(ctx)
 	}

@@ -19,7 +19,9 @@ type openSession struct {
 	registry *discover.Registry
 	app      App
 	lineage  []string
-	unwatch  func() // stops what reads its events, and waits until that has ended
+	unwatch  func()             // stops what reads its events, and waits until that has ended
+	end      context.CancelFunc // ends its lifetime
+	followed chan struct{}      // closed when nothing reads its events any more
 }
 
 // has reports whether the session has a tool.
@@ -33,18 +35,16 @@ func (d *desk) openFirst(ctx context.Context) error {
 	if err := d.open(ctx); err != nil {
 		return nil //nolint:nilerr // the state says it
 	}
-	d.mu.Lock()
-	empty := d.doc.Text() == nil && d.state.Kept == nil
-	d.mu.Unlock()
-	if !empty {
-		return nil
-	}
 	return d.openApp(ctx)
 }
 
 // openApp makes the first call of a new recording: it opens the app under test, if the project says which it is.
 func (d *desk) openApp(ctx context.Context) error {
 	d.mu.Lock()
+	if d.session == nil || d.doc.Text() != nil || d.state.Kept != nil {
+		d.mu.Unlock()
+		return nil
+	}
 	platform, c := d.state.Platform, trail.Call{}
 	switch app := d.session.app; {
 	case platform == "web" && app.BaseURL != "":
@@ -69,33 +69,17 @@ func (d *desk) open(ctx context.Context) error {
 	choice.Ask = d.askDialog
 	ctx, done := d.busy(ctx, opening, "opening "+nameOr(choice.Device, "the device"))
 	defer done()
-	opened, err := d.opts.Open(d.ctx, choice)
+	s, status, values, err := d.openSession(ctx, choice)
 	if err != nil {
 		d.lose(err)
 		return err
 	}
-	s := &openSession{Redacted: opened.Session, app: opened.App, lineage: opened.Session.Lineage()}
-	status, err := s.Status(ctx)
-	var tools live.Toolbox
-	if err == nil {
-		tools, err = s.Toolbox(ctx)
-	}
-	var values []live.Variable
-	if err == nil {
-		values, err = s.Variables(ctx)
-	}
-	if err != nil {
-		s.Close(context.WithoutCancel(ctx))
-		d.lose(err)
-		return err
-	}
-	s.registry = tools.Registry
 	s.unwatch = d.follow(s)
 	d.set(func() {
-		d.session, d.cursor, d.policy = s, "", ""
-		d.marks = map[string]mark{}
+		d.session, d.cursor, d.dialogs, d.clicked, d.selectedAll = s, "", nil, clicked{}, false
+		d.setMarks(map[string]mark{})
 		d.doc.SetLineage(s.lineage)
-		d.state.Platform = status.Platform
+		d.state.Platform, d.state.URL, d.state.Title, d.state.Screen = status.Platform, "", "", size{}
 		d.state.Device = nameOr(choice.Device, nameOr(status.Device, status.Platform))
 		d.addDevice()
 		d.state.Variables = values
@@ -104,8 +88,40 @@ func (d *desk) open(ctx context.Context) error {
 	return nil
 }
 
+// openSession opens a session that outlives ctx, whose end stops the opening.
+func (d *desk) openSession(ctx context.Context, c Choice) (s *openSession, status live.Status, values []live.Variable, err error) {
+	lifetime, end := context.WithCancel(d.ctx)
+	isWanted := context.AfterFunc(ctx, end)
+	opened, err := d.opts.Open(lifetime, c)
+	if err != nil {
+		end()
+		return nil, status, nil, err
+	}
+	s = &openSession{Redacted: opened.Session, app: opened.App, lineage: opened.Session.Lineage(), end: end, followed: make(chan struct{})}
+	status, err = s.Status(ctx)
+	var tools live.Toolbox
+	if err == nil {
+		tools, err = s.Toolbox(ctx)
+	}
+	if err == nil {
+		values, err = s.Variables(ctx)
+	}
+	if !isWanted() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		s.Close(context.WithoutCancel(ctx))
+		end()
+	}
+	s.registry = tools.Registry
+	return s, status, append([]live.Variable{}, values...), err
+}
+
 // lose says that there is no session, and why.
 func (d *desk) lose(err error) {
+	if isStopped(err) {
+		err = fault.New(fault.Cancelled, "choose a device, or Replay", "opening the device was stopped")
+	}
 	d.log("error", err.Error())
 	text := err.Error()
 	if e := fault.As(err); e != nil && e.Hint != "" {
@@ -118,7 +134,7 @@ func (d *desk) lose(err error) {
 func (d *desk) closeSession() {
 	d.mu.Lock()
 	s := d.session
-	d.session, d.typing, d.keys, d.state.Ask = nil, nil, nil, nil
+	d.session, d.typing, d.asks = nil, nil, nil
 	d.mu.Unlock()
 	if s == nil {
 		return
@@ -126,24 +142,56 @@ func (d *desk) closeSession() {
 	d.unlook()
 	s.Close(context.WithoutCancel(d.ctx))
 	s.unwatch()
+	s.end()
 }
 
 // follow reads the events of a session until it is closed.
 func (d *desk) follow(s *openSession) (stop func()) {
-	events, end := s.Subscribe(d.ctx, 10_000)
-	ended := make(chan struct{})
+	events, end := s.Subscribe(context.WithoutCancel(d.ctx), 10_000)
 	go func() {
-		defer close(ended)
-		for e := range events {
-			d.happened(e)
-		}
-		if err := s.Err(); err != nil && d.isCurrent(s) && d.ctx.Err() == nil {
-			d.lose(err)
+		defer close(s.followed)
+		done := s.Done()
+		for {
+			select {
+			case e, open := <-events:
+				if !open {
+					return
+				}
+				d.happened(e)
+			case <-done:
+				done = nil
+				if err := s.Err(); err != nil && d.isCurrent(s) && d.ctx.Err() == nil {
+					d.lose(err)
+				}
+			}
 		}
 	}()
 	return func() {
 		end()
-		<-ended
+		<-s.followed
+	}
+}
+
+// catchUp waits until everything is known that has happened in a session so far.
+func (d *desk) catchUp(s *openSession) {
+	known := make(chan struct{})
+	d.mu.Lock()
+	d.caughtUp = known
+	d.mu.Unlock()
+	s.Mark()
+	select {
+	case <-known:
+	case <-s.followed:
+	}
+}
+
+// markSeen says that everything is known that happened before a mark.
+func (d *desk) markSeen() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.caughtUp != nil {
+		close(d.caughtUp)
+		d.caughtUp = nil
 	}
 }
 
@@ -167,6 +215,10 @@ func (d *desk) happened(e event.Event) {
 	case event.Log:
 		d.log(level(e.Level), strings.TrimSpace(e.Source+" "+e.Message))
 	case event.Lost:
+		if e.Count == 0 {
+			d.markSeen()
+			return
+		}
 		d.log("warn", "lines were left out, because there were too many")
 	}
 }
@@ -180,13 +232,14 @@ func level(l string) string {
 
 // noted shows what happened on the device without a call that asked for it.
 func (d *desk) noted(e event.DeviceNoted) {
-	switch e.Kind {
-	case "chooser":
-		d.ask(ask{Kind: "files", Text: e.Text, Multiple: true})
-	case "console":
+	d.mu.Lock()
+	isReplay := d.state.Activity == replaying // the trail answers
+	d.mu.Unlock()
+	switch {
+	case isReplay, e.Kind == "console", e.Kind == "dialog":
 		d.log("info", e.Text)
-	case "dialog":
-		d.log("info", e.Text)
+	case e.Kind == "chooser":
+		d.ask(&asking{ask: ask{Kind: "files", Text: e.Text, Multiple: true}})
 	default:
 		d.log("info", e.Text)
 		d.notify(e.Kind, e.Text)
@@ -278,17 +331,26 @@ func (d *desk) setVariable(ctx context.Context, p live.Variable) (any, error) {
 	if !trail.IsValueName(p.Name) {
 		return nil, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -, and begin with a letter or _", "%q is not a name for a value", p.Name)
 	}
+	if err := d.endTyping(ctx); err != nil {
+		return nil, err
+	}
 	d.mu.Lock()
+	before := d.choice
 	c := &d.choice
 	c.Memory, c.Secrets = maps.Clone(c.Memory), maps.Clone(c.Secrets)
+	delete(c.Memory, p.Name)
+	delete(c.Secrets, p.Name)
 	if p.Secret {
 		c.Secrets = with(c.Secrets, p.Name, p.Value)
-		delete(c.Memory, p.Name)
 	} else {
 		c.Memory = with(c.Memory, p.Name, p.Value)
 	}
 	d.mu.Unlock()
-	return nil, d.open(ctx)
+	if err := d.open(ctx); err != nil {
+		d.set(func() { d.choice = before })
+		return nil, err
+	}
+	return nil, d.openApp(ctx)
 }
 
 func with(m map[string]string, name, value string) map[string]string {
@@ -314,7 +376,7 @@ func (d *desk) refresh(ctx context.Context) {
 		return
 	}
 	d.set(func() {
-		d.state.URL, d.state.Title, d.state.Variables = status.URL, status.Title, values
+		d.state.URL, d.state.Title, d.state.Variables = status.URL, status.Title, append([]live.Variable{}, values...)
 	})
 }
 
@@ -325,16 +387,65 @@ func nameOr(name, other string) string {
 	return name
 }
 
-// keep writes the recording where it is found when the process is killed.
-func (d *desk) keep() {
-	if d.session == nil {
+// job is something that is done in the background whenever it is wanted, once at a time.
+type job struct{ wanted, runs bool }
+
+// want has a job done. The caller holds mu.
+func (d *desk) want(j *job, do func()) {
+	j.wanted = true
+	if j.runs || d.ctx.Err() != nil {
 		return
 	}
-	var text []byte
+	j.runs = true
+	d.work.Go(func() {
+		for d.isWanted(j) {
+			do()
+		}
+	})
+}
+
+func (d *desk) isWanted(j *job) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	j.runs, j.wanted = j.wanted, false
+	return j.runs
+}
+
+// keep writes the recording where it is found when the process is killed.
+func (d *desk) keep() {
+	d.mu.Lock()
+	s, text := d.session, []byte(nil)
 	if d.isUnsaved() {
 		text = d.doc.Text()
 	}
-	if err := d.session.Keep(text); err != nil {
-		d.lines = append(d.lines, logLine{Time: d.opts.Now(), Level: "warn", Text: "the recording could not be kept: " + err.Error()})
+	d.mu.Unlock()
+	if s == nil {
+		return
+	}
+	if err := s.Keep(text); err != nil {
+		d.log("warn", "the recording could not be kept: "+err.Error())
+	}
+}
+
+// check finds out what is wrong with the document.
+func (d *desk) check() {
+	file := d.fileName()
+	d.mu.Lock()
+	s, text, parses := d.session, d.doc.Text(), len(d.doc.Problems()) == 0
+	d.mu.Unlock()
+	found := []problem{}
+	if s != nil && len(text) > 0 && parses {
+		all, err := s.Check(d.ctx, file, text)
+		if err != nil {
+			return // replaying says it, too
+		}
+		found = append(problemsOf(all.Problems, "error"), problemsOf(all.Warnings, "warning")...)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !slices.Equal(found, d.problems) {
+		d.problems = found
+		d.checks++
+		d.pushDocument()
 	}
 }

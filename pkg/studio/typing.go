@@ -2,7 +2,9 @@ package studio
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
@@ -16,18 +18,24 @@ type typing struct {
 	field  string // in words
 	number string // the first call of it in the document; empty for none
 	tap    string // the recorded click on the field that it replaces; empty for none
+
+	isPassword bool
 }
 
-// beginKeys takes what was typed at once, and gives it to the device when the request has its turn. What is typed
-// meanwhile goes with it.
+// keys were typed and not yet given to the device.
+type keys struct{ acts []gesture.Act }
+
+// beginKeys takes what was typed at once, and gives it to the device when the request has its turn. What is typed until
+// another request begins goes with it.
 func (d *desk) beginKeys(a gesture.Act) func(ctx context.Context) (any, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.keys = append(d.keys, a)
-	if d.keysJoin {
+	if d.keys != nil {
+		d.keys.acts = append(d.keys.acts, a)
 		return func(context.Context) (any, error) { return nil, nil }
 	}
-	d.keysJoin = true
+	k := &keys{[]gesture.Act{a}}
+	d.keys = k
 	turn := d.line.join()
 	return func(ctx context.Context) (any, error) {
 		leave, err := turn(ctx)
@@ -35,55 +43,52 @@ func (d *desk) beginKeys(a gesture.Act) func(ctx context.Context) (any, error) {
 			return nil, err
 		}
 		defer leave()
-		return nil, d.typeKeys(ctx)
+		return nil, d.typeKeys(ctx, k)
 	}
 }
 
-// takeKeys returns what was typed. After none, the next key joins the line again.
-func (d *desk) takeKeys() []gesture.Act {
+// take returns what was typed. After none, the next key joins the line again.
+func (d *desk) take(k *keys) []gesture.Act {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	keys := d.keys
-	d.keys, d.keysJoin = nil, len(keys) > 0
-	return keys
+	acts := k.acts
+	if k.acts = nil; len(acts) == 0 && d.keys == k {
+		d.keys = nil
+	}
+	return acts
 }
 
-// typeKeys gives the device what was typed.
-func (d *desk) typeKeys(ctx context.Context) error {
-	for keys := d.takeKeys(); len(keys) > 0; keys = d.takeKeys() {
-		for _, a := range keys {
-			if err := d.typeKey(ctx, a); err != nil {
-				d.dropKeys()
-				return err
+// typeKeys gives the device what was typed. What was typed behind a key that failed is forgotten.
+func (d *desk) typeKeys(ctx context.Context, k *keys) (err error) {
+	for acts := d.take(k); len(acts) > 0; acts = d.take(k) {
+		for _, a := range acts {
+			if err == nil {
+				err = d.typeKey(ctx, a)
 			}
 		}
-		if err := d.flush(ctx); err != nil {
-			d.dropKeys()
-			return err
+		if err == nil {
+			err = d.flush(ctx)
 		}
 	}
-	return nil
-}
-
-// dropKeys forgets what was typed behind a key that failed.
-func (d *desk) dropKeys() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.keys, d.keysJoin = nil, false
+	return err
 }
 
 // typeKey adds a key to what is typed, or presses it.
 func (d *desk) typeKey(ctx context.Context, a gesture.Act) error {
-	if a.Kind == "text" || a.Key == "Backspace" || gesture.IsText(a.Key, a.Modifiers) {
+	isText := a.Kind == "text"
+	if isText || a.Key == "Backspace" || gesture.IsText(a.Key, a.Modifiers) {
 		t, err := d.typingNow(ctx)
 		if err != nil {
 			return err
 		}
-		taken := true
+		taken := false
 		d.set(func() {
-			if a.Kind == "text" {
+			switch {
+			case t == nil:
+			case isText:
 				t.Text(a.Text)
-			} else {
+				taken = true
+			default:
 				taken = t.Key(a.Key, a.Modifiers)
 			}
 		})
@@ -91,9 +96,17 @@ func (d *desk) typeKey(ctx context.Context, a gesture.Act) error {
 			return nil
 		}
 	}
+	if isText {
+		return fault.New(fault.InvalidArguments, "click into a field first", "no field has the focus")
+	}
 	if err := d.endTyping(ctx); err != nil {
 		return err
 	}
+	return d.pressKey(ctx, a)
+}
+
+// pressKey presses a key that is not text of a field.
+func (d *desk) pressKey(ctx context.Context, a gesture.Act) error {
 	c, err := gesture.KeyCall(d.device(), a.Key, a.Modifiers)
 	if err != nil {
 		return err
@@ -102,13 +115,16 @@ func (d *desk) typeKey(ctx context.Context, a gesture.Act) error {
 	if err == nil && !m.OK {
 		err = fault.New(fault.ToolFailed, m.Hint, "%s", m.Text)
 	}
+	if err == nil && strings.EqualFold(a.Key, "a") && (slices.Equal(a.Modifiers, []string{"Control"}) || slices.Equal(a.Modifiers, []string{"Meta"})) {
+		d.set(func() { d.selectedAll = true })
+	}
 	return err
 }
 
-// typingNow returns what is typed into the field with the focus.
+// typingNow returns what is typed into the field with the focus; nil if keys are not text there.
 func (d *desk) typingNow(ctx context.Context) (*typing, error) {
 	d.mu.Lock()
-	t, tap := d.typing, d.fieldTap
+	t, click, selectedAll := d.typing, d.clicked, d.selectedAll
 	d.mu.Unlock()
 	if t != nil {
 		return t, nil
@@ -121,28 +137,30 @@ func (d *desk) typingNow(ctx context.Context) (*typing, error) {
 	if err != nil {
 		return nil, err
 	}
+	isWeb := d.device().Platform == "web"
 	field := focused(l.Root)
-	if field == nil && d.device().Platform == "web" {
-		return nil, fault.New(fault.InvalidArguments, "click into a field first", "no field has the focus")
+	if isWeb && (field == nil || !gesture.IsTextField(*field)) {
+		return nil, nil
 	}
-	t = &typing{tap: tap}
+	t = &typing{}
 	var at gesture.Target
 	if field != nil {
-		t.field = strings.TrimSpace(field.Role + " " + field.Name)
+		t.field, t.isPassword = strings.TrimSpace(field.Role+" "+field.Name), field.Kind == "password"
 		if field.Ref != "" {
 			at = target(s.Locate(ctx, live.Place{Ref: field.Ref, Best: true}))
 		}
 		at.Element = *field
+		if isWeb && click.isField && click.ref == field.Ref {
+			t.tap = click.number
+		}
 	}
 	initial := at.Element.Content
-	d.mu.Lock()
-	if d.selectedAll {
+	if selectedAll {
 		initial = ""
 	}
-	d.mu.Unlock()
 	t.Typing = gesture.Begin(d.device(), at, initial)
 	d.set(func() { d.typing = t })
-	if field != nil && field.Kind == "password" {
+	if t.isPassword {
 		d.notify("warning", "what you type is in the trail as text; to keep it secret, make it a variable that is a secret")
 	}
 	return t, nil
@@ -198,7 +216,7 @@ func (d *desk) writeTyping(t *typing) error {
 
 func (d *desk) writeFirst(t *typing, c trail.Call) (err error) {
 	number := t.number
-	if number == "" && d.device().Platform == "web" {
+	if number == "" {
 		number = t.tap
 	}
 	if number == "" {
@@ -209,8 +227,10 @@ func (d *desk) writeFirst(t *typing, c trail.Call) (err error) {
 		if !d.state.Recording {
 			return
 		}
+		c.Args = d.cleanArgs(c.Args)
 		if err = d.doc.Replace(number, c, t.number != ""); err == nil {
 			t.number, d.cursor = number, number
+			d.setMark(number, mark{outcome: passed})
 		}
 	})
 	return err
@@ -220,11 +240,11 @@ func (d *desk) writeFirst(t *typing, c trail.Call) (err error) {
 func (d *desk) finishTyping() error {
 	d.mu.Lock()
 	t := d.typing
-	d.typing = nil
 	d.mu.Unlock()
 	if t == nil {
 		return nil
 	}
+	d.set(func() { d.typing = nil })
 	calls := t.Recorded()
 	switch {
 	case len(calls) < 2:
@@ -245,10 +265,13 @@ func (d *desk) endTyping(ctx context.Context) error {
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
-	err := d.finishTyping()
-	d.set(func() {})
-	return err
+	return d.finishTyping()
 }
 
 // shown is what the page shows of it.
-func (t *typing) shown() string { return t.Typed() }
+func (t *typing) shown() string {
+	if t.isPassword {
+		return strings.Repeat("•", utf8.RuneCountInString(t.Typed()))
+	}
+	return t.Typed()
+}

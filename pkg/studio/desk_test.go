@@ -1,0 +1,486 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/builtin"
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/device/local"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/redact"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/pkg/web"
+)
+
+// shown is what pages were shown.
+type shown struct {
+	mu       sync.Mutex
+	changed  chan struct{} // closed at the next change
+	state    state
+	view     documentView
+	lines    []logLine
+	pushed   []string // all that was pushed, as JSON
+	pictures int
+}
+
+// now returns what is shown now.
+func (o *shown) now() (state, documentView) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.state, o.view
+}
+
+func newShown() *shown { return &shown{changed: make(chan struct{})} }
+
+func (o *shown) push(on string, body any) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch body := body.(type) {
+	case state:
+		o.state = body
+	case documentView:
+		o.view = body
+	case logMessage:
+		o.lines = append(o.lines, body.Lines...)
+	}
+	o.pushed = append(o.pushed, on+" "+string(data))
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+func (o *shown) picture(pictureMessage, []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.pictures++
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+// person works with a desk as pages do.
+type person struct {
+	*testing.T
+	*shown
+	desk *desk
+	root string
+	base string // of the pages
+	stop context.CancelFunc
+	open func(ctx context.Context, c Choice) (*live.Redacted, error)
+}
+
+// sitDown starts a desk for pages of a web app, by their paths.
+func sitDown(t *testing.T, pages map[string]string, edit ...func(*Options)) *person {
+	t.Helper()
+	mux := http.NewServeMux()
+	for path, body := range pages {
+		mux.HandleFunc("GET "+path+"{$}", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprint(w, "<!doctype html><meta charset=utf-8><title>App</title>"+body)
+		})
+	}
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections)
+	p := &person{T: t, shown: newShown(), root: t.TempDir(), base: server.URL}
+	p.useBrowsers()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	p.stop = stop
+	o := Options{
+		Project: &config.Project{Root: p.root, LogsDir: filepath.Join(p.root, "logs"), TrailsDir: filepath.Join(p.root, "trails")},
+		Now:     time.Now, Devices: func(context.Context) []DeviceOption { return []DeviceOption{} },
+		Open: func(ctx context.Context, c Choice) (Opened, error) {
+			s, err := p.open(ctx, c)
+			return Opened{Session: s, App: App{BaseURL: p.base + "/"}}, err
+		},
+	}
+	for _, change := range edit {
+		change(&o)
+	}
+	p.desk = newDesk(ctx, o, p.shown)
+	p.desk.watched(1)
+	if err := p.desk.start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.leave)
+	return p
+}
+
+// leave ends the desk.
+func (p *person) leave() {
+	p.stop()
+	p.desk.close()
+}
+
+// useBrowsers lets the desk open sessions in browsers.
+func (p *person) useBrowsers() {
+	supervisor := spawn.NewSupervisor(spawn.Options{})
+	p.Cleanup(func() {
+		if err := supervisor.Close(); err != nil {
+			p.Error(err)
+		}
+	})
+	kind := web.Kind()
+	backend, err := kind.New(device.Host{
+		Values: map[string]string{"browser": spawntest.Chromium(p.T), "viewport": "800x600"}, Env: os.Environ(), Programs: local.Programs(supervisor),
+	})
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.Cleanup(func() {
+		if err := backend.Close(context.WithoutCancel(p.Context())); err != nil {
+			p.Error(err)
+		}
+	})
+	driver, _ := scope.ParseDriver("playwright-native")
+	var open func(ctx context.Context, c Choice) (*live.Redacted, error)
+	open = func(ctx context.Context, c Choice) (*live.Redacted, error) {
+		redactor := redact.New(c.Secrets)
+		return live.Open(ctx, live.Options{
+			Setup: session.Setup{
+				Project: &config.Project{Root: p.root, LogsDir: filepath.Join(p.root, "logs"), TrailsDir: filepath.Join(p.root, "trails")},
+				Version: "test", Redactor: redactor, Stream: event.NewStream(time.Now, redactor), Now: time.Now,
+				Builtins: []discover.Source{builtin.Source()},
+			},
+			Scope:  scope.Scope{Driver: driver, AgentMode: scope.Host},
+			Device: session.Device{Backends: []session.Backend{{Kind: kind, Backend: backend}}}, Name: "studio",
+			Lineage: []string{"web"}, Settle: live.Settle{Interval: time.Millisecond}, Memory: c.Memory, Secrets: c.Secrets, Ask: c.Ask,
+			Replay: func(ctx context.Context, path string, contents map[string][]byte, _ map[string]string) (live.Replayed, error) {
+				c.Ask = nil
+				fresh, err := open(ctx, c)
+				if err != nil {
+					return live.Replayed{}, err
+				}
+				defer fresh.Close(context.WithoutCancel(ctx))
+				rel, _ := filepath.Rel(p.root, path)
+				report, err := fresh.RunTrail(ctx, live.TrailRequest{File: rel, Keep: true, Content: contents[path]})
+				return report.Replayed, err
+			},
+		})
+	}
+	p.open = open
+}
+
+// await waits until what is shown fits.
+func (p *person) await(what string, fits func(*shown) bool) {
+	p.Helper()
+	limit := time.After(waitLimit)
+	for {
+		p.shown.mu.Lock()
+		ok, changed := fits(p.shown), p.changed
+		p.shown.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			p.shown.mu.Lock()
+			defer p.shown.mu.Unlock()
+			p.Fatalf("timed out waiting for: %s\nstate %+v\n%s\n%+v", what, p.state, p.view.Text, p.lines)
+		}
+	}
+}
+
+// awaitIdle waits until nothing runs and the first page is there.
+func (p *person) awaitIdle() {
+	p.Helper()
+	p.await("idle", func(o *shown) bool { return o.state.Activity == idle && o.state.URL != "" })
+}
+
+// try makes a request.
+func (p *person) try(do string, params any) (any, error) {
+	p.Helper()
+	data, err := json.Marshal(params)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return p.desk.begin(do, data)(p.Context())
+}
+
+// do makes a request that succeeds.
+func (p *person) do(do string, params any) any {
+	p.Helper()
+	result, err := p.try(do, params)
+	if m, isMade := result.(made); err != nil || isMade && !m.OK {
+		p.Fatalf("%s %v: %v %+v", do, params, err, result)
+	}
+	return result
+}
+
+type fields = map[string]any
+
+// act acts in the middle of the element with a name.
+func (p *person) act(kind, name string) {
+	p.Helper()
+	x, y := p.middle(name)
+	p.do("act", fields{"act": fields{"kind": kind, "x": x, "y": y}})
+}
+
+func (p *person) middle(name string) (x, y float64) {
+	p.Helper()
+	looked, err := p.try("look", fields{})
+	l, _ := looked.(live.Look)
+	if err != nil {
+		p.Fatal(err)
+	}
+	var found *live.Element
+	var search func(e *live.Element)
+	search = func(e *live.Element) {
+		if e.Name == name && e.Bounds != nil && found == nil {
+			found = e
+		}
+		for _, child := range e.Children {
+			search(child)
+		}
+	}
+	search(l.Root)
+	if found == nil {
+		p.Fatalf("%s is not there", name)
+	}
+	b := found.Bounds
+	return float64(b.Left+b.Right) / 2, float64(b.Top+b.Bottom) / 2
+}
+
+func (p *person) keys(names ...string) {
+	p.Helper()
+	for _, name := range names {
+		parts := strings.Split(name, "+")
+		last := len(parts) - 1
+		p.do("act", fields{"act": fields{"kind": "key", "key": parts[last], "modifiers": parts[:last]}})
+	}
+}
+
+func (p *person) typed(text string) {
+	p.Helper()
+	p.keys(strings.Split(text, "")...)
+}
+
+// calls returns the calls of the document, in words.
+func (p *person) calls() string {
+	p.desk.mu.Lock()
+	defer p.desk.mu.Unlock()
+	var out []string
+	for _, r := range p.desk.rows() {
+		out = append(out, r.number+" "+r.text)
+	}
+	return strings.Join(out, "\n")
+}
+
+func (p *person) text() string {
+	p.desk.mu.Lock()
+	defer p.desk.mu.Unlock()
+	return string(p.desk.doc.Text())
+}
+
+// askID returns the id of what is asked.
+func (p *person) askID() int {
+	s, _ := p.now()
+	return s.Ask.ID
+}
+
+// document returns the document as it is shown.
+func (p *person) document() documentView {
+	_, d := p.now()
+	return d
+}
+
+func (p *person) evaluate(script string) string {
+	p.Helper()
+	p.do("record", fields{"on": false})
+	m, _ := p.do("call", fields{"call": fields{"tool": "web_evaluate", "args": fields{"script": script}}}).(made)
+	p.do("record", fields{"on": true})
+	return m.Text
+}
+
+const formPage = `<button onclick="out.textContent='clicked '+ ++n">Press</button><script>let n=0</script>
+<label>Name <input id=name></label><label>Code <input type=password id=code></label>
+<label>Size <select id=size><option value=s>Small<option value=l>Large</select></label>
+<button onclick="out.textContent = confirm('Sure?') ? 'yes' : 'no'">Ask</button>
+<button ondblclick="out.textContent='twice'">Twice</button><button onkeydown="out.textContent='key '+event.key">Keys</button>
+<p id=out>nothing</p>`
+
+// TestDeskRecordsWhatAPersonDoes records acts of many kinds, and saves them after a replay.
+func TestDeskRecordsWhatAPersonDoes(t *testing.T) {
+	t.Parallel()
+	p := sitDown(t, map[string]string{"/": formPage})
+	p.awaitIdle()
+	p.act("click", "Press")
+	p.act("click", "Name")
+	p.typed("Adx")
+	p.keys("Backspace")
+	p.typed("a")
+	p.keys("Tab")
+	p.act("click", "Size")
+	p.await("the popup", func(o *shown) bool { return o.state.Ask != nil && o.state.Ask.Kind == "select" })
+	p.do("answer", fields{"ask": p.askID(), "ok": true, "values": []string{"l"}})
+	p.act("click", "Twice")
+	p.act("doubleClick", "Twice")
+	p.do("assert", fields{"call": fields{"tool": "web_verifyTextVisible", "args": fields{"text": "twice"}}})
+	if got := p.evaluate("document.getElementById('name').value + ' ' + size.value"); !strings.Contains(got, "Ada l") {
+		t.Errorf("the page has %s", got)
+	}
+	want := []string{"web_navigate", "web_click", "web_type", "web_pressKey", "web_selectOption", "web_click", "web_verifyTextVisible"}
+	var got []string
+	for _, line := range strings.Split(p.calls(), "\n") {
+		got = append(got, strings.Fields(line)[1])
+	}
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("recorded\n%s", p.calls())
+	}
+	if !strings.Contains(p.text(), "count: 2") {
+		t.Errorf("no double click in\n%s", p.text())
+	}
+	saved, _ := p.do("save", fields{"file": "trails/form.trail.yaml", "title": "Form"}).(savedView)
+	if !saved.Written || saved.Replayed == nil || !saved.Replayed.Passed() {
+		t.Errorf("%+v %+v", saved, saved.Replayed)
+	}
+	if p.desk.unsaved() || p.desk.fileName() != "trails/form.trail.yaml" {
+		t.Error("it counts as unsaved")
+	}
+}
+
+// TestDeskAsksAboutDialogs answers dialogs as a person does; the recorded answers make the replay pass.
+func TestDeskAsksAboutDialogs(t *testing.T) {
+	t.Parallel()
+	p := sitDown(t, map[string]string{"/": formPage})
+	p.awaitIdle()
+	for _, ok := range []bool{true, false, true} {
+		x, y := p.middle("Ask")
+		run := p.desk.begin("act", json.RawMessage(fmt.Sprintf(`{"act":{"kind":"click","x":%f,"y":%f}}`, x, y)))
+		done := make(chan error, 1)
+		go func() {
+			_, err := run(t.Context())
+			done <- err
+		}()
+		p.await("the dialog", func(o *shown) bool {
+			return o.state.Ask != nil && o.state.Ask.Kind == "confirm" && o.state.Ask.Text == "Sure?"
+		})
+		p.do("answer", fields{"ask": p.askID(), "ok": ok})
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		p.do("assert", fields{"call": fields{"tool": "web_verifyTextVisible", "args": fields{"text": map[bool]string{true: "yes", false: "no"}[ok]}}})
+	}
+	if _, err := p.try("answer", fields{"ask": 1, "ok": true}); err == nil {
+		t.Error("an old dialog can be answered")
+	}
+	if got := strings.Count(p.text(), "web_handleDialog"); got != 3 {
+		t.Errorf("%d answers are recorded:\n%s", got, p.text())
+	}
+	p.do("replay", fields{"mode": "all"})
+	for _, s := range p.document().Steps {
+		if s.Outcome != passed {
+			t.Errorf("step %s %s: %q %+v", s.Number, s.Text, s.Outcome, s.Calls)
+		}
+	}
+}
+
+// TestDeskRepairs replays up to a call that fails, picks another element, and goes on with the next call.
+func TestDeskRepairs(t *testing.T) {
+	t.Parallel()
+	p := sitDown(t, map[string]string{"/": formPage})
+	p.awaitIdle()
+	p.act("click", "Press")
+	p.act("click", "Twice")
+	before := p.text()
+	p.do("edit", fields{"edit": fields{"op": "args", "call": "1.2", "args": fields{"nodeSelector": fields{"web": fields{"ariaRole": "button", "ariaNameRegex": "Gone"}}, "timeoutMs": 1}}})
+	if _, err := p.try("replay", fields{"mode": "all"}); err != nil {
+		t.Fatal(err)
+	}
+	if p.document().Selected != "1.2" || p.document().Next != "1.2" || p.document().Steps[0].Calls[1].Outcome != failed || p.document().Steps[0].Calls[0].Outcome != passed {
+		t.Fatalf("%+v", p.document())
+	}
+	x, y := p.middle("Press")
+	located, _ := p.do("locate", fields{"x": int(x), "y": int(y)}).(locationView)
+	p.do("edit", fields{"edit": fields{"op": "pick", "call": "1.2", "selector": located.Candidates[0].Selector}})
+	p.do("replay", fields{"mode": "next"})
+	if p.document().Next != "1.3" || p.document().Steps[0].Calls[1].Outcome != passed {
+		t.Fatalf("%+v", p.document())
+	}
+	p.do("replay", fields{"mode": "to", "to": "1"})
+	if p.document().Next != "" || p.document().Steps[0].Outcome != passed {
+		t.Fatalf("%+v", p.document())
+	}
+	p.do("undo", fields{})
+	p.do("undo", fields{})
+	if p.text() != before {
+		t.Errorf("undone:\n%s", p.text())
+	}
+	p.do("redo", fields{})
+	p.do("redo", fields{})
+	if strings.Contains(p.text(), "Gone") {
+		t.Errorf("redone:\n%s", p.text())
+	}
+}
+
+// TestDeskShowsNoSecret types the value of a secret into the page.
+func TestDeskShowsNoSecret(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2hunter2"
+	all := redact.New(map[string]string{"PASSWORD": secret})
+	p := sitDown(t, map[string]string{"/": formPage}, func(o *Options) { o.Output = all.Text })
+	p.awaitIdle()
+	p.do("variable", fields{"name": "PASSWORD", "value": secret, "secret": true})
+	p.do("replay", fields{"mode": "all"})
+	p.act("click", "Code")
+	p.do("act", fields{"act": fields{"kind": "text", "text": secret}})
+	p.do("select", fields{"number": ""})
+	p.keys("Tab")
+	p.do("nameStep", fields{"text": "Type " + secret, "next": true})
+	if got := p.evaluate("document.getElementById('code').value.length"); !strings.Contains(got, fmt.Sprint(len(secret))) {
+		t.Errorf("the page has %s characters", got)
+	}
+	if !strings.Contains(p.text(), "{{PASSWORD}}") {
+		t.Errorf("recorded\n%s", p.text())
+	}
+	if _, err := p.try("yaml", fields{"text": p.text() + "# " + secret + "\n", "version": p.document().Version}); err == nil {
+		t.Error("the text has the secret")
+	}
+	for _, data := range p.pushed {
+		if strings.Contains(data, secret) {
+			t.Errorf("pages get %s", data)
+		}
+	}
+	p.do("replay", fields{"mode": "all"})
+	if last := p.document().Steps[len(p.document().Steps)-1]; last.Outcome != passed {
+		t.Errorf("%+v", last)
+	}
+}
+
+// TestDeskPressesKeys presses keys where they are not text.
+func TestDeskPressesKeys(t *testing.T) {
+	t.Parallel()
+	p := sitDown(t, map[string]string{"/": formPage})
+	p.awaitIdle()
+	p.act("click", "Keys")
+	p.keys("x")
+	if got := p.evaluate("out.textContent"); !strings.Contains(got, "key x") {
+		t.Errorf("the page has %s:\n%s", got, p.calls())
+	}
+	p.act("click", "Name")
+	p.typed("old")
+	p.keys("Control+a")
+	p.typed("new")
+	if got := p.evaluate("document.getElementById('name').value"); !strings.Contains(got, `new`) || strings.Contains(got, "old") {
+		t.Errorf("the field has %s:\n%s", got, p.calls())
+	}
+}

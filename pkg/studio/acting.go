@@ -251,7 +251,7 @@ func (d *desk) tools(context.Context, nothing) (any, error) {
 		return out, nil
 	}
 	for _, t := range s.registry.Tools {
-		out = append(out, toolView{t.Name, t.Description, json.RawMessage(live.ShownSchema(t.InputSchema)), t.Source.Name})
+		out = append(out, toolView{t.Name, t.Description, live.ShownSchema(t.InputSchema), t.Source.Name})
 	}
 	return out, nil
 }

@@ -68,6 +68,7 @@ type desk struct {
 	checks   int       // how often problems were found
 	checking job
 	keeping  job
+	showing  job
 }
 
 // viewKey is what decides how the document is shown.

@@ -102,7 +102,13 @@ func sitDown(t *testing.T, pages map[string]string, edit ...func(*Options)) *per
 	t.Cleanup(server.CloseClientConnections)
 	p := &person{T: t, shown: newShown(), root: t.TempDir(), base: server.URL}
 	p.useBrowsers()
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	return p.sit(edit...)
+}
+
+// sit starts a desk.
+func (p *person) sit(edit ...func(*Options)) *person {
+	p.Helper()
+	ctx, stop := context.WithCancel(context.WithoutCancel(p.Context()))
 	p.stop = stop
 	o := Options{
 		Project: &config.Project{Root: p.root, LogsDir: filepath.Join(p.root, "logs"), TrailsDir: filepath.Join(p.root, "trails")},
@@ -118,9 +124,9 @@ func sitDown(t *testing.T, pages map[string]string, edit ...func(*Options)) *per
 	p.desk = newDesk(ctx, o, p.shown)
 	p.desk.watched(1)
 	if err := p.desk.start(); err != nil {
-		t.Fatal(err)
+		p.Fatal(err)
 	}
-	t.Cleanup(p.leave)
+	p.Cleanup(p.leave)
 	return p
 }
 
@@ -132,16 +138,24 @@ func (p *person) leave() {
 
 // useBrowsers lets the desk open sessions in browsers.
 func (p *person) useBrowsers() {
+	p.useDevice(web.Kind(), device.Host{
+		Values: map[string]string{"browser": spawntest.Chromium(p.T), "viewport": "800x600"}, Env: os.Environ(), Programs: p.programs(),
+	})
+}
+
+func (p *person) programs() device.Programs {
 	supervisor := spawn.NewSupervisor(spawn.Options{})
 	p.Cleanup(func() {
 		if err := supervisor.Close(); err != nil {
 			p.Error(err)
 		}
 	})
-	kind := web.Kind()
-	backend, err := kind.New(device.Host{
-		Values: map[string]string{"browser": spawntest.Chromium(p.T), "viewport": "800x600"}, Env: os.Environ(), Programs: local.Programs(supervisor),
-	})
+	return local.Programs(supervisor)
+}
+
+// useDevice lets the desk open sessions on a kind of device.
+func (p *person) useDevice(kind device.Kind, host device.Host) {
+	backend, err := kind.New(host)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -150,7 +164,7 @@ func (p *person) useBrowsers() {
 			p.Error(err)
 		}
 	})
-	driver, _ := scope.ParseDriver("playwright-native")
+	driver, _ := scope.ParseDriver(kind.Drivers[0])
 	var open func(ctx context.Context, c Choice) (*live.Redacted, error)
 	open = func(ctx context.Context, c Choice) (*live.Redacted, error) {
 		redactor := redact.New(c.Secrets)
@@ -162,7 +176,7 @@ func (p *person) useBrowsers() {
 			},
 			Scope:  scope.Scope{Driver: driver, AgentMode: scope.Host},
 			Device: session.Device{Backends: []session.Backend{{Kind: kind, Backend: backend}}}, Name: "studio",
-			Lineage: []string{"web"}, Settle: live.Settle{Interval: time.Millisecond}, Memory: c.Memory, Secrets: c.Secrets, Ask: c.Ask,
+			Lineage: []string{kind.Name}, Settle: live.Settle{Interval: time.Millisecond}, Memory: c.Memory, Secrets: c.Secrets, Ask: c.Ask,
 			Replay: func(ctx context.Context, path string, contents map[string][]byte, _ map[string]string) (live.Replayed, error) {
 				c.Ask = nil
 				fresh, err := open(ctx, c)
@@ -184,17 +198,17 @@ func (p *person) await(what string, fits func(*shown) bool) {
 	p.Helper()
 	limit := time.After(waitLimit)
 	for {
-		p.shown.mu.Lock()
+		p.mu.Lock()
 		ok, changed := fits(p.shown), p.changed
-		p.shown.mu.Unlock()
+		p.mu.Unlock()
 		if ok {
 			return
 		}
 		select {
 		case <-changed:
 		case <-limit:
-			p.shown.mu.Lock()
-			defer p.shown.mu.Unlock()
+			p.mu.Lock()
+			defer p.mu.Unlock()
 			p.Fatalf("timed out waiting for: %s\nstate %+v\n%s\n%+v", what, p.state, p.view.Text, p.lines)
 		}
 	}
@@ -340,7 +354,7 @@ func TestDeskRecordsWhatAPersonDoes(t *testing.T) {
 	}
 	want := []string{"web_navigate", "web_click", "web_type", "web_pressKey", "web_selectOption", "web_click", "web_verifyTextVisible"}
 	var got []string
-	for _, line := range strings.Split(p.calls(), "\n") {
+	for line := range strings.SplitSeq(p.calls(), "\n") {
 		got = append(got, strings.Fields(line)[1])
 	}
 	if strings.Join(got, " ") != strings.Join(want, " ") {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -189,7 +190,7 @@ func (d *desk) callFinished(e event.CallFinished) {
 // mark notes how the call stands at which a replay is.
 func (d *desk) mark(o outcome, message string, begins bool) {
 	d.mu.Lock()
-	isReplay := d.state.Activity == replaying
+	defer d.mu.Unlock()
 	if begins {
 		d.at.calls++
 	}
@@ -197,9 +198,20 @@ func (d *desk) mark(o outcome, message string, begins bool) {
 	if !d.at.inner && d.at.calls > 0 {
 		number = fmt.Sprintf("%s.%d", d.at.step, d.at.calls)
 	}
+	if d.state.Activity == replaying && number != "" {
+		d.setMark(number, mark{o, d.clean(message)})
+		d.want(&d.showing, d.showMarks)
+	}
+}
+
+// showMarks shows the marks of a replay, at most ten times a second: the whole of a long trail is sent each time.
+func (d *desk) showMarks() {
+	d.mu.Lock()
+	d.pushDocument()
 	d.mu.Unlock()
-	if isReplay && number != "" {
-		d.set(func() { d.setMark(number, mark{o, d.clean(message)}) })
+	select {
+	case <-time.After(time.Second / 10):
+	case <-d.ctx.Done():
 	}
 }
 

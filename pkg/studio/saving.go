@@ -104,7 +104,7 @@ func (d *desk) wrote(file string) error {
 	}
 	d.set(func() {
 		d.doc.SetName(file)
-		d.doc.SetText(text, true)
+		_ = d.doc.SetText(text, true) // it was parsed before it was written
 		d.base, d.saved, d.state.File = text, string(text), file
 	})
 	return nil

@@ -100,3 +100,21 @@ func TestSubscribersComeAndGo(t *testing.T) {
 	f.Close(context.WithoutCancel(t.Context()))
 	work.Wait()
 }
+
+// TestMarkComesBehindEvents marks what has happened so far.
+func TestMarkComesBehindEvents(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	events, stop := f.Subscribe(f.Context(), 100)
+	defer stop()
+	f.step("Sign in", call("tap", "text", "Sign in"))
+	f.Mark()
+	for count := 0; ; count++ {
+		if e, ok := (<-events).(event.Lost); ok {
+			if e.Count != 0 || count != 4 {
+				t.Errorf("%d lost behind %d events", e.Count, count)
+			}
+			return
+		}
+	}
+}

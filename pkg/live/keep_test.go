@@ -41,3 +41,32 @@ func TestRecordingIsKeptAfterEachStep(t *testing.T) {
 		t.Errorf("named twice: %q", lost)
 	}
 }
+
+// TestGivenRecordingIsKept keeps what the caller has recorded, without secrets, until it says that nothing is left.
+func TestGivenRecordingIsKept(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	path := filepath.Join(f.Folder(), live.RecordingName)
+	if err := f.Keep(nil); err != nil {
+		t.Error(err)
+	}
+	if err := f.Keep([]byte("trail: 98761234\n")); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "trail: {{PIN}}\n" {
+		t.Errorf("%s %v", data, err)
+	}
+	if err := f.Keep(nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("it is left: %v", err)
+	}
+	if got := f.Lineage(); !slices.Equal(got, []string{"web"}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -304,3 +304,25 @@ func TestLongProvisionalTexts(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestSetTitle gives a title to a trail without steps, and to one that has some.
+func TestSetTitle(t *testing.T) {
+	t.Parallel()
+	d := document.New(document.Options{Name: "a.trail.yaml", Lineage: []string{"web"}})
+	if err := d.SetTitle("First"); err != nil || d.Title() != "First" || d.Text() != nil || d.CanUndo() {
+		t.Errorf("%v %q %q", err, d.Title(), d.Text())
+	}
+	if _, err := d.Record(document.Place{}, trail.Call{Tool: "web_reload", Args: map[string]any{}}); err != nil {
+		t.Fatal(err)
+	}
+	before := string(d.Text())
+	if !strings.Contains(before, "title: First") {
+		t.Errorf("recorded\n%s", before)
+	}
+	if err := d.SetTitle("Second: one"); err != nil || d.Title() != "Second: one" || !d.Steps()[0].Provisional {
+		t.Errorf("%v %q %+v", err, d.Title(), d.Steps())
+	}
+	if !d.Undo() || string(d.Text()) != before {
+		t.Errorf("undone\n%s", d.Text())
+	}
+}

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { chromium, expect } from "@playwright/test";
 
-const timeout = 120_000; // of a loaded machine; each wait ends as soon as what it waits for is there
+const timeout = 60_000; // of a loaded machine; each wait ends as soon as what it waits for is there
 
 /** Opens a browser, and the page of a studio in it. */
 export async function open(browser, url) {
@@ -15,8 +15,8 @@ export async function open(browser, url) {
 }
 
 export class Person {
-	/** What the page and the server said to each other. */
-	frames = [];
+	/** The messages that the server sent. */
+	received = [];
 	/** What the page complained about. */
 	complaints = [];
 
@@ -28,7 +28,7 @@ export class Person {
 		page.on("pageerror", (e) => this.complaints.push(String(e)));
 		page.on("console", (m) => m.type() === "error" && this.complaints.push(m.text()));
 		page.on("websocket", (socket) => {
-			for (const event of ["framesent", "framereceived"]) socket.on(event, ({ payload }) => this.frames.push(Buffer.from(payload)));
+			socket.on("framereceived", ({ payload }) => this.received.push(Buffer.from(payload)));
 		});
 	}
 
@@ -46,6 +46,25 @@ export class Person {
 	async rests() {
 		await expect(this.status).toContainText(/^(Recording|Ready)/, { timeout });
 		await expect(this.picture).toBeVisible({ timeout });
+	}
+
+	/** Opens a page on the device, as the first call. */
+	async navigate(url) {
+		await this.rests();
+		const address = this.page.getByRole("textbox", { name: "Address" });
+		await address.fill(url);
+		await address.press("Enter");
+		await this.recorded(1);
+	}
+
+	/** Presses Tab until one of some elements has the focus. */
+	async tabTo(elements) {
+		for (let i = 0; i < 60 && !(await this.isFocused(elements)); i++) await this.page.keyboard.press("Tab");
+		assert.ok(await this.isFocused(elements), `Tab does not reach ${elements}`);
+	}
+
+	isFocused(elements) {
+		return elements.evaluateAll((all) => all.includes(document.activeElement));
 	}
 
 	/** The row of an element in the tree of elements, such as button "Sign in". */
@@ -103,12 +122,13 @@ export class Person {
 		await this.recorded(calls);
 	}
 
-	/** Saves; a new recording in a file. */
-	async save(file) {
+	/** Saves; a new recording in a file, if it is so wished without the replay that comes first. */
+	async save(file, { replay = true } = {}) {
 		await this.press("Save");
 		if (file) {
 			const dialog = this.page.getByRole("dialog", { name: "Save", exact: true });
 			await dialog.getByRole("textbox", { name: "File" }).fill(file);
+			await dialog.getByRole("checkbox", { name: "Replay it" }).setChecked(replay);
 			await dialog.getByRole("button", { name: "Save" }).click();
 		}
 		const done = this.page.getByRole("dialog", { name: /^(Saved|Not saved)$/ });

@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ask } from "../connection";
 import { selectorText } from "../forms/selector";
@@ -7,6 +7,9 @@ import { edit } from "../steps/edit";
 import { located, mode, ready, selection } from "../store";
 import { Button } from "../ui/button";
 import { inWords } from "./point";
+
+/** Whether selectors that are longer than a line are shown whole. */
+const whole = signal(false);
 
 /** How the selected element can be found, and the checks that fit it. */
 export function Candidates() {
@@ -50,11 +53,23 @@ function Found({ location }: { location: Location }) {
 		mode.value = "act";
 		if (result.warnings.length === 0) close();
 	};
+	const onKeyDown = (event: KeyboardEvent) => {
+		if (event.key !== "Escape") return;
+		event.preventDefault();
+		close();
+	};
 	return (
-		<div ref={element} class="found" onKeyDown={(event) => event.key === "Escape" && close()}>
+		<div ref={element} class="found" onKeyDown={onKeyDown}>
 			<header>
 				<h2 dir="auto">{inWords(location.element)}</h2>
 				<span class="dim">{call ? `Choose what finds it in call ${call.number}` : ""}</span>
+				<Button
+					pressed={whole.value}
+					title="Show selectors that are longer than a line whole"
+					onClick={() => (whole.value = !whole.value)}
+				>
+					Whole selectors
+				</Button>
 				<Button icon="close" compact onClick={close}>
 					Close
 				</Button>
@@ -102,7 +117,7 @@ function Options(p: { candidates: Candidate[]; chosen: number; onChoose: (index:
 			aria-label="Candidates"
 			tabIndex={0}
 			aria-activedescendant={p.candidates.length > 0 ? `candidate-${active.value}` : undefined}
-			class="candidates"
+			class={`candidates ${whole.value ? "are-whole" : ""}`}
 			onKeyDown={onKeyDown}
 		>
 			{p.candidates.map((candidate, i) => (
@@ -112,7 +127,7 @@ function Options(p: { candidates: Candidate[]; chosen: number; onChoose: (index:
 					role="option"
 					aria-selected={i === p.chosen}
 					class={`candidate ${i === active.value ? "is-active" : ""}`}
-					title={JSON.stringify(candidate.selector)}
+					title={`${candidate.by}: ${selectorText(candidate.selector)}`}
 					onClick={() => {
 						active.value = i;
 						p.onChoose(i);

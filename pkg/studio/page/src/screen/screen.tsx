@@ -17,6 +17,7 @@ export function Screen() {
 			{state.value?.platform === "web" && <Address />}
 			<ModeHint />
 			<Viewport />
+			<Notices />
 			<Candidates />
 		</section>
 	);
@@ -58,6 +59,14 @@ function Address() {
 
 /** What a click means, when it does not act. */
 function ModeHint() {
+	useEffect(() => {
+		const onKeyDown = (event: KeyboardEvent) => {
+			const other = event.defaultPrevented || document.querySelector("dialog:modal");
+			if (event.key === "Escape" && !other && mode.value !== "act") actAgain();
+		};
+		document.addEventListener("keydown", onKeyDown);
+		return () => document.removeEventListener("keydown", onKeyDown);
+	}, []);
 	if (mode.value === "act") return null;
 	return (
 		<div class="mode-hint">
@@ -66,7 +75,9 @@ function ModeHint() {
 					? "Pick an element to check, on the screen or in Elements."
 					: "Pick the element of the selected call."}
 			</span>
-			<Button onClick={actAgain}>Cancel</Button>
+			<Button shortcut="Escape" onClick={actAgain}>
+				Cancel
+			</Button>
 		</div>
 	);
 }
@@ -77,7 +88,6 @@ function Viewport() {
 	return (
 		<div class="viewport">
 			{known && shown.value && !shown.value.withheld ? <Picture width={width} height={height} /> : <Empty />}
-			<Notices />
 		</div>
 	);
 }

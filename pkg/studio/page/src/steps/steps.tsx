@@ -132,7 +132,7 @@ function RowContent({ row: { step, call } }: { row: Row }) {
 				{outcome && <span class="hidden-text">{outcomes[outcome]}: </span>}
 				{call ? (
 					<>
-						<span class="brief" dir="auto" title={`${call.number} ${call.tool}`}>
+						<span class="brief" dir="auto" title={`${call.brief}\n${call.number} ${call.tool}`}>
 							{call.brief || call.tool}
 						</span>
 						{call.saveAs && <span class="tag">→ {call.saveAs}</span>}

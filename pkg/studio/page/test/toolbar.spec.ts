@@ -59,7 +59,12 @@ test("a new recording gets a file, and the result shows the difference", async (
 	await page.getByRole("button", { name: "Save", exact: true }).click();
 	const dialog = page.getByRole("dialog", { name: "Save" });
 	await expect(dialog.getByRole("textbox", { name: "File" })).toHaveValue("trails/buy-tea.trail.yaml");
+	const title = dialog.getByRole("textbox", { name: "Title" });
+	await expect(title).toBeFocused();
+	await title.fill("Buy green tea");
+	await expect(dialog.getByRole("textbox", { name: "File" })).toHaveValue("trails/buy-green-tea.trail.yaml");
 	await dialog.getByRole("textbox", { name: "File" }).fill("trails/tea.trail.yaml");
+	await title.fill("Buy tea");
 	await dialog.getByRole("button", { name: "Save" }).click();
 	expect(await studio.asked("save")).toMatchObject({
 		file: "trails/tea.trail.yaml",

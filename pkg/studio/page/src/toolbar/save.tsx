@@ -1,7 +1,7 @@
 import type { Failure, Saved } from "../protocol";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
-import { saveAs, saving, type Wish } from "./saving";
+import { fileOf, saveAs, saving, type Wish } from "./saving";
 
 /** The dialogs of a save. */
 export function SaveDialog() {
@@ -26,15 +26,24 @@ function NameDialog({ wish }: { wish: Wish }) {
 	const change = (part: Partial<Wish>) => {
 		saving.value = { stage: "name", wish: { ...wish, ...part } };
 	};
+	const retitle = (title: string) => {
+		const follows = wish.file === fileOf(wish.title);
+		change({ title, file: follows ? fileOf(title) : wish.file });
+	};
 	return (
 		<Dialog name="Save" ok="Save" disabled={wish.file.trim() === ""} onCancel={close} onOK={() => void saveAs(wish)}>
 			<label class="field">
-				<span class="label">File</span>
-				<input value={wish.file} onInput={(event) => change({ file: event.currentTarget.value })} spellcheck={false} />
+				<span class="label">Title</span>
+				<input
+					dir="auto"
+					placeholder="What the trail tests"
+					value={wish.title}
+					onInput={(event) => retitle(event.currentTarget.value)}
+				/>
 			</label>
 			<label class="field">
-				<span class="label">Title</span>
-				<input dir="auto" value={wish.title} onInput={(event) => change({ title: event.currentTarget.value })} />
+				<span class="label">File</span>
+				<input value={wish.file} onInput={(event) => change({ file: event.currentTarget.value })} spellcheck={false} />
 			</label>
 			<label class="check">
 				<input

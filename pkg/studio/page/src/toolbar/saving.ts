@@ -20,11 +20,11 @@ export const saving = signal<Saving | null>(null);
 
 /** Saves; a recording without a file gets one first. */
 export function save(): void {
-	const { file = "", trailsDir = "" } = state.value ?? {};
+	const { file = "" } = state.value ?? {};
 	const title = doc.value?.title ?? "";
 	const wish: Wish = { file, title, noReplay: false, overwrite: "" };
 	if (file) void saveAs(wish);
-	else saving.value = { stage: "name", wish: { ...wish, file: `${trailsDir}${fileName(title)}.trail.yaml` } };
+	else saving.value = { stage: "name", wish: { ...wish, file: fileOf(title) } };
 }
 
 /** Saves into a file. The dialog is closed meanwhile, since the replay is seen on the picture. */
@@ -37,6 +37,11 @@ export async function saveAs(wish: Wish): Promise<void> {
 		const failure = error instanceof Refused ? error.failure : { message: String(error) };
 		saving.value = { stage: "refused", wish, failure };
 	}
+}
+
+/** The file of a trail with this title, relative to the root of the project. */
+export function fileOf(title: string): string {
+	return `${state.value?.trailsDir ?? ""}${fileName(title)}.trail.yaml`;
 }
 
 /** A file name of letters and digits in any script, with hyphens between words. */

@@ -3,15 +3,23 @@ import { doc, link, state } from "../store";
 
 /** Says what runs, and what is unsaved. */
 export function Status() {
+	const kept = savedNow();
 	return (
 		<div role="status" aria-label="State" class={`status is-${tone()}`} title={doingNow()}>
 			<span class="dot" />
 			<span class="doing" dir="auto">
 				{doingNow()}
 			</span>
-			{state.value && doc.value && <span class="unsaved"> · {state.value.unsaved ? "unsaved changes" : "saved"}</span>}
+			{kept && <span class="unsaved"> · {kept}</span>}
 		</div>
 	);
+}
+
+/** Nothing is said of a recording that has neither steps nor a file. */
+function savedNow(): string {
+	if (!state.value || !doc.value) return "";
+	if (state.value.unsaved) return "unsaved changes";
+	return state.value.file ? "saved" : "";
 }
 
 function tone(): string {

@@ -11,6 +11,8 @@ import { Toolbar } from "./toolbar/toolbar";
 import { Tools } from "./tools/tools";
 import { refused } from "./trail/editor";
 import { Trail } from "./trail/trail";
+import { kept } from "./ui/kept";
+import { Splitter } from "./ui/splitter";
 import { Tabs } from "./ui/tabs";
 import { Variables } from "./variables/variables";
 
@@ -27,6 +29,10 @@ const panels = [
 	{ name: "Variables", content: () => <Variables /> },
 ] as const;
 
+/** How much of the page each side has, in percent. */
+const stepsShare = kept<number>("steps", 22);
+const panelsShare = kept<number>("panels", 27);
+
 /** The whole page. */
 export function App() {
 	return (
@@ -41,13 +47,15 @@ export function App() {
 
 function Work() {
 	return (
-		<main class="work">
-			<div class="side steps-side">
+		<main class="work" style={{ "--steps": `${stepsShare.value}%`, "--panels": `${panelsShare.value}%` }}>
+			<div class="side steps-side" hidden={stepsShare.value === 0}>
 				<Steps />
 				<Details />
 			</div>
+			<Splitter name="Width of the steps" share={stepsShare} side="left" hides />
 			<Screen />
-			<div class="side">
+			<Splitter name="Width of the panels" share={panelsShare} side="right" hides />
+			<div class="side panels-side" hidden={panelsShare.value === 0}>
 				<Tabs name="Panels" tabs={[...panels]} chosen={panel.value} onChoose={(name) => (panel.value = name)} />
 			</div>
 			<Logs />

@@ -4,35 +4,43 @@ import { request } from "../connection";
 import type { LogLine, PageLog } from "../protocol";
 import { log, shown, state } from "../store";
 import { Button } from "../ui/button";
+import { kept } from "../ui/kept";
+import { Splitter } from "../ui/splitter";
 import { Tabs } from "../ui/tabs";
 import { useWindow } from "../ui/window";
 import "./logs.css";
 
 type Name = "Log" | "Network" | "Console";
 
+const chosen = kept<Name | "">("logs", "");
+/** Of the height of the page, in percent. */
+const share = kept<number>("logsHeight", 22);
+
 /** What happens in the session, and what the page of the device requests and writes. */
 export function Logs() {
-	const chosen = useSignal<Name | "">(window.innerHeight >= 900 ? "Log" : "");
 	const problems = log.value.filter(({ level }) => level !== "info").length;
 	return (
-		<div class={`logs ${chosen.value ? "is-open" : ""}`}>
-			<Tabs<Name>
-				name="Logs"
-				chosen={chosen.value}
-				onChoose={(name) => (chosen.value = name)}
-				tabs={[
-					{ name: "Log", note: problems > 0 ? String(problems) : "", content: () => <Log /> },
-					{ name: "Network", content: () => <OfPage show="requests" /> },
-					{ name: "Console", content: () => <OfPage show="console" /> },
-				]}
-			>
-				{chosen.value && (
-					<Button icon="close" compact onClick={() => (chosen.value = "")}>
-						Close
-					</Button>
-				)}
-			</Tabs>
-		</div>
+		<>
+			{chosen.value && <Splitter name="Height of the logs" share={share} side="bottom" />}
+			<div class={`logs ${chosen.value ? "is-open" : ""}`} style={{ "--height": `${share.value}vh` }}>
+				<Tabs<Name>
+					name="Logs"
+					chosen={chosen.value}
+					onChoose={(name) => (chosen.value = name)}
+					tabs={[
+						{ name: "Log", note: problems > 0 ? String(problems) : "", content: () => <Log /> },
+						{ name: "Network", content: () => <OfPage show="requests" /> },
+						{ name: "Console", content: () => <OfPage show="console" /> },
+					]}
+				>
+					{chosen.value && (
+						<Button icon="close" compact onClick={() => (chosen.value = "")}>
+							Close
+						</Button>
+					)}
+				</Tabs>
+			</div>
+		</>
 	);
 }
 

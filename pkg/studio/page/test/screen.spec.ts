@@ -187,3 +187,17 @@ test("an act that cannot be sent says what to do", async ({ studio, page }) => {
 	await image.click();
 	await expect(page.getByRole("alert")).toContainText("the button is covered close the dialog first");
 });
+
+test("pictures that come faster than they are shown do no harm", async ({ studio, page }) => {
+	const errors: string[] = [];
+	page.on("pageerror", (error) => errors.push(error.message));
+	await page.addInitScript(() => {
+		const later = window.requestAnimationFrame.bind(window);
+		window.requestAnimationFrame = (act) => window.setTimeout(() => later(act), 25);
+	});
+	await picture(studio);
+	await studio.picture(undefined, 100);
+	await expect.poll(() => studio.shown).toBe(101);
+	await expect(page.getByRole("img", { name: "Screen of" })).toHaveCount(1);
+	expect(errors).toEqual([]);
+});

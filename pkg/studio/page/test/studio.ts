@@ -36,6 +36,8 @@ export class Studio {
 	/** Whether the page loads pictures of the sample page. */
 	pictures = true;
 	private socket: WebSocketRoute | null = null;
+	/** The number of the last picture that the page has shown. */
+	shown = 0;
 	private seq = 0;
 
 	constructor(readonly page: Page) {}
@@ -73,16 +75,18 @@ export class Studio {
 		this.push({ on: "document", ...this.document });
 	}
 
-	/** Sends a picture of a page with this content. */
-	async picture(content = shopPage): Promise<void> {
+	/** Sends a picture of a page with this content, as often as times says, without waiting until one is shown. */
+	async picture(content = shopPage, times = 1): Promise<void> {
 		const { width, height } = this.state.screen;
 		const page = await this.page.context().newPage();
 		await page.setViewportSize({ width, height });
 		await page.setContent(content);
 		const image = await page.screenshot({ type: "jpeg", quality: 85 });
 		await page.close();
-		this.push({ on: "picture", seq: ++this.seq, width, height, withheld: "" });
-		this.socket?.send(image);
+		for (let i = 0; i < times; i++) {
+			this.push({ on: "picture", seq: ++this.seq, width, height, withheld: "" });
+			this.socket?.send(image);
+		}
 	}
 
 	/** Waits for a request of this kind, and returns the last one. */
@@ -107,6 +111,7 @@ export class Studio {
 
 	private answer(request: Do & { id: number }): void {
 		const { id, ...what } = request;
+		if (what.do === "seen") this.shown = what.seq;
 		if (!["seen", "visible", "look", "tools"].includes(what.do)) this.requests.push(what as Do);
 		try {
 			const result = this.answers[request.do]?.(request);

@@ -113,13 +113,15 @@ function Picture({ width, height }: { width: number; height: number }) {
 	const focused = useSignal(false);
 	const left = useSignal(false);
 	const ripples = useSignal<{ id: number; x: number; y: number }[]>([]);
-	const image = shown.value?.image;
+	const announced = shown.value?.image;
 	useEffect(() => {
+		// By now there may be a newer one, and this one be closed.
+		const image = shown.peek()?.image;
 		if (!canvas.current || !image) return;
 		if (canvas.current.width !== image.width) canvas.current.width = image.width;
 		if (canvas.current.height !== image.height) canvas.current.height = image.height;
 		canvas.current.getContext("2d")?.drawImage(image, 0, 0);
-	}, [image]);
+	}, [announced]);
 	useEffect(() => {
 		if (!canvas.current) return;
 		const gestures = new Gestures(canvas.current, {

@@ -23,6 +23,7 @@ export class Person {
 	constructor(page) {
 		this.page = page;
 		this.picture = page.getByRole("region", { name: "Screen" }).getByRole("img", { name: "Screen of" });
+		this.outline = page.getByRole("region", { name: "Screen" }).locator(".is-hovered");
 		this.status = page.getByRole("status", { name: "State" });
 		this.steps = page.getByRole("tree", { name: "Steps" });
 		page.on("pageerror", (e) => this.complaints.push(String(e)));
@@ -81,10 +82,10 @@ export class Person {
 	async pointAt(element) {
 		await expect(async () => {
 			await (await this.row(element)).hover({ timeout: 2000 });
-			const box = await this.page.locator(".picture .is-hovered").boundingBox({ timeout: 2000 });
+			const box = await this.outline.boundingBox({ timeout: 2000 });
 			this.at = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 			await this.page.mouse.move(this.at.x, this.at.y);
-			await expect(this.page.locator(".picture .is-hovered"), "the outlined element").toContainText(element, { timeout: 2000 });
+			await expect(this.outline, "the outlined element").toContainText(element, { timeout: 2000 });
 		}).toPass({ timeout });
 		return this.at;
 	}

@@ -178,6 +178,11 @@ docs-check: ## fail when docs/commands is not what the commands say
 	go run ./.ci/docs -markdown bin/docs
 	@diff -r docs/commands bin/docs || { echo 'run make generate' >&2; exit 1; }
 
+.PHONY: screenshots
+screenshots: testdata/web/playwright/node_modules/.stamp chromium build ## write the pictures of the studio in docs/images
+	cd testdata/web/playwright && node screenshots.mjs $(CURDIR)/bin/trailblaze \
+		"$$(command -v chromium || command -v chromium-browser || command -v google-chrome)" $(CURDIR)/docs/images
+
 .PHONY: release-check
 release-check: $(GORELEASER) ## check the release configuration and build all its targets
 	$(GORELEASER) check

@@ -68,6 +68,9 @@ how to write trails. In an existing project it then writes only these, and keeps
 				return err
 			}
 			next := cmd.commandName() + " run"
+			if cmd.hasDisplay() {
+				next += ", or " + cmd.commandName() + " studio to record a trail by clicking"
+			}
 			if typeScript {
 				next = "npm install && npm run types, then " + next
 			}

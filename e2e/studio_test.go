@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -271,6 +272,22 @@ func TestStudioSaysWhatItCannotOpen(t *testing.T) {
 		r := p.run(append([]string{"studio"}, strings.Fields(args)...)...)
 		if r.code == 0 || r.stdout != "" || !strings.Contains(r.stderr, want[0]) || !strings.Contains(r.stderr, want[1]) {
 			t.Errorf("%s: exit code %d, stdout %q, stderr:\n%s", args, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
+// TestInitNamesTheStudio names it only where a browser could show its page.
+func TestInitNamesTheStudio(t *testing.T) {
+	t.Parallel()
+	const studio = "trailblaze run, or trailblaze studio to record a trail by clicking\n"
+	p := newProject(t, nil)
+	p.env = append(p.env, "DISPLAY=:99")
+	p.run("init").want(t, 0, studio)
+	if runtime.GOOS != "darwin" {
+		p = newProject(t, nil)
+		p.env = append(p.env, "DISPLAY=", "WAYLAND_DISPLAY=")
+		if r := p.run("init"); r.code != 0 || !strings.HasSuffix(r.stdout, "\nnext: trailblaze run\n") {
+			t.Errorf("exit code %d, stdout:\n%s", r.code, r.stdout)
 		}
 	}
 }

@@ -193,7 +193,9 @@ func TestStudioAsksForWhatAPictureDoesNotHave(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	page := func(html string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html><title>Shop</title>"+html) }
+		return func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "<!doctype html><title>Shop</title>"+html)
+		}
 	}
 	mux.HandleFunc("/{$}", page(`<label>Colour <select><option>Red<option>Blue</select></label>
 <button onclick="if (confirm('Delete it?')) document.querySelector('p').textContent = 'Deleted ' + document.querySelector('select').value">Delete</button>

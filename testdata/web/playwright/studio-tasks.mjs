@@ -234,7 +234,7 @@ const tasks = {
 		await text.fill("{{PASSWORD}}");
 		await page.keyboard.press("Tab");
 		await person.press("Replay");
-		await expect(person.steps.getByRole("treeitem").filter({ hasText: /^passed: .*Password/ })).toHaveCount(1, { timeout: 60_000 });
+		await expect(person.steps.getByRole("treeitem").filter({ hasText: /^passed: type .*Password/ })).toHaveCount(1, { timeout: 60_000 });
 		await person.status.filter({ hasText: /^(Recording|Ready)/ }).waitFor();
 		await page.getByRole("tab", { name: "Elements" }).click();
 		await page.getByRole("tree", { name: "Elements" }).getByRole("treeitem").filter({ hasText: "Hello" }).waitFor();

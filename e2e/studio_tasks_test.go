@@ -110,6 +110,7 @@ func TestNewcomerRecordsOnPhones(t *testing.T) {
 				phone = p.App
 				d.env = append(d.env, "TRAILBLAZE_WDA_URL="+p.URL())
 			}
+			phone.SetPermission(app.ShopID, app.Notifications, true) // so that the system does not ask
 			s := d.studio(t, "--no-open", "--platform", platform)
 			s.person("phone")
 			if note := phone.Note(1148); note != "Ring twice" {
@@ -227,7 +228,7 @@ func TestSecretOfTheStudio(t *testing.T) {
 		t.Errorf("stderr has the secret: %s", &s.stderr)
 	}
 	err := filepath.WalkDir(s.project.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		data, err := os.ReadFile(path)

@@ -94,8 +94,7 @@ export class Person {
 	async click(element, calls) {
 		await this.rests();
 		await this.pointAt(element);
-		await this.page.mouse.down();
-		await this.page.mouse.up();
+		await this.page.mouse.click(this.at.x, this.at.y);
 		await this.recorded(calls);
 	}
 
@@ -117,8 +116,7 @@ export class Person {
 	async assert(element, check, calls) {
 		await this.press("Assert");
 		await this.pointAt(element);
-		await this.page.mouse.down();
-		await this.page.mouse.up();
+		await this.page.mouse.click(this.at.x, this.at.y);
 		await this.page.getByRole("menuitem", { name: check }).click();
 		await this.recorded(calls);
 	}

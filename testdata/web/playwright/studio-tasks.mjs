@@ -29,7 +29,6 @@ const tasks = {
 		await person.click('textbox "Password"');
 		await person.type("apples");
 		await person.page.keyboard.press("Enter"); // the keyboard of the phone is above the button
-		await person.click('button "Allow"');
 		await person.click('text "Order 1148"');
 		await person.click('textbox "Note"');
 		await person.type("Ring twice");

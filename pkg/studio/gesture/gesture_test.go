@@ -95,6 +95,12 @@ func target(platform, role, name string, edit ...func(*live.Element)) gesture.Ta
 	}}
 }
 
+// by returns a target whose selector was found in a way.
+func by(way string, t gesture.Target) gesture.Target {
+	t.Candidates[0].By = way
+	return t
+}
+
 func states(words ...string) func(*live.Element) { return func(e *live.Element) { e.States = words } }
 
 func kind(k string) func(*live.Element) { return func(e *live.Element) { e.Kind = k } }
@@ -151,6 +157,8 @@ func TestCalls(t *testing.T) {
 		"tap of iOS":         {"ios", act("click", 5, 5), target("ios", "checkbox", "a"), nothing, "tapOnElementBySelector {" + ios + "}"},
 		"tap on nothing":     {"ios", act("click", 5.6, 5), nothing, nothing, `tapOnPoint {"x":5,"y":5}`},
 		"tap on a slider":    {"android", act("click", 5, 5), target("android", "slider", "a"), nothing, `tapOnPoint {"x":5,"y":5}`},
+		"tap on a row":       {"android", act("click", 5, 5), by("class and a text in it", target("android", "generic", "a")), nothing, "tapOnElementBySelector {" + android + "}"},
+		"tap on a map":       {"android", act("click", 5, 5), by("class and its place", target("android", "generic", "a")), nothing, `tapOnPoint {"x":5,"y":5}`},
 		"long":               {"android", act("longPress", 5, 5), target("android", "button", "a"), nothing, `tapOnElementBySelector {"longPress":true,` + android + "}"},
 		"right on a phone":   {"android", act("rightClick", 5, 5), target("android", "button", "a"), nothing, `tapOnElementBySelector {"longPress":true,` + android + "}"},
 		"long on nothing":    {"android", act("longPress", 5, 5), nothing, nothing, `tapOnPoint {"longPress":true,"x":5,"y":5}`},

@@ -3,8 +3,10 @@ package gesture
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -32,13 +34,20 @@ func onPhone(d Device, a Act, at, to Target) (Result, error) {
 // tapCall returns a tap on an element, or on the point where nothing can be named or its place matters.
 func tapCall(a Act, at Target, long bool) trail.Call {
 	tool, args := "tapOnElementBySelector", map[string]any{"nodeSelector": at.nodeSelector()}
-	if at.nodeSelector() == nil || positionOf(a.X, a.Y, at.Element, isSurface) != nil {
+	if at.nodeSelector() == nil || positionOf(a.X, a.Y, at.Element, at.isPhoneSurface) != nil {
 		tool, args = "tapOnPoint", map[string]any{"x": int(a.X), "y": int(a.Y)}
 	}
 	if long {
 		args["longPress"] = true
 	}
 	return call(tool, args)
+}
+
+// isPhoneSurface reports whether it matters where in the element a person taps: on a slider, and in a picture or a part of
+// the screen that only its class names, such as a map. A row with a text is tapped as a whole.
+func (t Target) isPhoneSurface(e live.Element) bool {
+	by := t.Candidates[0].By
+	return e.Role == "slider" || isSurface(e) && strings.HasPrefix(by, "class") && !strings.HasSuffix(by, "a text in it")
 }
 
 // dragOnPhone returns what a finger does that moves from one point to another one: a swipe, or after a long press a drag.

@@ -4,6 +4,7 @@ export default defineConfig({
 	testDir: "test",
 	outputDir: "../../../bin/studio-page",
 	timeout: 90_000,
+	expect: { timeout: 30_000 },
 	fullyParallel: true,
 	workers: 2,
 	reporter: "line",

@@ -157,7 +157,8 @@ export interface Variable {
 export type Act =
 	/** A double click is sent as click, at once, and as doubleClick, which stands for both: it replaces the call of the click. */
 	| { kind: "click" | "doubleClick" | "rightClick" | "longPress"; x: number; y: number }
-	| { kind: "drag"; x: number; y: number; toX: number; toY: number }
+	/** hold: it began with a long press. */
+	| { kind: "drag"; x: number; y: number; toX: number; toY: number; hold: boolean }
 	| { kind: "wheel"; x: number; y: number; dx: number; dy: number }
 	/** A key by its name of KeyboardEvent.key, with modifiers such as Control. */
 	| { kind: "key"; key: string; modifiers: string[] }

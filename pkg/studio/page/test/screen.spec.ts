@@ -36,7 +36,7 @@ test("a click, a right click and a drag are sent in the unit of the screen", asy
 	expect(rounded).toEqual([
 		{ kind: "click", x: 820, y: 285 },
 		{ kind: "rightClick", x: 100, y: 600 },
-		{ kind: "drag", x: 200, y: 400, toX: 500, toY: 450 },
+		{ kind: "drag", x: 200, y: 400, toX: 500, toY: 450, hold: false },
 	]);
 	await expect(page.getByRole("menu")).toHaveCount(0);
 });
@@ -101,12 +101,30 @@ test("what is pasted, and what an input method composes, is text", async ({ stud
 test("a press is long on phones", async ({ studio, page }) => {
 	studio.state.platform = "android";
 	const image = await picture(studio);
-	await image.hover();
-	await page.mouse.down();
-	await expect.poll(() => acts(studio).map(({ kind }) => kind)).toEqual(["longPress"]);
-	await page.mouse.up();
+	const { x = 0, y = 0 } = (await image.boundingBox()) ?? {};
+	const browser = await page.context().newCDPSession(page);
+	/** Presses at a point, moves, and releases, with the times at which the events happened, in seconds. */
+	const press = async (moved: number, times: [number, number, number]) => {
+		const events = ["mousePressed", "mouseMoved", "mouseReleased"] as const;
+		const now = Date.now() / 1000;
+		for (const [i, type] of events.entries()) {
+			const at = { x: x + 40 + (i > 0 ? moved : 0), y: y + 40, timestamp: now + (times[i] ?? 0) };
+			await browser.send("Input.dispatchMouseEvent", { type, ...at, button: "left", buttons: 1, clickCount: 1 });
+		}
+	};
+	await press(0, [0, 0.1, 0.2]);
+	await press(0, [10, 10.1, 10.6]);
+	await press(60, [20, 20.1, 20.9]);
+	await press(60, [30, 30.6, 30.9]);
+	await expect
+		.poll(() => acts(studio).map((act) => [act.kind, "hold" in act && act.hold]))
+		.toEqual([
+			["click", false],
+			["longPress", false],
+			["drag", false],
+			["drag", true],
+		]);
 	await expect(page.getByRole("textbox", { name: "Address" })).toHaveCount(0);
-	expect(acts(studio)).toHaveLength(1);
 });
 
 test("the element under the pointer is outlined with role and name", async ({ studio, page }) => {

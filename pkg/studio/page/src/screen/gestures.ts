@@ -26,7 +26,9 @@ interface Press {
 	button: number;
 	clientX: number;
 	clientY: number;
-	long: ReturnType<typeof setTimeout> | undefined;
+	/** When it began, and whether it lasted before it moved, by the times of its events: this page may be late. */
+	time: number;
+	held: boolean | undefined;
 }
 
 /** Listens to a picture until it is stopped. */
@@ -87,18 +89,15 @@ export class Gestures {
 		this.picture.focus();
 		this.options.left.value = false;
 		this.picture.setPointerCapture(event.pointerId);
-		const at = this.point(event);
-		this.press = { ...at, button: event.button, clientX: event.clientX, clientY: event.clientY, long: undefined };
-		if (state.value?.platform === "web" || event.button !== 0 || mode.value !== "act") return;
-		this.press.long = setTimeout(() => {
-			this.endPress();
-			this.touch({ kind: "longPress", ...at });
-		}, longPressTime);
+		const { button, clientX, clientY, timeStamp: time } = event;
+		this.press = { ...this.point(event), button, clientX, clientY, time, held: undefined };
 	}
 
 	private move(event: PointerEvent): void {
-		if (this.press && this.moved(event)) clearTimeout(this.press.long);
-		if (this.press) return;
+		if (this.press) {
+			if (this.moved(event)) this.press.held ??= this.isLong(event);
+			return;
+		}
 		const at = this.point(event);
 		cancelAnimationFrame(this.frame);
 		this.frame = requestAnimationFrame(() => {
@@ -111,16 +110,24 @@ export class Gestures {
 		return Math.hypot(event.clientX - clientX, event.clientY - clientY) > dragDistance;
 	}
 
+	/** Whether a finger has been down for so long that it holds something. Web pages have no long press. */
+	private isLong(event: PointerEvent): boolean {
+		const { time = event.timeStamp, button } = this.press ?? {};
+		return state.value?.platform !== "web" && button === 0 && event.timeStamp - time >= longPressTime;
+	}
+
 	private up(event: PointerEvent): void {
 		const { press } = this;
 		if (!press || event.button !== press.button) return;
 		const dragged = this.moved(event);
+		const long = this.isLong(event);
 		this.endPress();
 		const { x, y } = press;
 		const to = this.point(event);
 		if (mode.value !== "act") void locate({ x, y });
 		else if (press.button === 2) this.touch({ kind: "rightClick", x, y });
-		else if (dragged) this.touch({ kind: "drag", x, y, toX: to.x, toY: to.y });
+		else if (dragged) this.touch({ kind: "drag", x, y, toX: to.x, toY: to.y, hold: press.held ?? long });
+		else if (long) this.touch({ kind: "longPress", x, y });
 		else this.click(x, y);
 	}
 
@@ -136,7 +143,6 @@ export class Gestures {
 	}
 
 	private endPress(): void {
-		clearTimeout(this.press?.long);
 		this.press = null;
 	}
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -331,12 +332,25 @@ func (d *desk) log(level, text string) {
 // notify shows a notice until somebody answers it.
 func (d *desk) notify(kind, text string) {
 	d.set(func() {
+		for i, n := range d.state.Notices {
+			if isProgress(n, kind, text) {
+				d.state.Notices = slices.Clone(d.state.Notices)
+				d.state.Notices[i].Text = text
+				return
+			}
+		}
 		d.ids++
 		d.state.Notices = append(d.state.Notices, notice{d.ids, kind, text})
 		if len(d.state.Notices) > 20 {
 			d.state.Notices = d.state.Notices[1:]
 		}
 	})
+}
+
+// isProgress reports whether a notice says how the download went on that another one told the beginning of.
+func isProgress(n notice, kind, text string) bool {
+	name, _, begun := strings.Cut(n.Text, " from ")
+	return begun && kind == "download" && n.Kind == kind && strings.HasPrefix(text, name+" is ")
 }
 
 // current returns the session, or why there is none.

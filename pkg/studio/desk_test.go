@@ -498,3 +498,15 @@ func TestDeskPressesKeys(t *testing.T) {
 		t.Errorf("the field has %s:\n%s", got, p.calls())
 	}
 }
+
+func TestOneNoticeForADownload(t *testing.T) {
+	t.Parallel()
+	begun := notice{Kind: "download", Text: "a from http://127.0.0.1/a from b"}
+	for text, want := range map[string]bool{
+		"a is completed, 3 bytes": true, "ab is completed, 3 bytes": false, "b is completed, 3 bytes": false,
+	} {
+		if got := isProgress(begun, "download", text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

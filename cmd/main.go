@@ -215,12 +215,12 @@ failures.`,
 	tools, starter := toolCommands{&sessions}, initCommand{a.program}
 	for _, c := range []*cobra.Command{
 		runs.newRun(), reports.newReport(), sessions.newSession(), tools.newTool(), tools.newToolbox(),
-		tools.newSnapshot(), newStudio(a.program), newMCP(a.program), checks.newDevice(), checks.newDoctor(), checks.newCheck(), starter.newInit(), reports.newLogs(),
+		tools.newSnapshot(), newStudio(a.program), newMCP(a.program), checks.newDevice(), checks.newDoctor(), checks.newCheck(), starter.newInit(),
 	} {
 		c.GroupID = "main"
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{types.newSchema(), types.newTypes(), a.newVersion()} {
+	for _, c := range []*cobra.Command{reports.newLogs(), types.newSchema(), types.newTypes(), a.newVersion()} {
 		c.GroupID = "more"
 		root.AddCommand(c)
 	}

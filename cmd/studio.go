@@ -34,7 +34,7 @@ func newStudio(p *program) *cobra.Command {
 	var f studioFlags
 	c := &cobra.Command{
 		Use:   "studio [TRAIL|SESSION]",
-		Short: "Record, edit, replay and repair trails in your browser, and look back at sessions",
+		Short: "Record and repair trails in your browser, look back at runs",
 		Long: `Serve a page on which you record by acting on a picture of the screen, edit steps and calls, replay, repair and save.
 TRAIL opens a trail to replay and change. SESSION looks back at a finished session: a folder of logsDir, ` + "`latest`" + `,
 another folder of a session, or a name of ` + "`session list`" + `. Without either, it is an empty recording.

@@ -131,7 +131,7 @@ func (g *guard) welcome(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	fmt.Fprintf(w, "<!doctype html><meta http-equiv=refresh content=\"0; url=%s\"><title>trailblaze studio</title>", g.cookie.Path)
+	fmt.Fprintf(w, "<!doctype html><link rel=icon href=\"data:,\"><meta http-equiv=refresh content=\"0; url=%s\"><title>trailblaze studio</title>", g.cookie.Path)
 }
 
 // maxUnauthenticated is how many connections may be open on which nobody has shown the token or the cookie. Any program

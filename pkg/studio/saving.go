@@ -189,13 +189,13 @@ func (d *desk) openPast(ctx context.Context, p struct{ Session, Number string })
 	if err := d.openTrail(filepath.ToSlash(file)); err != nil {
 		return nil, err
 	}
+	if _, none := d.current(); none != nil {
+		err = d.openFirst(ctx) // before: the device decides which calls the steps have
+	}
 	d.set(func() {
 		if d.has(p.Number) {
 			d.selected = p.Number
 		}
 	})
-	if _, err := d.current(); err != nil {
-		return nil, d.openFirst(ctx)
-	}
-	return nil, nil
+	return nil, err
 }

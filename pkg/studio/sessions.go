@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -258,6 +259,9 @@ func (d *desk) watched(pages int) {
 	}
 }
 
+// pictureRetry is how long pictures pause when they have stopped.
+const pictureRetry = time.Second
+
 // look begins to send pictures of the session, if a page is visible.
 func (d *desk) look() {
 	d.mu.Lock()
@@ -273,10 +277,25 @@ func (d *desk) look() {
 	}
 	go func() {
 		defer close(ended)
-		if err := s.Watch(ctx, d.frame); err != nil && ctx.Err() == nil {
-			d.log("warn", "pictures stopped: "+err.Error())
-		}
+		d.watch(ctx, s)
 	}()
+}
+
+// watch sends pictures of a session until ctx or the session ends, and begins again when they stop.
+func (d *desk) watch(ctx context.Context, s *openSession) {
+	for {
+		err := s.Watch(ctx, d.frame)
+		if ctx.Err() != nil || s.Err() != nil {
+			return
+		}
+		if err != nil {
+			d.log("warn", "pictures stopped, and begin again: "+err.Error())
+		}
+		select {
+		case <-time.After(pictureRetry):
+		case <-ctx.Done():
+		}
+	}
 }
 
 func (d *desk) unlook() {

@@ -17,6 +17,8 @@ const (
 	castPending = 2
 	// castRest is how long a picture may take to come after an acknowledgement, if there is one.
 	castRest = 100 * time.Millisecond
+	// castFirst is after how long without any picture the browser is asked once more.
+	castFirst = time.Second
 )
 
 // screencast are the pictures that the browser sends of a page, in a CDP session of its own.
@@ -108,8 +110,11 @@ func (c *screencast) run(ctx context.Context, frame func(device.Frame)) error {
 			return nil
 		}
 		var rest <-chan time.Time
-		if dropped {
+		switch {
+		case dropped:
 			rest = time.After(castRest)
+		case shown == "":
+			rest = time.After(castFirst)
 		}
 		select {
 		case <-c.more:
@@ -122,7 +127,7 @@ func (c *screencast) run(ctx context.Context, frame func(device.Frame)) error {
 				frame(c.decode(f))
 			}
 			dropped = c.acknowledge()
-		case <-rest: // nothing was drawn since
+		case <-rest: // nothing was drawn since, or at all
 			dropped = false
 			c.session.Send("Page.stopScreencast", nil)
 			c.start()

@@ -77,8 +77,9 @@ const tasks = {
 		await keyboard.press("Enter");
 		await person.recorded(11);
 		await keyboard.press("Control+s");
-		const file = page.getByRole("textbox", { name: "File" });
-		await expect(file).toBeFocused();
+		await expect(page.getByRole("textbox", { name: "Title" })).toBeFocused();
+		await keyboard.press("Tab");
+		await expect(page.getByRole("textbox", { name: "File" })).toBeFocused();
 		await keyboard.press("Control+a");
 		await keyboard.type("trails/newcomer.trail.yaml");
 		await keyboard.press("Enter");

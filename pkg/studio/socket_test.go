@@ -310,10 +310,9 @@ func TestAPageThatDoesNotReadMakesNobodyWait(t *testing.T) {
 		open, _, _ := s.count()
 		return open == 2
 	})
-	pushed := make(chan struct{})
+	pushed, large := make(chan struct{}), strings.Repeat("x", 1<<20)
 	go func() {
 		defer close(pushed)
-		large := strings.Repeat("x", 1<<20)
 		for version := 1; version <= 12; version++ {
 			s.push(onDocument, testDocument{version, large})
 		}
@@ -323,7 +322,10 @@ func TestAPageThatDoesNotReadMakesNobodyWait(t *testing.T) {
 	if m := page.ask(t, "echo", ""); !m.OK {
 		t.Errorf("%s", m.raw)
 	}
+	version := 12
 	eventually(t, "the other is closed", func() bool {
+		version++
+		s.push(onDocument, testDocument{version, large}) // until what the system keeps for the page is full
 		open, _, _ := s.count()
 		return open == 1
 	})

@@ -141,7 +141,8 @@ async function draw(bytes: ArrayBuffer): Promise<void> {
 	announced = null;
 	if (!picture) return;
 	const image = await createImageBitmap(new Blob([bytes])).catch(() => null);
-	show(picture, image);
+	if (picture.seq < (shown.value?.seq ?? 0)) image?.close(); // a newer one was faster
+	else show(picture, image);
 }
 
 function show(picture: Picture, image: ImageBitmap | null): void {

@@ -35,7 +35,7 @@ func (f *browserFile) remove() {
 func (p *program) openBrowser(url string, file *browserFile) error {
 	dir := p.cacheDir()
 	if dir == "" {
-		return fault.New(fault.IO, "", "there is no cache folder for the file that it opens")
+		return fault.New(fault.IO, "", "the user has no cache folder for the file that it opens")
 	}
 	dir = filepath.Join(dir, "studio")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

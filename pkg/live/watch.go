@@ -14,7 +14,7 @@ import (
 type Frame struct {
 	Picture       []byte  // JPEG or PNG; nil if it is withheld
 	Width, Height float64 // of what is shown, in the unit of [Look]; 0 if it is not known
-	Withheld      string  // why there is no picture; empty if there is one
+	Withheld      string  // why the picture is missing; empty if it is not
 }
 
 const (

@@ -138,7 +138,7 @@ func (d *desk) restore(ctx context.Context, p struct{ Keep bool }) (any, error) 
 	k := d.state.Kept
 	d.mu.Unlock()
 	if k == nil {
-		return nil, fault.New(fault.Misuse, "", "there is no recording to restore")
+		return nil, fault.New(fault.Misuse, "", "no killed session left a recording to restore")
 	}
 	if !p.Keep {
 		d.set(func() { d.state.Kept = nil })

@@ -118,7 +118,7 @@ func (d *desk) openSession(ctx context.Context, c Choice) (s *openSession, statu
 	return s, status, append([]live.Variable{}, values...), err
 }
 
-// lose says that there is no session, and why.
+// lose ends the session in the state, and says why.
 func (d *desk) lose(err error) {
 	if isStopped(err) {
 		err = fault.New(fault.Cancelled, "choose a device, or Replay", "opening the device was stopped")

@@ -96,7 +96,7 @@ func (h *History) dir(session string) (string, error) {
 	const hint = "give a session of the list, or the folder of one below logsDir"
 	root, err := os.OpenRoot(h.logsDir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fault.New(fault.Misuse, hint, "there is no session %q: %s does not exist", session, h.logsDir)
+		return "", fault.New(fault.Misuse, hint, "session %q was not found: %s does not exist", session, h.logsDir)
 	}
 	if err != nil {
 		return "", fault.Wrap(fault.Misuse, err, "", "read sessions")
@@ -104,7 +104,7 @@ func (h *History) dir(session string) (string, error) {
 	defer root.Close()
 	name := filepath.FromSlash(session)
 	if info, err := root.Stat(name); session == "" || session == "." || err != nil || !info.IsDir() {
-		return "", fault.New(fault.Misuse, hint, "there is no session %q in %s", session, h.logsDir)
+		return "", fault.New(fault.Misuse, hint, "session %q was not found in %s", session, h.logsDir)
 	}
 	return filepath.Join(h.logsDir, name), nil
 }

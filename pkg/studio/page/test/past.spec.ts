@@ -185,10 +185,10 @@ test("opens the trail at the call of the trail itself", async ({ studio, page })
 test("shows the session of the command line, and says why it cannot be read", async ({ studio, page }) => {
 	studio.state.past = "gone";
 	studio.answers.past = () => {
-		throw new Refusal({ message: 'there is no session "gone"', hint: "give a session of the list" });
+		throw new Refusal({ message: 'session "gone" was not found', hint: "give a session of the list" });
 	};
 	await studio.open();
-	await expect(page.getByText('there is no session "gone" (give a session of the list)')).toBeVisible();
+	await expect(page.getByText('session "gone" was not found (give a session of the list)')).toBeVisible();
 	await page.getByRole("button", { name: "Back to recording" }).click();
 	studio.setState({ doing: "anything" });
 	await expect(page.getByRole("region", { name: "Screen" })).toBeVisible();

@@ -21,7 +21,7 @@ export function Box(p: { bounds: Rect; class: string; children?: ComponentChildr
 	);
 }
 
-/** Outlines an element. Its label is below it where there is no room above. */
+/** Outlines an element. Its label is below it if it does not fit above. */
 export function ElementBox(p: { element: Element; class: string; label?: boolean }) {
 	const { bounds } = p.element;
 	if (!bounds) return null;

@@ -92,7 +92,7 @@ function Viewport() {
 	);
 }
 
-/** Why there is no picture. */
+/** Says why the picture is missing. */
 function Empty() {
 	const { activity, doing, device } = state.value ?? {};
 	const why = () => {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/studio/document"
@@ -24,22 +25,12 @@ func beginAct(d *desk, params json.RawMessage) func(ctx context.Context) (any, e
 	if p.Act.Kind == "key" || p.Act.Kind == "text" {
 		return d.beginKeys(p.Act)
 	}
-	turn := d.join()
-	return func(ctx context.Context) (any, error) {
-		leave, err := turn(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer leave()
-		return d.act(ctx, p.Act)
-	}
+	return afterTyping((*desk).act)(d, params)
 }
 
 // act performs what a person did at a point of the picture.
-func (d *desk) act(ctx context.Context, a gesture.Act) (any, error) {
-	if err := d.endTyping(ctx); err != nil {
-		return nil, err
-	}
+func (d *desk) act(ctx context.Context, p actParams) (any, error) {
+	a := p.Act
 	s, err := d.current()
 	if err != nil {
 		return nil, err
@@ -99,6 +90,15 @@ func target(l live.Location, err error) gesture.Target {
 		return gesture.Target{}
 	}
 	return gesture.Target{Location: l}
+}
+
+// must is make for one step of a larger act: a call that failed is an error.
+func (d *desk) must(ctx context.Context, recorded bool, calls ...trail.Call) error {
+	m, err := d.make(ctx, trail.KindStep, recorded, calls...)
+	if err == nil && !m.OK {
+		err = fault.New(fault.ToolFailed, m.Hint, "%s", m.Text)
+	}
+	return err
 }
 
 // make makes calls that are recorded if the person records, and returns what they did.
@@ -184,17 +184,11 @@ func (d *desk) placeAfter() string {
 }
 
 func (d *desk) navigate(ctx context.Context, p struct{ URL string }) (any, error) {
-	if err := d.endTyping(ctx); err != nil {
-		return nil, err
-	}
 	return d.make(ctx, trail.KindStep, true, trail.Call{Tool: "web_navigate", Args: map[string]any{"url": p.URL}})
 }
 
 // assert makes a check and records it. One that does not hold is recorded by nobody.
 func (d *desk) assert(ctx context.Context, p struct{ Call newCall }) (any, error) {
-	if err := d.endTyping(ctx); err != nil {
-		return nil, err
-	}
 	return d.make(ctx, trail.KindVerify, true, p.Call.call())
 }
 
@@ -202,9 +196,6 @@ func (d *desk) assert(ctx context.Context, p struct{ Call newCall }) (any, error
 func (d *desk) callTool(ctx context.Context, p struct{ Call newCall }) (any, error) {
 	if p.Call.SaveAs != "" && !trail.IsValueName(p.Call.SaveAs) {
 		return nil, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -", "saveAs: %q is not a name for a value", p.Call.SaveAs)
-	}
-	if err := d.endTyping(ctx); err != nil {
-		return nil, err
 	}
 	return d.make(ctx, trail.KindStep, true, p.Call.call())
 }
@@ -256,12 +247,12 @@ func (d *desk) tools(context.Context, nothing) (any, error) {
 	return out, nil
 }
 
-func (d *desk) pageLog(ctx context.Context, p struct{ Show string }) (any, error) {
+func (d *desk) pageLog(ctx context.Context, p struct{ Show device.Show }) (any, error) {
 	s, err := d.current()
 	if err != nil {
 		return nil, err
 	}
-	shot, err := s.Snapshot(ctx, live.SnapshotOptions{Show: showOf(p.Show), MaxBytes: 64 << 10})
+	shot, err := s.Snapshot(ctx, live.SnapshotOptions{Show: p.Show, MaxBytes: 64 << 10})
 	if err != nil {
 		return nil, err
 	}

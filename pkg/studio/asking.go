@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -13,11 +12,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// asking is an ask with what its answer is for: a dialog that waits, the element with a popup, or the open file chooser.
+// asking is an ask with what its answer is for: a dialog that waits, or the question that a gesture or a file chooser asks.
 type asking struct {
 	ask
-	dialog   chan answer       // nil if it is not a dialog
-	question *gesture.Question // nil if it is not the popup of an element
+	dialog   chan answer      // nil if it is not a dialog
+	question gesture.Question // of all else
 }
 
 // ask shows what the device asks. Dialogs wait, and all else takes the place of what was asked before.
@@ -53,9 +52,9 @@ func (d *desk) withdraw(a *asking) {
 	d.set(func() { d.asks = slices.DeleteFunc(d.asks, func(other *asking) bool { return other == a }) })
 }
 
-// askOf shows the popup of an element, which the picture does not have.
+// askOf shows the popup of an element, or a file chooser, which the picture does not have.
 func (d *desk) askOf(q gesture.Question) {
-	d.ask(&asking{question: &q, ask: ask{
+	d.ask(&asking{question: q, ask: ask{
 		Kind: q.Kind, Text: q.Text, Value: q.Value, Input: q.Input, Multiple: q.Multiple, Options: q.Options, Bounds: q.Bounds,
 	}})
 }
@@ -143,12 +142,9 @@ func (d *desk) answer(_ context.Context, a answer) (any, error) {
 	case !a.OK:
 		return nil, nil
 	}
-	calls := []trail.Call{{Tool: "web_uploadFile", Args: map[string]any{"files": anys(a.Values)}}}
-	if asked.question != nil {
-		var err error
-		if calls, err = gesture.Answer(d.device(), *asked.question, a.Values); err != nil {
-			return nil, err
-		}
+	calls, err := gesture.Answer(d.device(), asked.question, a.Values)
+	if err != nil {
+		return nil, err
 	}
 	leave, err := d.join()(d.ctx)
 	if err != nil {
@@ -159,14 +155,6 @@ func (d *desk) answer(_ context.Context, a answer) (any, error) {
 		return nil, err
 	}
 	return d.make(d.ctx, trail.KindStep, true, calls...)
-}
-
-func anys(values []string) []any {
-	out := make([]any, len(values))
-	for i, v := range values {
-		out[i] = v
-	}
-	return out
 }
 
 type noticeParams struct {
@@ -201,11 +189,4 @@ func (d *desk) notice(ctx context.Context, p noticeParams) (any, error) {
 		return nil, err
 	}
 	return d.make(ctx, trail.KindStep, true, trail.Call{Tool: tool, Args: map[string]any{}})
-}
-
-func showOf(name string) device.Show {
-	if strings.HasPrefix(name, "req") {
-		return device.ShowRequests
-	}
-	return device.ShowConsole
 }

@@ -3,10 +3,8 @@ package studio
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -230,11 +228,11 @@ type request func(d *desk, params json.RawMessage) func(ctx context.Context) (an
 // requests are what pages can ask for, by the name.
 var requests = map[string]request{ //nolint:gochecknoglobals // a constant table
 	"act":      beginAct,
-	"navigate": inLine((*desk).navigate),
+	"navigate": afterTyping((*desk).navigate),
 	"locate":   atOnce((*desk).locate),
 	"look":     atOnce((*desk).lookNow),
-	"assert":   inLine((*desk).assert),
-	"call":     inLine((*desk).callTool),
+	"assert":   afterTyping((*desk).assert),
+	"call":     afterTyping((*desk).callTool),
 	"tools":    atOnce((*desk).tools),
 	"edit":     editing((*desk).edit),
 	"yaml":     editing((*desk).yaml),
@@ -242,19 +240,19 @@ var requests = map[string]request{ //nolint:gochecknoglobals // a constant table
 	"undo":     editing((*desk).undo),
 	"redo":     editing((*desk).redo),
 	"select":   atOnce((*desk).selectNumber),
-	"replay":   inLine((*desk).replay),
+	"replay":   afterTyping((*desk).replay),
 	"stop":     atOnce((*desk).stop),
 	"record":   atOnce((*desk).record),
-	"device":   inLine((*desk).chooseDevice),
+	"device":   afterTyping((*desk).chooseDevice),
 	"answer":   atOnce((*desk).answer),
 	"notice":   inLine((*desk).notice),
-	"variable": inLine((*desk).setVariable),
-	"save":     inLine((*desk).save),
+	"variable": afterTyping((*desk).setVariable),
+	"save":     afterTyping((*desk).save),
 	"restore":  editing((*desk).restore),
 	"pageLog":  atOnce((*desk).pageLog),
 	"sessions": atOnce((*desk).sessions),
 	"past":     atOnce((*desk).past),
-	"openPast": inLine((*desk).openPast),
+	"openPast": afterTyping((*desk).openPast),
 }
 
 // atOnce is a request that does not wait for others.
@@ -287,6 +285,16 @@ func inLine[P any](f func(*desk, context.Context, P) (any, error)) request {
 			return f(d, ctx, p)
 		}
 	}
+}
+
+// afterTyping is a request in the line that ends what is typed.
+func afterTyping[P any](f func(*desk, context.Context, P) (any, error)) request {
+	return inLine(func(d *desk, ctx context.Context, p P) (any, error) {
+		if err := d.endTyping(ctx); err != nil {
+			return nil, err
+		}
+		return f(d, ctx, p)
+	})
 }
 
 // editing is a request that changes the document: behind the calls before it, but it does not wait for a replay.
@@ -334,7 +342,6 @@ func (d *desk) notify(kind, text string) {
 	d.set(func() {
 		for i, n := range d.state.Notices {
 			if isProgress(n, kind, text) {
-				d.state.Notices = slices.Clone(d.state.Notices)
 				d.state.Notices[i].Text = text
 				return
 			}
@@ -419,6 +426,3 @@ func (d *desk) relative(path string) string {
 	}
 	return path
 }
-
-// isStopped reports whether a person or the end of the studio stopped something.
-func isStopped(err error) bool { return errors.Is(err, context.Canceled) }

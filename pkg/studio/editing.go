@@ -19,7 +19,7 @@ func (d *desk) view() documentView {
 		v.Problems = problemsOf(parsing, "error")
 	}
 	if d.session != nil {
-		v.Lineage = d.session.lineage
+		v.Lineage = d.session.Lineage()
 	}
 	steps := d.doc.Steps()
 	v.Next = next(rowsOf(steps), d.cursor)

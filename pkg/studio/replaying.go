@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -16,9 +17,6 @@ type replayParams struct{ Mode, To string }
 
 // replay makes calls of the document: all in a fresh session, those up to one, or the next one.
 func (d *desk) replay(ctx context.Context, p replayParams) (any, error) {
-	if err := d.endTyping(ctx); err != nil {
-		return nil, err
-	}
 	r, fresh, err := d.replayOf(p)
 	if err != nil {
 		return nil, err
@@ -94,7 +92,7 @@ func (d *desk) runTrail(ctx context.Context, r live.TrailRequest) (any, error) {
 	d.set(func() {
 		d.noRunning()
 		if !report.Passed() && report.Step > 0 && ctx.Err() == nil {
-			number := fmt.Sprint(report.Step)
+			number := fmt.Sprint(cmp.Or(report.Outer, report.Step)) // the step that uses a part is one unit
 			if report.Call > 0 && report.Part == "" {
 				number = fmt.Sprintf("%d.%d", report.Step, report.Call)
 			}

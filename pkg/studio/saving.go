@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -34,14 +35,14 @@ func (d *desk) lineage() []string {
 	if d.session == nil {
 		return nil
 	}
-	return d.session.lineage
+	return d.session.Lineage()
 }
 
 // fileName is the name of the document's file, or one that a new file could have.
 func (d *desk) fileName() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return nameOr(d.state.File, d.state.TrailsDir+"new.trail.yaml")
+	return cmp.Or(d.state.File, d.state.TrailsDir+"new.trail.yaml")
 }
 
 type saveParams struct {
@@ -53,9 +54,6 @@ type saveParams struct {
 
 // save replays the document in a session of its own and, when it passes, writes its file.
 func (d *desk) save(ctx context.Context, p saveParams) (any, error) {
-	if err := d.endTyping(ctx); err != nil {
-		return nil, err
-	}
 	d.mu.Lock()
 	s := d.session // one that has ended can save, too
 	d.mu.Unlock()
@@ -122,9 +120,6 @@ func (d *desk) findKept() {
 		return
 	}
 	doc, _ := document.Open(document.Options{Name: newest}, text)
-	if doc == nil {
-		return
-	}
 	k := keptRecording{File: d.relative(newest), Steps: len(doc.Steps())}
 	if info, err := os.Stat(newest); err == nil {
 		k.When = info.ModTime()
@@ -167,9 +162,6 @@ func (d *desk) past(_ context.Context, p struct{ Session string }) (any, error) 
 
 // openPast makes the trail of a finished session the document.
 func (d *desk) openPast(ctx context.Context, p struct{ Session, Number string }) (any, error) {
-	if err := d.endTyping(ctx); err != nil {
-		return nil, err
-	}
 	past, err := d.history.Open(p.Session)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package studio
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/studio/gesture"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -19,7 +22,6 @@ type openSession struct {
 	*live.Redacted
 	registry *discover.Registry
 	app      App
-	lineage  []string
 	unwatch  func()             // stops what reads its events, and waits until that has ended
 	end      context.CancelFunc // ends its lifetime
 	followed chan struct{}      // closed when nothing reads its events any more
@@ -68,7 +70,7 @@ func (d *desk) open(ctx context.Context) error {
 	choice := d.choice
 	d.mu.Unlock()
 	choice.Ask = d.askDialog
-	ctx, done := d.busy(ctx, opening, "opening "+nameOr(choice.Device, "the device"))
+	ctx, done := d.busy(ctx, opening, "opening "+cmp.Or(choice.Device, "the device"))
 	defer done()
 	s, status, values, err := d.openSession(ctx, choice)
 	if err != nil {
@@ -79,9 +81,9 @@ func (d *desk) open(ctx context.Context) error {
 	d.set(func() {
 		d.session, d.cursor, d.dialogs, d.clicked, d.selectedAll = s, "", nil, clicked{}, false
 		d.setMarks(map[string]mark{})
-		d.doc.SetLineage(s.lineage)
+		d.doc.SetLineage(s.Lineage())
 		d.state.Platform, d.state.URL, d.state.Title, d.state.Screen = status.Platform, "", "", size{}
-		d.state.Device = nameOr(choice.Device, nameOr(status.Device, status.Platform))
+		d.state.Device = cmp.Or(choice.Device, status.Device, status.Platform)
 		d.addDevice()
 		d.state.Variables = values
 	})
@@ -98,7 +100,7 @@ func (d *desk) openSession(ctx context.Context, c Choice) (s *openSession, statu
 		end()
 		return nil, status, nil, err
 	}
-	s = &openSession{Redacted: opened.Session, app: opened.App, lineage: opened.Session.Lineage(), end: end, followed: make(chan struct{})}
+	s = &openSession{Redacted: opened.Session, app: opened.App, end: end, followed: make(chan struct{})}
 	status, err = s.Status(ctx)
 	var tools live.Toolbox
 	if err == nil {
@@ -120,7 +122,7 @@ func (d *desk) openSession(ctx context.Context, c Choice) (s *openSession, statu
 
 // lose ends the session in the state, and says why.
 func (d *desk) lose(err error) {
-	if isStopped(err) {
+	if errors.Is(err, context.Canceled) { // by a person, or the end of the studio
 		err = fault.New(fault.Cancelled, "choose a device, or Replay", "opening the device was stopped")
 	}
 	d.log("error", err.Error())
@@ -240,7 +242,7 @@ func (d *desk) noted(e event.DeviceNoted) {
 	case isReplay, e.Kind == "console", e.Kind == "dialog":
 		d.log("info", e.Text)
 	case e.Kind == "chooser":
-		d.ask(&asking{ask: ask{Kind: "files", Text: e.Text, Multiple: true}})
+		d.askOf(gesture.Question{Kind: "files", Text: e.Text, Multiple: true})
 	default:
 		d.log("info", e.Text)
 		d.notify(e.Kind, e.Text)
@@ -338,9 +340,6 @@ func (d *desk) addDevice() {
 }
 
 func (d *desk) chooseDevice(ctx context.Context, p struct{ Name string }) (any, error) {
-	if err := d.endTyping(ctx); err != nil {
-		return nil, err
-	}
 	d.set(func() { d.choice.Device, d.state.Device = p.Name, p.Name })
 	return nil, d.openFirst(ctx)
 }
@@ -350,19 +349,16 @@ func (d *desk) setVariable(ctx context.Context, p live.Variable) (any, error) {
 	if !trail.IsValueName(p.Name) {
 		return nil, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -, and begin with a letter or _", "%q is not a name for a value", p.Name)
 	}
-	if err := d.endTyping(ctx); err != nil {
-		return nil, err
-	}
 	d.mu.Lock()
 	before := d.choice
 	c := &d.choice
-	c.Memory, c.Secrets = maps.Clone(c.Memory), maps.Clone(c.Secrets)
+	c.Memory, c.Secrets = maps.Collect(maps.All(c.Memory)), maps.Collect(maps.All(c.Secrets)) // those of before may be nil
 	delete(c.Memory, p.Name)
 	delete(c.Secrets, p.Name)
 	if p.Secret {
-		c.Secrets = with(c.Secrets, p.Name, p.Value)
+		c.Secrets[p.Name] = p.Value
 	} else {
-		c.Memory = with(c.Memory, p.Name, p.Value)
+		c.Memory[p.Name] = p.Value
 	}
 	d.mu.Unlock()
 	if err := d.open(ctx); err != nil {
@@ -370,14 +366,6 @@ func (d *desk) setVariable(ctx context.Context, p live.Variable) (any, error) {
 		return nil, err
 	}
 	return nil, d.openApp(ctx)
-}
-
-func with(m map[string]string, name, value string) map[string]string {
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[name] = value
-	return m
 }
 
 // refresh shows where the device is after a call.
@@ -397,13 +385,6 @@ func (d *desk) refresh(ctx context.Context) {
 	d.set(func() {
 		d.state.URL, d.state.Title, d.state.Variables = status.URL, status.Title, append([]live.Variable{}, values...)
 	})
-}
-
-func nameOr(name, other string) string {
-	if name == "" {
-		return other
-	}
-	return name
 }
 
 // job is something that is done in the background whenever it is wanted, once at a time.

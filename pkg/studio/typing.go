@@ -111,10 +111,7 @@ func (d *desk) pressKey(ctx context.Context, a gesture.Act) error {
 	if err != nil {
 		return err
 	}
-	m, err := d.make(ctx, trail.KindStep, true, c)
-	if err == nil && !m.OK {
-		err = fault.New(fault.ToolFailed, m.Hint, "%s", m.Text)
-	}
+	err = d.must(ctx, true, c)
 	if err == nil && strings.EqualFold(a.Key, "a") && (slices.Equal(a.Modifiers, []string{"Control"}) || slices.Equal(a.Modifiers, []string{"Meta"})) {
 		d.set(func() { d.selectedAll = true })
 	}
@@ -194,11 +191,7 @@ func (d *desk) flush(ctx context.Context) error {
 	if !pending {
 		return nil
 	}
-	m, err := d.make(ctx, trail.KindStep, false, calls...)
-	if err == nil && !m.OK {
-		err = fault.New(fault.ToolFailed, m.Hint, "%s", m.Text)
-	}
-	if err != nil {
+	if err := d.must(ctx, false, calls...); err != nil {
 		d.set(func() { d.typing = nil })
 		return err
 	}

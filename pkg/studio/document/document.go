@@ -226,12 +226,16 @@ func (d *Document) SetText(text []byte, join bool) fault.Problems {
 		d.commit(emptyState(d.opts), "text", join)
 		return nil
 	}
+	return d.replaceText(text, "text", join)
+}
+
+func (d *Document) replaceText(text []byte, by string, join bool) fault.Problems {
 	next, problems := parse(d.opts.Name, text)
 	if len(problems) > 0 {
 		return problems
 	}
 	next.keepProvisional(d.now)
-	d.commit(next, "text", join)
+	d.commit(next, by, join)
 	return nil
 }
 

@@ -6,18 +6,12 @@ import "github.com/trailblaze/trailblaze/pkg/trail"
 func (d *Document) SetTitle(title string) error {
 	if len(d.now.text) == 0 {
 		d.opts.Config.Title = title
-		d.now = New(d.opts).now
+		d.now = emptyState(d.opts)
 		return nil
 	}
 	text, err := trail.SetTitle(d.opts.Name, d.now.text, title)
 	if err != nil {
 		return err
 	}
-	next, problems := parse(d.opts.Name, text)
-	if len(problems) > 0 {
-		return problems
-	}
-	next.keepProvisional(d.now)
-	d.commit(next, "", false)
-	return nil
+	return d.replaceText(text, "", false).Err()
 }

@@ -18,7 +18,7 @@ type Question struct {
 	Multiple bool          // for select and files
 	Options  []live.Option // of a select
 	Bounds   *screen.Rect  // of the field
-	Field    Target
+	Field    Target        // zero for files: the chooser that a click has opened
 }
 
 // questionOf returns what the browser would ask when an element is clicked; nil for nothing.
@@ -43,7 +43,10 @@ func questionOf(at Target) *Question {
 // Answer returns the calls for the answer to a question: values of options, paths relative to the trail, or the one value
 // of a field in the form of its HTML input, such as 2026-11-26.
 func Answer(_ Device, q Question, values []string) ([]trail.Call, error) {
-	args := map[string]any{"nodeSelector": q.Field.nodeSelector()}
+	args := map[string]any{}
+	if selector := q.Field.nodeSelector(); selector != nil {
+		args["nodeSelector"] = selector
+	}
 	switch {
 	case q.Kind == "select" && (q.Multiple || len(values) == 1):
 		args["values"] = texts(q.written(values))

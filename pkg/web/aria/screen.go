@@ -119,7 +119,7 @@ func (n *node) kind() string {
 // options returns the options of a select.
 func (n *node) options() (list []screen.Option) {
 	for _, o := range n.findAll(nil, func(e *node) bool { return e.tag == "OPTION" }) {
-		text := normalize(o.allText())
+		text := normalize(o.textContent())
 		option := screen.Option{Label: text, Value: text, Selected: o.selected, Disabled: o.nativelyDisabled()}
 		if label := o.attr("label"); label != "" {
 			option.Label = label
@@ -130,16 +130,4 @@ func (n *node) options() (list []screen.Option) {
 		list = append(list, option)
 	}
 	return list
-}
-
-// allText returns the texts in an element.
-func (n *node) allText() string {
-	if n.tag == "" {
-		return n.text
-	}
-	var b strings.Builder
-	for _, child := range n.children {
-		b.WriteString(child.allText())
-	}
-	return b.String()
 }

@@ -146,9 +146,12 @@ func (o *studioSessions) find(ctx context.Context, project *config.Project, abou
 		}
 	}
 	dir, err := (&reportCommands{o.program}).sessionDir(about)
-	switch folder := o.folderOf(ctx, about); {
-	case err != nil && folder != "":
-		return "", folder, nil
+	if err != nil {
+		if folder := o.folderOf(ctx, about); folder != "" {
+			return "", folder, nil
+		}
+	}
+	switch {
 	case strings.HasSuffix(about, ".yaml"):
 		return "", "", fault.New(fault.Misuse, "leave it out to record a new trail, and name the file when you save it",
 			"the trail %s does not exist", about)

@@ -28,7 +28,8 @@ func (s *Session) given(d *draft, r SaveRequest) (err error) {
 	if d.before, err = s.readBase(d.path, r); err != nil {
 		return err
 	}
-	d.after, d.steps = r.Content, s.changedSteps(file, d.before)
+	before := stepsOf(d.before)
+	d.after, d.steps = r.Content, s.changedSteps(file, before)
 	if err := checkTexts(d.steps); err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func (s *Session) given(d *draft, r SaveRequest) (err error) {
 	}
 	d.warnings = append(d.warnings, s.stepWarnings(d.steps, "")...)
 	d.warnings = append(d.warnings, s.secretWarnings(d.after)...)
-	d.warnings = append(d.warnings, s.lostRecordings(d.before, file)...)
+	d.warnings = append(d.warnings, s.lostRecordings(before, file)...)
 	if r.Title != "" && r.Title != file.Config.Title {
 		d.warnings = append(d.warnings, "the title is that of the text, and is not changed")
 	}
@@ -67,9 +68,9 @@ func (s *Session) readBase(path string, r SaveRequest) ([]byte, error) {
 
 // changedSteps returns the steps of a trail as those of a recording that was begun from what its file had: their
 // recordings are those that they had there.
-func (s *Session) changedSteps(file *trail.File, before []byte) []*replay.Step {
+func (s *Session) changedSteps(file *trail.File, before []*trail.Step) []*replay.Step {
 	had := map[stepName]trail.Recording{}
-	for _, step := range stepsOf(before) {
+	for _, step := range before {
 		had[stepName{step.Kind, step.Text}] = step.Recording
 	}
 	steps := replay.NewPlan(file, s.opts.Lineage).Steps
@@ -94,9 +95,9 @@ func stepsOf(data []byte) []*trail.Step {
 }
 
 // lostRecordings says which recordings for other devices a file has and a trail that replaces it lacks.
-func (s *Session) lostRecordings(before []byte, after *trail.File) (warnings []string) {
+func (s *Session) lostRecordings(before []*trail.Step, after *trail.File) (warnings []string) {
 	lost := map[string][]*trail.Step{}
-	for _, step := range stepsOf(before) {
+	for _, step := range before {
 		for _, recorded := range step.Recording {
 			c := recorded.Classifier
 			if c != "" && !slices.Contains(s.opts.Lineage, c) && !hasRecording(after, step, recorded) {

@@ -87,26 +87,34 @@ func (s *Session) Look(ctx context.Context, picture bool) (Look, error) {
 
 // look is Look while nothing else uses the device.
 func (s *Session) look(ctx context.Context, picture bool) (Look, error) {
-	v, err := s.inner.View(ctx, device.ViewOptions{Peek: true, Screenshot: picture})
+	v, err := s.peek(ctx, picture)
 	if err != nil {
 		return Look{}, err
 	}
 	g := v.Geometry
 	l := Look{
 		URL: v.URL, Title: v.Title, Width: g.Width, Height: g.Height, ScrollX: g.ScrollX, ScrollY: g.ScrollY,
-		PixelRatio: g.PixelRatio, Withheld: v.Withheld,
+		PixelRatio: g.PixelRatio, Screenshot: v.Screenshot, Withheld: v.Withheld,
 	}
 	if root := v.Tree.Root(); root != nil {
 		l.Root = elements(root, v.Ref)
 	}
-	switch {
-	case !picture || l.Withheld != "":
-	case s.showsSecret(v):
-		l.Withheld = "the screen shows a secret"
-	default:
-		l.Screenshot = v.Screenshot
-	}
 	return l, nil
+}
+
+// peek reads the screen while nothing else uses the device. A picture that shows a secret is withheld.
+func (s *Session) peek(ctx context.Context, picture bool) (device.View, error) {
+	v, err := s.inner.View(ctx, device.ViewOptions{Peek: true, Screenshot: picture})
+	if err != nil {
+		return v, err
+	}
+	if picture && v.Withheld == "" && s.showsSecret(v) {
+		v.Withheld = "the screen shows a secret"
+	}
+	if !picture || v.Withheld != "" {
+		v.Screenshot = nil
+	}
+	return v, nil
 }
 
 // beginLook returns an error if nobody can look at the device: the session has ended, or a replay uses its device. The

@@ -1,9 +1,9 @@
 package live
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -65,13 +65,13 @@ func (s *Session) watchLooks(ctx context.Context, frame func(Frame)) {
 	defer stop()
 	tick := time.NewTicker(cmp.Or(s.opts.WatchInterval, defaultWatchInterval))
 	defer tick.Stop()
-	var shown [sha256.Size]byte
+	var shown Frame
 	for {
 		if s.lent.TryRLock() { // else a replay uses the device
 			f := s.checkedFrame(ctx)
 			s.lent.RUnlock()
-			if sum := sha256.Sum256(append([]byte(f.Withheld), f.Picture...)); sum != shown && ctx.Err() == nil {
-				shown = sum
+			if (f.Withheld != shown.Withheld || !bytes.Equal(f.Picture, shown.Picture)) && ctx.Err() == nil {
+				shown = f
 				frame(f)
 			}
 		}
@@ -106,9 +106,9 @@ func (s *Session) nextLook(ctx context.Context, events <-chan event.Event, tick 
 
 // checkedFrame takes a picture that shows no secret.
 func (s *Session) checkedFrame(ctx context.Context) Frame {
-	l, err := s.look(ctx, true)
+	v, err := s.peek(ctx, true)
 	if err != nil {
 		return Frame{Withheld: "the screen could not be read: " + err.Error()}
 	}
-	return Frame{Picture: l.Screenshot, Width: l.Width, Height: l.Height, Withheld: l.Withheld}
+	return Frame{Picture: v.Screenshot, Width: v.Geometry.Width, Height: v.Geometry.Height, Withheld: v.Withheld}
 }

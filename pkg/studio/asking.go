@@ -142,7 +142,7 @@ func (d *desk) answer(_ context.Context, a answer) (any, error) {
 	case !a.OK:
 		return nil, nil
 	}
-	calls, err := gesture.Answer(d.device(), asked.question, a.Values)
+	calls, err := gesture.Answer(asked.question, a.Values)
 	if err != nil {
 		return nil, err
 	}

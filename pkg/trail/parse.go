@@ -29,9 +29,7 @@ func Parse(name string, data []byte) (*File, fault.Problems) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	r.file.ownWarnings = slices.Clone(r.doc.Warnings())
-	nodes := r.allStepNodes()
-	r.file.warn(func(step int, hint, format string, args ...any) { nodes[step].Warnf(hint, format, args...) })
+	r.warn()
 	r.file.warnings = r.doc.Warnings()
 	return r.file, nil
 }

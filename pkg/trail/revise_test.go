@@ -114,20 +114,3 @@ func TestReviseRejectsUnsupportedChanges(t *testing.T) {
 		}
 	}
 }
-
-// A file with the steps of another one, moved to their lines, has its warnings, too.
-func TestWithSteps(t *testing.T) {
-	t.Parallel()
-	const more = "- step: two\n- verify: three\n  recording: { web: [ web_click: {} ], ios: [] }\n"
-	whole := parse(t, "f.yaml", []byte("config: { tags: [a, a] }\ntrail:\n- step: one\n  recording: { web: [], ios: [ a: { x: [1] } ] }\n"+more))
-	part := parse(t, "f.yaml", []byte("config: { tags: [a, a] }\ntrail:\n"+more))
-	first := whole.Steps[0].Moved(5)
-	steps := []trail.Step{first.Moved(-5), part.Steps[0].Moved(2), part.Steps[1].Moved(2)}
-	got := part.WithSteps(steps)
-	if diff := gocmp.Diff(whole.Steps, got.Steps); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := gocmp.Diff(whole.Warnings(), got.Warnings(), cmpopts.IgnoreFields(fault.Problem{}, "Snippet")); diff != "" || len(got.Warnings()) != 3 {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}

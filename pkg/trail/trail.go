@@ -26,10 +26,9 @@ type File struct {
 	Steps     []Step
 	List      bool // written in the older list shape
 
-	targetAt    [2]int         // line and column of config.target
-	stepsAt     [2]int         // of trail, 0 in the list shape
-	ownWarnings fault.Problems // those that are not about its steps
-	warnings    fault.Problems
+	targetAt [2]int // line and column of config.target
+	stepsAt  [2]int // of trail, 0 in the list shape
+	warnings fault.Problems
 }
 
 // TargetProblem returns a problem with config.target, at its position.
@@ -183,11 +182,16 @@ func (f *File) Driver(lineage []string) string {
 // Lookup returns the calls recorded for a device. A step that is found without calls is a no-op; one that is not found
 // needs an agent.
 func (s Step) Lookup(lineage []string) (calls []Call, found bool) {
-	if !s.Recordable {
-		return nil, false
-	}
-	r, ok := closest(s.Recording, func(r ClassifierRecording) string { return r.Classifier }, lineage)
+	r, ok := s.Recorded(lineage)
 	return r.Calls, ok
+}
+
+// Recorded returns the recording for a device, as Lookup does its calls.
+func (s Step) Recorded(lineage []string) (r ClassifierRecording, found bool) {
+	if !s.Recordable {
+		return r, false
+	}
+	return closest(s.Recording, func(r ClassifierRecording) string { return r.Classifier }, lineage)
 }
 
 // Classifiers returns the classifiers for which the step has a recording.

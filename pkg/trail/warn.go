@@ -1,7 +1,6 @@
 package trail
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,15 +13,12 @@ import (
 // maxClassifiers is the number of classifiers for which warn looks for missing recordings.
 const maxClassifiers = 50
 
-// warnFunc takes a warning of a step, by its index in File.AllSteps.
-type warnFunc func(step int, hint, format string, args ...any)
-
 // warn warns of steps without a recording for a classifier that other steps have.
-func (f *File) warn(warn warnFunc) {
+func (r *reader) warn() {
 	wanted := map[string][]string{} // classifier to lineage
 	var order []string
 	unnamed := false // the list shape's recordings
-	steps := f.AllSteps()
+	steps, nodes := r.file.AllSteps(), r.allStepNodes()
 	for i, s := range steps {
 		for _, recorded := range s.Recording {
 			c := recorded.Classifier
@@ -30,14 +26,14 @@ func (f *File) warn(warn warnFunc) {
 				continue
 			}
 			wanted[c] = Lineage([]string{c})
-			checkPlatform(i, c, warn)
-			if _, skipped := f.SkipReason(wanted[c]); !skipped {
+			r.checkPlatform(nodes[i], c)
+			if _, skipped := r.file.SkipReason(wanted[c]); !skipped {
 				order = append(order, c)
 			}
 		}
 	}
 	for i, s := range steps {
-		s.warnVerify(i, warn)
+		r.warnVerify(s, nodes[i])
 		if !s.Recordable || s.Use != nil {
 			continue
 		}
@@ -47,26 +43,11 @@ func (f *File) warn(warn warnFunc) {
 		})
 		switch {
 		case len(missing) > 0:
-			f.warnMissing(i, "no recording for "+strings.Join(missing, ", ")+"; other steps have one", warn)
+			r.warnMissing(nodes[i], "no recording for "+strings.Join(missing, ", ")+"; other steps have one")
 		case unnamed && len(s.Recording) == 0:
-			f.warnMissing(i, "no recording; other steps have one", warn)
+			r.warnMissing(nodes[i], "no recording; other steps have one")
 		}
 	}
-}
-
-// WithSteps returns the file with other steps, and with the warnings that it has then.
-func (f *File) WithSteps(steps []Step) *File {
-	out := *f
-	out.Steps = steps
-	out.warnings = slices.Clone(f.ownWarnings)
-	all := out.AllSteps()
-	out.warn(func(step int, hint, format string, args ...any) {
-		out.warnings = append(out.warnings, fault.Problem{
-			Kind: fault.Trail, File: f.Name, Line: all[step].Line, Column: all[step].Column, Message: fmt.Sprintf(format, args...), Hint: hint,
-		})
-	})
-	out.warnings.Sort()
-	return &out
 }
 
 // actions are the tools of devices and built-in ones that check nothing. A tool of a server may.
@@ -82,7 +63,7 @@ var answers = lazyregexp.New(`^(isVisible|hasText|getElementCount|rememberValue|
 // warnVerify warns of a verify whose recordings cannot fail because of what the app shows: no device has a call in it,
 // or all calls of a device are actions or pass whatever they return. The empty recording of one device beside the calls
 // of another is a no-op.
-func (s *Step) warnVerify(index int, warn warnFunc) {
+func (r *reader) warnVerify(s *Step, at yamldoc.Node) {
 	const hint = "record a call that checks it, such as web_verifyTextVisible or assertVisible"
 	if s.Kind != KindVerify || len(s.Recording) == 0 {
 		return
@@ -95,15 +76,15 @@ func (s *Step) warnVerify(index int, warn warnFunc) {
 		switch answer := slices.IndexFunc(recorded.Calls, isAnswer); {
 		case len(recorded.Calls) == 0 || slices.ContainsFunc(recorded.Calls, checks):
 		case answer >= 0:
-			warn(index, hint, "nothing in this verify can fail: %s passes whatever it returns", recorded.Calls[answer].Tool)
+			at.Warnf(hint, "nothing in this verify can fail: %s passes whatever it returns", recorded.Calls[answer].Tool)
 			return
 		default:
-			warn(index, hint, "this verify checks nothing: it has only actions, such as %s", recorded.Calls[0].Tool)
+			at.Warnf(hint, "this verify checks nothing: it has only actions, such as %s", recorded.Calls[0].Tool)
 			return
 		}
 	}
 	if calls == 0 {
-		warn(index, hint, "this verify checks nothing: its recording is empty")
+		at.Warnf(hint, "this verify checks nothing: its recording is empty")
 	}
 }
 
@@ -115,22 +96,22 @@ func (r *reader) allStepNodes() []yamldoc.Node {
 	return slices.Insert(slices.Clone(r.stepNodes), 0, r.head)
 }
 
-func (f *File) warnMissing(step int, message string, warn warnFunc) {
+func (r *reader) warnMissing(at yamldoc.Node, message string) {
 	noOp := "android: []"
-	if f.List {
+	if r.file.List {
 		noOp = "tools: []"
 	}
-	warn(step, "record it, or write "+noOp+" for a step without calls, or recordable: false for a step for an agent", "%s",
+	at.Warnf("record it, or write "+noOp+" for a step without calls, or recordable: false for a step for an agent", "%s",
 		message)
 }
 
 // checkPlatform warns of a classifier that starts with a misspelt platform.
-func checkPlatform(step int, classifier string, warn warnFunc) {
+func (r *reader) checkPlatform(at yamldoc.Node, classifier string) {
 	platform := platformOf(classifier)
 	if _, ok := scope.ParsePlatform(platform); ok {
 		return
 	}
 	if near := fault.Nearest(platform, scope.PlatformNames()); len(near) > 0 {
-		warn(step, fault.DidYouMean(platform, near), "the classifier %q does not start with a known platform", classifier)
+		at.Warnf(fault.DidYouMean(platform, near), "the classifier %q does not start with a known platform", classifier)
 	}
 }

@@ -140,11 +140,7 @@ func (p *page) traceEvent(s *cdp.Session, e cdp.Event) {
 
 // onFrame keeps a picture and asks for the next one.
 func (t *tracer) onFrame(p *page, s *cdp.Session, e cdp.Event) {
-	var frame struct {
-		Data      string
-		SessionID int
-		Metadata  struct{ DeviceWidth, DeviceHeight float64 } // of the viewport, in CSS pixels
-	}
+	var frame castFrame
 	if e.Decode(&frame) != nil {
 		return
 	}

@@ -2,7 +2,6 @@ package yamldoc
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -121,7 +120,10 @@ func (e *encoder) flow(v any, depth int) string {
 		return e.fail("nested too deeply")
 	}
 	if c, ok := v.(copied); ok {
-		return cmp.Or(c.flow, e.flow(c.value, depth))
+		if c.flow != "" {
+			return c.flow
+		}
+		return e.flow(c.value, depth)
 	}
 	if !collection(v) {
 		return e.scalar(v, 0)

@@ -158,7 +158,7 @@ func valueText(args map[string]any, key string) string {
 	default:
 		value = fmt.Sprint(v)
 	}
-	return text.Shorten(strings.Join(strings.Fields(value), " "), maxQuoted)
+	return shortName(value)
 }
 
 // element is what names an element in a call.

@@ -141,9 +141,6 @@ func (d *Document) Problems() fault.Problems { return d.now.problems }
 // Title returns the title in the config of the trail.
 func (d *Document) Title() string { return d.now.rest.Config.Title }
 
-// File returns the trail, with its warnings; without steps when the text does not parse. It must not be changed.
-func (d *Document) File() *trail.File { return d.now.file() }
-
 // Steps returns the steps with the calls for the device.
 func (d *Document) Steps() []Step {
 	all, lines := append(d.now.all(), d.now.rest.TeardownSteps()...), d.now.firstLines()
@@ -183,39 +180,6 @@ func show(calls []trail.Call) []Call {
 	return out
 }
 
-// Call returns a call by its number. ok is false when there is none.
-func (d *Document) Call(number string) (c trail.Call, ok bool) {
-	step, call, err := d.call(number)
-	if err != nil {
-		return trail.Call{}, false
-	}
-	_, calls := d.recorded(d.step(step))
-	return calls[call], true
-}
-
-// Next returns the number of the call after one, or after the calls of a step; that of the first call for "". It is ""
-// for none.
-func (d *Document) Next(number string) string {
-	step, call := 0, 0
-	if number != "" {
-		s, c, isCall, err := parseNumber(number)
-		switch {
-		case err != nil:
-			return ""
-		case isCall:
-			step, call = s, c+1
-		default:
-			step = s + 1
-		}
-	}
-	for all := append(d.now.all(), d.now.rest.TeardownSteps()...); step < len(all); step, call = step+1, 0 {
-		if _, calls := d.recorded(all[step]); call < len(calls) {
-			return callNumber(step, call)
-		}
-	}
-	return ""
-}
-
 // SetText replaces the text if it parses, and returns its problems. With join it is one entry of undo with the SetText
 // before it.
 func (d *Document) SetText(text []byte, join bool) fault.Problems {
@@ -241,17 +205,8 @@ func (d *Document) replaceText(text []byte, by string, join bool) fault.Problems
 
 // recorded returns the calls of a step for the device, and for which classifier they were recorded.
 func (d *Document) recorded(s *trail.Step) (classifier string, calls []trail.Call) {
-	if !s.Recordable {
-		return "", nil
-	}
-	for _, c := range append(slices.Clone(d.opts.Lineage), "") {
-		for _, r := range s.Recording {
-			if r.Classifier == c {
-				return c, r.Calls
-			}
-		}
-	}
-	return "", nil
+	r, _ := s.Recorded(d.opts.Lineage)
+	return r.Classifier, r.Calls
 }
 
 func duration(text string) (time.Duration, error) {

@@ -350,7 +350,7 @@ func (d *Document) setClassifier(e Edit) (revision, error) {
 		return revision{}, err
 	}
 	s := d.step(step)
-	from, calls := d.recorded(s)
+	from, _ := d.recorded(s)
 	switch {
 	case d.now.rest.List:
 		err = fault.New(fault.InvalidArguments, "", "%s has the list shape, in which recordings have no classifier", d.opts.Name)
@@ -361,7 +361,6 @@ func (d *Document) setClassifier(e Edit) (revision, error) {
 	case !slices.Contains(trail.Lineage([]string{e.Classifier}), e.Classifier):
 		err = fault.New(fault.InvalidArguments, "write it like android or android-phone", "%q is not a classifier", e.Classifier)
 	}
-	_ = calls
 	return d.simple(func(v *trail.Revision, at func(int) int) {
 		if from != e.Classifier {
 			v.RenameClassifier(at(step), from, e.Classifier)

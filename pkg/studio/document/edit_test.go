@@ -189,8 +189,8 @@ func TestPick(t *testing.T) {
 		if err := d.Apply(document.Edit{Op: "pick", Call: "1.1", Selector: selector}); err != nil {
 			t.Fatal(err)
 		}
-		c, ok := d.Call("1.1")
-		if diff := gocmp.Diff(want.Args, c.Args); !ok || c.Tool != want.Tool || diff != "" {
+		c := call(t, d, "1.1")
+		if diff := gocmp.Diff(want.Args, c.Args); c.Tool != want.Tool || diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", in, c.Tool, diff)
 		}
 	}

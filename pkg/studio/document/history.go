@@ -1,5 +1,7 @@
 package document
 
+import "slices"
+
 // The bounds of undo. A text of an entry counts in full, although entries share what they have in common.
 const (
 	maxEntries = 1000
@@ -37,7 +39,7 @@ func (h *history) push(s *state) {
 		h.bytes -= len(h.past[drop].text)
 		drop++
 	}
-	h.past = append(h.past[:0:0], h.past[drop:]...)
+	h.past = slices.Delete(h.past, 0, drop)
 }
 
 // CanUndo reports whether there is something to undo.

@@ -19,7 +19,6 @@ type state struct {
 	rest  *trail.File
 	head  string // the text before the parts
 	parts []part // the rest of the text, for each of File.Steps; none when it cannot be divided
-	whole *trail.File
 }
 
 // part is the lines of a step, with the comments above and below it.
@@ -41,7 +40,7 @@ func parse(name string, text []byte) (*state, fault.Problems) {
 }
 
 func newState(text []byte, file *trail.File) *state {
-	s := &state{text: text, rest: file, whole: file, provisional: make([]bool, len(file.AllSteps()))}
+	s := &state{text: text, rest: file, provisional: make([]bool, len(file.AllSteps()))}
 	if head, parts, ok := divide(string(text), file); ok {
 		s.head, s.parts, s.rest = head, parts, withoutSteps(file)
 	}
@@ -52,21 +51,6 @@ func withoutSteps(file *trail.File) *trail.File {
 	rest := *file
 	rest.Steps = nil
 	return &rest
-}
-
-// file returns the trail.
-func (s *state) file() *trail.File {
-	if s.whole != nil {
-		return s.whole
-	}
-	steps := make([]trail.Step, len(s.parts))
-	line := strings.Count(s.head, "\n")
-	for i, p := range s.parts {
-		steps[i] = p.step.Moved(line)
-		line += p.lines
-	}
-	s.whole = s.rest.WithSteps(steps)
-	return s.whole
 }
 
 // all returns the steps that can be edited. The lines of those in parts count from the first of the part.

@@ -42,7 +42,7 @@ func questionOf(at Target) *Question {
 
 // Answer returns the calls for the answer to a question: values of options, paths relative to the trail, or the one value
 // of a field in the form of its HTML input, such as 2026-11-26.
-func Answer(_ Device, q Question, values []string) ([]trail.Call, error) {
+func Answer(q Question, values []string) ([]trail.Call, error) {
 	args := map[string]any{}
 	if selector := q.Field.nodeSelector(); selector != nil {
 		args["nodeSelector"] = selector

@@ -222,7 +222,7 @@ func TestQuestions(t *testing.T) {
 			if r.Ask.Kind == "date" && r.Ask.Input != tt.kind {
 				t.Errorf("%+v", r.Ask)
 			}
-			calls, err := gesture.Answer(d, *r.Ask, tt.values)
+			calls, err := gesture.Answer(*r.Ask, tt.values)
 			got := written(t, "web", calls...)
 			if err != nil {
 				got = err.Error()

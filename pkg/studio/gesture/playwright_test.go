@@ -353,7 +353,7 @@ func (d *desk) act(a act) {
 		if d.ask == nil || d.ask.Kind != a.Answer {
 			d.Fatalf("the question is %+v, not %s", d.ask, a.Answer)
 		}
-		calls, err := gesture.Answer(d.device, *d.ask, a.Values)
+		calls, err := gesture.Answer(*d.ask, a.Values)
 		if err != nil {
 			d.Fatal(err)
 		}

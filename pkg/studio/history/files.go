@@ -69,15 +69,18 @@ func (p *Past) files() map[string]bool {
 // ServeFile serves a file that a moment of a session has, at the session, a slash, and its name: a picture, or a text. It
 // answers 404 for all others. The content decides which type it gets, and what is not a picture is plain text.
 func (h *History) ServeFile(w http.ResponseWriter, r *http.Request, path string) {
-	session, name := h.split(path)
+	session, dir, name := h.split(path)
+	if dir == "" {
+		http.NotFound(w, r)
+		return
+	}
 	names := h.known.get(session)
 	if names == nil {
 		if p, err := h.Open(session); err == nil {
 			names = p.files()
 		}
 	}
-	dir, err := h.dir(session)
-	if err != nil || !names[name] {
+	if !names[name] {
 		http.NotFound(w, r)
 		return
 	}
@@ -98,17 +101,18 @@ func (h *History) ServeFile(w http.ResponseWriter, r *http.Request, path string)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// split returns the session and the name of its file: the folders of both may have folders around them.
-func (h *History) split(path string) (session, name string) {
+// split returns the session, its folder, and the name of its file: there may be folders around the session and the file.
+// All are empty if the path names no session.
+func (h *History) split(path string) (session, dir, name string) {
 	for i := range path {
 		if path[i] != '/' {
 			continue
 		}
 		if dir, err := h.dir(path[:i]); err == nil && isSession(dir) {
-			return path[:i], path[i+1:]
+			return path[:i], dir, path[i+1:]
 		}
 	}
-	return "", ""
+	return "", "", ""
 }
 
 // isSession reports whether a folder is that of a session.

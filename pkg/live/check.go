@@ -72,9 +72,7 @@ func (s *Session) knownTools() (trail.Tools, error) {
 			case reloaded:
 				return nil
 			}
-			return []fault.Problem{{
-				Kind: fault.Trail, Line: call.Line, Column: call.Column, Message: err.Error(), Hint: session.Hint(err),
-			}}
+			return []fault.Problem{session.UnknownTool(err, call)}
 		},
 	}, nil
 }

@@ -82,9 +82,7 @@ func (p *Plan) Check(registry *discover.Registry, dry bool) (out []CallProblem, 
 			continue
 		}
 		if err != nil {
-			out = append(out, callProblem(fault.Problem{
-				Kind: fault.Trail, Line: call.Line, Column: call.Column, Message: err.Error(), Hint: session.Hint(err),
-			}, st, call.Tool, i))
+			out = append(out, callProblem(session.UnknownTool(err, call), st, call.Tool, i))
 			continue
 		}
 		for _, problem := range session.CallProblems(t, call) {

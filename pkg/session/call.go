@@ -377,6 +377,11 @@ func CallProblems(t *discover.Tool, call trail.Call) []fault.Problem {
 	return problems
 }
 
+// UnknownTool returns the problem of a call in a trail whose tool was not found, at its position in the file. err says why.
+func UnknownTool(err error, call trail.Call) fault.Problem {
+	return fault.Problem{Kind: fault.Trail, Line: call.Line, Column: call.Column, Message: err.Error(), Hint: Hint(err)}
+}
+
 // argumentError joins problems of arguments in one error, nil when there are none.
 func argumentError(t *discover.Tool, problems []discover.ArgProblem) error {
 	if len(problems) == 0 {

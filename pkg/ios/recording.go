@@ -57,7 +57,7 @@ func (d *driver) StartRecording(ctx context.Context) error {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		err = process.Explain(fault.New(fault.ToolFailed, "", "the recording of the simulator did not start"))
+		err = explainEnd(ctx, process, fault.New(fault.ToolFailed, "", "the recording of the simulator did not start"))
 		d.endRecorder(ctx, process)
 		return err
 	}
@@ -82,9 +82,18 @@ func (d *driver) StopRecording(ctx context.Context) ([]byte, error) {
 	case len(video) > maxVideo:
 		return nil, fault.New(fault.ToolFailed, "record less", "the video has more than %d MiB", maxVideo>>20)
 	case len(video) == 0:
-		return nil, process.Explain(fault.New(fault.ToolFailed, "", "the simulator has recorded nothing"))
+		return nil, explainEnd(ctx, process, fault.New(fault.ToolFailed, "", "the simulator has recorded nothing"))
 	}
 	return video, nil
+}
+
+// explainEnd explains a failure of a process that is ending, with what it says until it has ended.
+func explainEnd(ctx context.Context, process device.PipedProcess, failure *fault.Error) error {
+	select {
+	case <-process.Done():
+	case <-ctx.Done():
+	}
+	return process.Explain(failure)
 }
 
 // endRecorder ends a recording with all that belongs to it. Its video is lost.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -264,6 +265,18 @@ func (u *testSession) mustFail(name string, args []any, parts ...string) tool.Re
 		}
 	}
 	return result
+}
+
+// mustFailInTime is mustFail for a call that takes time to know why it fails: three seconds, and more on a busy machine.
+func (u *testSession) mustFailInTime(name string, args []any, parts ...string) tool.Result {
+	u.t.Helper()
+	within := func(limit time.Duration) []any { return append(slices.Clip(args), "timeoutMs", limit.Milliseconds()) }
+	result, err := u.call(name, within(3*time.Second)...)
+	lacks := func(part string) bool { return !strings.Contains(result.Text, part) }
+	if err == nil && !result.OK && !slices.ContainsFunc(parts, lacks) {
+		return result
+	}
+	return u.mustFail(name, within(testLimit/2), parts...)
 }
 
 // mustEval evaluates a script in the page.

@@ -68,11 +68,11 @@ func TestVerifyScreenshot(t *testing.T) {
 		t.Errorf("afterwards the page has %s", got)
 	}
 	u.mustEval("document.querySelector('#spin').style.background = 'crimson'")
-	got := u.mustFail("verifyScreenshot", []any{"name", "spin", "ref", "css=#spin", "timeoutMs", 3000}, "the screen is not as in a.screens/spin-web-linux.png", "pixels differ")
+	got := u.mustFailInTime("verifyScreenshot", []any{"name", "spin", "ref", "css=#spin"}, "the screen is not as in a.screens/spin-web-linux.png", "pixels differ")
 	if len(got.Attachments) != 3 || bytes.Equal(got.Attachments[0].Data, got.Attachments[1].Data) {
 		t.Errorf("%d pictures", len(got.Attachments))
 	}
-	u.mustFail("verifyScreenshot", []any{"name", "gone", "ref", "css=#none", "timeoutMs", 3000}, "#none was not found")
-	u.mustFail("verifyScreenshot", []any{"name", "time", "ref", "css=#time", "timeoutMs", 3000}, "did not stay the same")
+	u.mustFailInTime("verifyScreenshot", []any{"name", "gone", "ref", "css=#none"}, "#none was not found")
+	u.mustFailInTime("verifyScreenshot", []any{"name", "time", "ref", "css=#time"}, "did not stay the same")
 	u.mustFail("verifyScreenshot", []any{"name", "new", "ref", "css=#slow", "timeoutMs", 30000}, "a.screens/new-web-linux.png does not exist")
 }

@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -35,6 +36,16 @@ func TestTokenOpensThePageAgainAndAgain(t *testing.T) {
 		r := get(t, c, s.page(name))
 		if r.status != http.StatusOK || r.body != "the page" || r.header.Get("Content-Type") != "text/html; charset=utf-8" {
 			t.Errorf("%q: %+v", name, r)
+		}
+	}
+	zip, err := gzip.NewReader(strings.NewReader(get(t, c, s.page("app.js"), "Accept-Encoding: gzip, br").body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	zipped, _ := io.ReadAll(zip)
+	for accepted, body := range map[string]string{"identity": get(t, c, s.page("app.js"), "Accept-Encoding: identity").body, "gzip": string(zipped)} {
+		if body != "code" {
+			t.Errorf("app.js, %s: %q", accepted, body)
 		}
 	}
 	if r := get(t, c, s.page("app.js")); r.body != "code" || r.header.Get("Content-Type") != "text/javascript; charset=utf-8" {

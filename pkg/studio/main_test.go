@@ -2,6 +2,8 @@ package studio
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,6 +123,15 @@ func startServer(tb testing.TB, change func(*serverOptions)) *testServer {
 	return startServerWith(tb, newFakeDesk(), change)
 }
 
+// zipped is a file that is compressed with gzip.
+func zipped(text string) *fstest.MapFile {
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	_, _ = io.WriteString(zip, text) // a buffer takes everything
+	_ = zip.Close()
+	return &fstest.MapFile{Data: out.Bytes()}
+}
+
 func startServerWith(tb testing.TB, d *fakeDesk, change func(*serverOptions)) *testServer {
 	tb.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -129,7 +140,7 @@ func startServerWith(tb testing.TB, d *fakeDesk, change func(*serverOptions)) *t
 	}
 	o := serverOptions{
 		token: tool.NewCapability(), port: portOf(l), now: time.Now, limits: defaultLimits(),
-		files:  fstest.MapFS{"index.html": {Data: []byte("the page")}, "app.js": {Data: []byte("code")}, "app.css": {Data: []byte("styles")}, "secret.go": {Data: []byte("source")}},
+		files:  fstest.MapFS{"index.html.gz": zipped("the page"), "app.js.gz": zipped("code"), "app.css.gz": zipped("styles"), "secret.go.gz": zipped("source")},
 		output: func(text string) string { return strings.ReplaceAll(text, "secret", "{{SECRET}}") },
 	}
 	if change != nil {

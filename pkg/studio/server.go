@@ -1,9 +1,12 @@
 package studio
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -67,7 +70,7 @@ func defaultLimits() limits {
 type serverOptions struct {
 	token     string
 	port      int
-	files     fs.FS // of the page
+	files     fs.FS // of the page, compressed with gzip
 	output    func(string) string
 	pagesGone time.Duration // 0 for a minute
 	now       func() time.Time
@@ -224,20 +227,27 @@ func (s *server) handle(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		r.URL.Path, r.URL.RawPath = "/"+name, ""
 		s.handler.file(w, r)
 	default:
-		s.file(w, name)
+		s.file(w, r, name)
 	}
 }
 
 // file answers with a file of the page.
-func (s *server) file(w http.ResponseWriter, name string) {
-	content, err := fs.ReadFile(s.files, name)
+func (s *server) file(w http.ResponseWriter, r *http.Request, name string) {
+	content, err := fs.ReadFile(s.files, name+".gz")
 	kind := contentType(path.Ext(name))
 	if err != nil || kind == "" {
 		http.Error(w, "404 not found", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(content)
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(content)
+		return
+	}
+	if text, err := gzip.NewReader(bytes.NewReader(content)); err == nil {
+		_, _ = io.Copy(w, text)
+	}
 }
 
 // contentType returns the type of the files with an extension, empty for others. Those that the system knows may be

@@ -11,7 +11,7 @@ import (
 
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"index.html", "app.js", "app.css", "LICENSES.txt"} {
+	for _, name := range []string{"index.html.gz", "app.js.gz", "app.css.gz"} {
 		if text, err := fs.ReadFile(page.Files(), name); err != nil || len(text) == 0 {
 			t.Errorf("%s has %d bytes (%v)", name, len(text), err)
 		}

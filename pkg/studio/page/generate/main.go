@@ -34,7 +34,7 @@ func generate(dir string) error {
 	return files.Write(filepath.Join(dir, "dist"))
 }
 
-// build bundles the page. It fails if the page is larger than maxSize.
+// build bundles the page, each file that a browser loads compressed with gzip. It fails if the page is larger than maxSize.
 func build(dir string) (embedded.Files, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -48,10 +48,16 @@ func build(dir string) (embedded.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size := compressed(files); size > maxSize {
+	out, size := embedded.Files{embedded.Licenses: files[embedded.Licenses]}, 0
+	delete(files, embedded.Licenses) // browsers do not load it
+	for name, text := range files {
+		out[name+".gz"] = compress(text)
+		size += len(out[name+".gz"])
+	}
+	if size > maxSize {
 		return nil, fmt.Errorf("the page has %d KB compressed, at most %d are allowed", size>>10, maxSize>>10)
 	}
-	return files, nil
+	return out, nil
 }
 
 func options(dir string) api.BuildOptions {
@@ -69,18 +75,11 @@ func options(dir string) api.BuildOptions {
 	}
 }
 
-// compressed is the size of all files that a browser loads, each compressed with gzip.
-func compressed(files embedded.Files) int {
-	size := 0
-	for name, text := range files {
-		if name == embedded.Licenses {
-			continue
-		}
-		var buf bytes.Buffer
-		zip, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression) // The only error is a bad level.
-		_, _ = zip.Write(text)                                    // A buffer takes everything.
-		_ = zip.Close()
-		size += buf.Len()
-	}
-	return size
+// compress compresses with gzip. The result has no time of its own.
+func compress(text []byte) []byte {
+	var buf bytes.Buffer
+	zip, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression) // The only error is a bad level.
+	_, _ = zip.Write(text)                                    // A buffer takes everything.
+	_ = zip.Close()
+	return buf.Bytes()
 }

@@ -24,5 +24,4 @@ func TestDistIsUpToDate(t *testing.T) {
 	for _, name := range outdated {
 		t.Errorf("dist/%s is out of date: run make generate", name)
 	}
-	t.Logf("%d KB compressed", compressed(files)>>10)
 }

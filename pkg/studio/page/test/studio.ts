@@ -1,6 +1,7 @@
 // A studio without a server: the files of dist, with the server's policy, and a socket that answers as tests say.
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { gunzipSync } from "node:zlib";
 import { test as base, expect, type Page, type WebSocketRoute } from "@playwright/test";
 import type { Do, Document, Failure, Push, State } from "../src/protocol";
 import { newDocument, newLook, newState, shopPage, toolList } from "./samples";
@@ -46,10 +47,10 @@ export class Studio {
 	async open(): Promise<void> {
 		await this.page.route("http://studio.test/folder/**", (route) => {
 			const file = new URL(route.request().url()).pathname.replace("/folder", "").replace(/\/$/, "/index.html");
-			const onDisk = path.join(import.meta.dirname, "../dist", file);
+			const onDisk = path.join(import.meta.dirname, "../dist", `${file}.gz`);
 			if (!existsSync(onDisk)) return route.fallback(); // Tests answer for the server.
 			const headers = { "content-security-policy": policy, "content-type": types[path.extname(file)] ?? "text/plain" };
-			return route.fulfill({ body: readFileSync(onDisk), headers });
+			return route.fulfill({ body: gunzipSync(readFileSync(onDisk)), headers });
 		});
 		await this.page.routeWebSocket("ws://studio.test/folder/socket", (socket) => this.connected(socket));
 		const errors: string[] = [];

@@ -1,8 +1,8 @@
 import { Banners } from "./banners";
 import { Elements } from "./elements/elements";
-import { Asks } from "./panels/ask";
-import { Logs } from "./panels/logs";
+import { Logs } from "./logs/logs";
 import { Past } from "./past/past";
+import { Asks } from "./screen/asks";
 import { Screen } from "./screen/screen";
 import { Details } from "./steps/details";
 import { Steps } from "./steps/steps";

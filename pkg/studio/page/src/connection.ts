@@ -1,10 +1,10 @@
 // The socket to the server: requests with their replies, and what it pushes.
 import { batch, effect } from "@preact/signals";
-import type { Do, Failure, Made, Picture, Push, Reply } from "./protocol";
+import type { Do, Failure, Made, Picture, Push, Reply, Request } from "./protocol";
 import { controls, doc, failure, link, log, lookIsOld, selected, shown, state } from "./store";
 
 /** What the server refused, or could not answer. */
-export class Refused extends Error {
+class Refused extends Error {
 	constructor(readonly failure: Failure) {
 		super(failure.message);
 	}
@@ -35,7 +35,8 @@ export function request<T = void>(what: Do): Promise<T> {
 		}
 		const id = ++lastId;
 		pending.set(id, { resolve: resolve as (result: unknown) => void, reject });
-		socket.send(JSON.stringify({ id, ...what }));
+		const message: Request = { id, ...what };
+		socket.send(JSON.stringify(message));
 	});
 }
 
@@ -59,7 +60,12 @@ export async function perform(what: Do): Promise<void> {
 
 /** Shows the person why something did not happen. */
 export function report(error: unknown): void {
-	failure.value = error instanceof Refused ? error.failure : { message: String(error) };
+	failure.value = failureOf(error);
+}
+
+/** Why a request has no result. */
+export function failureOf(error: unknown): Failure {
+	return error instanceof Refused ? error.failure : { message: String(error) };
 }
 
 /** Selects a step or call. Pages that do not control select for themselves only. */
@@ -141,7 +147,8 @@ async function draw(bytes: ArrayBuffer): Promise<void> {
 	announced = null;
 	if (!picture) return;
 	const image = await createImageBitmap(new Blob([bytes])).catch(() => null);
-	if (picture.seq < (shown.value?.seq ?? 0)) image?.close(); // a newer one was faster
+	if (picture.seq < (shown.value?.seq ?? 0))
+		image?.close(); // a newer one was faster
 	else show(picture, image);
 }
 

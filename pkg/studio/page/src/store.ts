@@ -9,11 +9,11 @@ export const state = signal<State | null>(null);
 export const doc = signal<Document | null>(null);
 export const log = signal<LogLine[]>([]);
 
-export type Link = { status: "connecting" | "open" | "lost" } | { status: "ended"; why: string };
+type Link = { status: "connecting" | "open" | "lost" } | { status: "ended"; why: string };
 export const link = signal<Link>({ status: "connecting" });
 
 /** The newest picture; image is null while it is withheld. */
-export interface Shown {
+interface Shown {
 	seq: number;
 	width: number;
 	height: number;
@@ -39,7 +39,7 @@ export const hovered = computed(() => {
 });
 
 /** What a click on the picture means: an act, a check, or the element of the selected call. */
-export type Mode = "act" | "assert" | "pick";
+type Mode = "act" | "assert" | "pick";
 export const mode = signal<Mode>("act");
 
 /** Ends the picking of an element. */

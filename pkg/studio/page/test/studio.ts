@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { test as base, expect, type Page, type WebSocketRoute } from "@playwright/test";
-import type { Do, Document, Failure, Push, State } from "../src/protocol";
+import type { Do, Document, Failure, Push, Request, State } from "../src/protocol";
 import { newDocument, newLook, newState, shopPage, toolList } from "./samples";
 
 export { expect };
@@ -14,7 +14,7 @@ const policy =
 const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
 /** Answers a request with its result. What it throws is a refusal. */
-type Answer = (request: Do & { id: number }) => unknown;
+type Answer = (request: Request) => unknown;
 
 export class Refusal extends Error {
 	constructor(readonly failure: Failure) {
@@ -105,12 +105,12 @@ export class Studio {
 
 	private connected(socket: WebSocketRoute): void {
 		this.socket = socket;
-		socket.onMessage((message) => this.answer(JSON.parse(String(message)) as Do & { id: number }));
+		socket.onMessage((message) => this.answer(JSON.parse(String(message)) as Request));
 		this.setState({});
 		this.push({ on: "document", ...this.document });
 	}
 
-	private answer(request: Do & { id: number }): void {
+	private answer(request: Request): void {
 		const { id, ...what } = request;
 		if (what.do === "seen") this.shown = what.seq;
 		if (!["seen", "visible", "look", "tools"].includes(what.do)) this.requests.push(what as Do);

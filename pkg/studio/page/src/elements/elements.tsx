@@ -3,7 +3,8 @@ import { useEffect } from "preact/hooks";
 import type { Element } from "../protocol";
 import { locate } from "../screen/gestures";
 import { located, look, pointed } from "../store";
-import { Tree, type TreeRow } from "../ui/tree";
+import { Search } from "../ui/search";
+import { Tree, type TreeRow, useClosed } from "../ui/tree";
 import "./elements.css";
 
 interface Row extends TreeRow {
@@ -13,7 +14,7 @@ interface Row extends TreeRow {
 /** The elements of the screen, as a tree. It and the picture show each other's selection. */
 export function Elements() {
 	const find = useSignal("");
-	const closed = useSignal<ReadonlySet<string>>(new Set());
+	const [closed, open] = useClosed();
 	const chosen = useSignal("");
 	const rows = useComputed(() => rowsOf(look.value?.root ?? null, find.value.trim().toLowerCase(), closed.value));
 	const key = rowOfLocated(rows.value) ?? chosen.value;
@@ -26,22 +27,10 @@ export function Elements() {
 		},
 		[],
 	);
-	const open = (row: Row, opens: boolean) => {
-		const next = new Set(closed.value);
-		if (opens) next.delete(row.key);
-		else next.add(row.key);
-		closed.value = next;
-	};
 	return (
 		<div class="elements">
 			<div class="find">
-				<input
-					type="search"
-					aria-label="find"
-					placeholder="find by role, name or text"
-					value={find.value}
-					onInput={(event) => (find.value = event.currentTarget.value)}
-				/>
+				<Search name="find" placeholder="Find by role, name or text" text={find} />
 				<span class="count" role="status">
 					{rows.value.length}
 				</span>

@@ -1,7 +1,7 @@
 import { useContext, useState } from "preact/hooks";
 import { Button } from "../ui/button";
 import { FormContext } from "./context";
-import { Label, useNotes } from "./notes";
+import { Group, Label, useNotes } from "./notes";
 import { ObjectFields } from "./object";
 import { type Args, choices, help, isMapping, kindOf, type Schema } from "./schema";
 import { selectorText } from "./selector";
@@ -32,7 +32,7 @@ export function Field(props: FieldProps) {
 		case "list":
 			return <ListField {...props} />;
 		case "object":
-			return label === "nodeSelector" ? <SelectorField {...props} /> : <Group {...props} />;
+			return label === "nodeSelector" ? <SelectorField {...props} /> : <MappingField {...props} />;
 		default:
 			return <YAMLField {...props} help={help(schema)} />;
 	}
@@ -83,22 +83,16 @@ function BooleanField({ label, schema, value, onChange, path }: FieldProps) {
 }
 
 /** A mapping, as a group of fields. */
-function Group({ label, schema, value, onChange, path, required }: FieldProps) {
-	const { notes, attributes } = useNotes(path, help(schema));
+function MappingField({ label, schema, value, onChange, path, required }: FieldProps) {
 	return (
-		<fieldset class="form-group" aria-describedby={attributes["aria-describedby"]}>
-			<legend class="label" dir="auto">
-				{label}
-				{required && <span class="required"> required</span>}
-			</legend>
-			{notes}
+		<Group label={label} path={path} text={help(schema)} required={required}>
 			<ObjectFields
 				schema={schema}
 				value={isMapping(value) ? value : {}}
 				onChange={onChange as (value: Args) => void}
 				path={path}
 			/>
-		</fieldset>
+		</Group>
 	);
 }
 
@@ -124,14 +118,14 @@ function SelectorField(props: FieldProps) {
 				</Button>
 			</div>
 			{notes}
-			{open && <Group {...props} />}
+			{open && <MappingField {...props} />}
 		</fieldset>
 	);
 }
 
 /** Values one below the other. */
 function ListField({ label, schema, value, onChange, path, required }: FieldProps) {
-	const { notes, attributes } = useNotes(path, help(schema));
+	const { disabled } = useContext(FormContext);
 	const [adding, setAdding] = useState(false);
 	const items = Array.isArray(value) ? value : [];
 	const itemSchema = isMapping(schema.items) ? schema.items : {};
@@ -141,12 +135,7 @@ function ListField({ label, schema, value, onChange, path, required }: FieldProp
 		onChange(next === undefined ? items.filter((_, at) => at !== i) : items.toSpliced(i, 1, next));
 	};
 	return (
-		<fieldset class="form-group" aria-describedby={attributes["aria-describedby"]}>
-			<legend class="label" dir="auto">
-				{label}
-				{required && <span class="required"> required</span>}
-			</legend>
-			{notes}
+		<Group label={label} path={path} text={help(schema)} required={required}>
 			{rows.map((item, i) => (
 				<div class="field-row" key={i}>
 					<Field
@@ -159,7 +148,7 @@ function ListField({ label, schema, value, onChange, path, required }: FieldProp
 					<Button
 						icon="close"
 						compact
-						disabled={attributes.disabled}
+						disabled={disabled}
 						class="remove"
 						onClick={() => (i < items.length ? set(i, undefined) : setAdding(false))}
 					>
@@ -167,11 +156,11 @@ function ListField({ label, schema, value, onChange, path, required }: FieldProp
 					</Button>
 				</div>
 			))}
-			{!attributes.disabled && (
+			{!disabled && (
 				<Button icon="plus" class="small" disabled={rows.length > items.length} onClick={() => setAdding(true)}>
 					Add an entry
 				</Button>
 			)}
-		</fieldset>
+		</Group>
 	);
 }

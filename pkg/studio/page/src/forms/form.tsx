@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { Refused, request } from "../connection";
+import { failureOf, request } from "../connection";
 import type { Call, Failure } from "../protocol";
 import { editable, mode, ready } from "../store";
 import { tools } from "../tools/list";
@@ -33,7 +33,7 @@ function Form({ call }: { call: Call }) {
 		try {
 			await request({ do: "edit", edit: { op: "args", call: call.number, args: next } });
 		} catch (error) {
-			setFailure(error instanceof Refused ? error.failure : { message: String(error) });
+			setFailure(failureOf(error));
 		}
 	};
 	return (

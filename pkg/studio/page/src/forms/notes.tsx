@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useContext, useId } from "preact/hooks";
 import { FormContext } from "./context";
 
@@ -35,12 +36,41 @@ export function Label({ id, label, required }: { id: string; label: string; requ
 	return (
 		<label class="label" for={id} dir="auto">
 			{label}
-			{required && (
-				<span class="required" aria-hidden="true">
-					{" "}
-					required
-				</span>
-			)}
+			{required && <Required />}
 		</label>
+	);
+}
+
+/** Says that a value has to be given, to those who see it; the field itself says it to all others. */
+export function Required() {
+	return (
+		<span class="required" aria-hidden="true">
+			{" "}
+			required
+		</span>
+	);
+}
+
+interface GroupProps {
+	label: string;
+	/** Of what the group has: its path, and what its schema says. */
+	path: string;
+	text: string;
+	required?: boolean | undefined;
+	children: ComponentChildren;
+}
+
+/** Fields with a common label. */
+export function Group({ label, path, text, required, children }: GroupProps) {
+	const { notes, attributes } = useNotes(path, text);
+	return (
+		<fieldset class="form-group" aria-describedby={attributes["aria-describedby"]}>
+			<legend class="label" dir="auto">
+				{label}
+				{required && <span class="required"> required</span>}
+			</legend>
+			{notes}
+			{children}
+		</fieldset>
 	);
 }

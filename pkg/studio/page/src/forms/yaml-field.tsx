@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { useNotes } from "./notes";
+import { Required, useNotes } from "./notes";
 import { isMapping } from "./schema";
 import { fromYAML, toYAML } from "./yaml";
 
@@ -37,12 +37,7 @@ export function YAMLField({ label, value, onChange, path, help = "", required, m
 		<div class="field">
 			<label class="label" for={id}>
 				{label} {!mapping && <span class="dim">as YAML</span>}
-				{required && (
-					<span class="required" aria-hidden="true">
-						{" "}
-						required
-					</span>
-				)}
+				{required && <Required />}
 			</label>
 			<textarea
 				{...attributes}

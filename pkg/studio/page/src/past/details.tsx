@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { clock, type Line, Lines } from "../panels/logs";
+import { clock, type Line, Lines } from "../logs/logs";
 import type { LogLine, Moment, Past } from "../protocol";
 import { Tabs } from "../ui/tabs";
 import { fileURL, reasonOf, useReading } from "./read";

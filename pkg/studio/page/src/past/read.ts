@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { Refused } from "../connection";
+import { failureOf } from "../connection";
 import type { Failure } from "../protocol";
 import { link } from "../store";
 
@@ -22,7 +22,7 @@ export function useReading<T>(key: string, read: () => Promise<T>): Reading<T> {
 		};
 		read().then(
 			(value) => set({ value }),
-			(error) => set({ failure: error instanceof Refused ? error.failure : { message: String(error) } }),
+			(error) => set({ failure: failureOf(error) }),
 		);
 		return () => {
 			current = false;

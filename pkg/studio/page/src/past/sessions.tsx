@@ -3,6 +3,7 @@ import { request } from "../connection";
 import type { PastOutcome, SessionSummary } from "../protocol";
 import { past } from "../store";
 import { Button } from "../ui/button";
+import { Search } from "../ui/search";
 import { reasonOf, useReading } from "./read";
 
 /** The words for outcomes: those of the reports. */
@@ -29,13 +30,7 @@ export function Sessions() {
 		<main class="past sessions" aria-label="Finished sessions">
 			<header class="past-head">
 				<h2>Finished sessions</h2>
-				<input
-					type="search"
-					aria-label="Find a session"
-					placeholder="Find a trail, device, outcome"
-					value={text.value}
-					onInput={(event) => (text.value = event.currentTarget.value)}
-				/>
+				<Search name="Find a session" placeholder="Find a trail, device, outcome" text={text} />
 				<Button icon="close" onClick={() => (past.value = null)}>
 					Back to recording
 				</Button>

@@ -1,9 +1,8 @@
-import { useSignal } from "@preact/signals";
 import { select } from "../connection";
 import type { Call, Outcome, Step } from "../protocol";
 import { doc, editable, selected, selection, state, titleOf } from "../store";
 import { Button } from "../ui/button";
-import { Tree, type TreeRow } from "../ui/tree";
+import { Tree, type TreeRow, useClosed } from "../ui/tree";
 import { edit, neighbour } from "./edit";
 import { StepName } from "./name";
 import "./steps.css";
@@ -25,14 +24,8 @@ const messageHeight = 20;
 
 /** The steps of the trail, below them their calls. */
 export function Steps() {
-	const closed = useSignal<ReadonlySet<string>>(new Set());
+	const [closed, open] = useClosed();
 	const rows = rowsOf(doc.value?.steps ?? [], closed.value, doc.value?.selected ?? "");
-	const open = (row: Row, opens: boolean) => {
-		const next = new Set(closed.value);
-		if (opens) next.delete(row.key);
-		else next.add(row.key);
-		closed.value = next;
-	};
 	return (
 		<section aria-label="Steps" class="steps">
 			<header class="steps-head">
@@ -115,21 +108,13 @@ function onKey(row: Row, event: KeyboardEvent): boolean {
 	return true;
 }
 
-const outcomes: Record<Outcome, string> = {
-	"": "",
-	running: "running",
-	passed: "passed",
-	failed: "failed",
-	skipped: "skipped",
-};
-
 function RowContent({ row: { step, call } }: { row: Row }) {
 	const outcome = (call ?? step).outcome;
 	return (
 		<span class="row-content">
 			<span class="row-line">
 				<span class="mark" aria-hidden="true" />
-				{outcome && <span class="hidden-text">{outcomes[outcome]}: </span>}
+				{outcome && <span class="hidden-text">{outcome}: </span>}
 				{call ? (
 					<>
 						<span class="brief" dir="auto" title={`${call.brief}\n${call.number} ${call.tool}`}>

@@ -5,7 +5,7 @@ import { controls, doc, editable, link, mode, ready, selected, state } from "../
 import type { IconName } from "../ui/icon";
 import { save } from "./saving";
 
-export interface Action {
+interface Action {
 	name: string;
 	icon: IconName;
 	/** As in aria-keyshortcuts. */

@@ -1,6 +1,6 @@
 // How a save goes: the name of a new file, the save itself, and what came of it.
 import { signal } from "@preact/signals";
-import { Refused, request } from "../connection";
+import { failureOf, request } from "../connection";
 import type { Failure, Saved } from "../protocol";
 import { doc, state } from "../store";
 
@@ -34,8 +34,7 @@ export async function saveAs(wish: Wish): Promise<void> {
 		const saved = await request<Saved>({ do: "save", ...wish });
 		saving.value = { stage: "saved", wish, saved };
 	} catch (error) {
-		const failure = error instanceof Refused ? error.failure : { message: String(error) };
-		saving.value = { stage: "refused", wish, failure };
+		saving.value = { stage: "refused", wish, failure: failureOf(error) };
 	}
 }
 
@@ -45,7 +44,7 @@ export function fileOf(title: string): string {
 }
 
 /** A file name of letters and digits in any script, with hyphens between words. */
-export function fileName(title: string): string {
+function fileName(title: string): string {
 	const words = title.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 	return words.join("-").slice(0, 60) || "new-trail";
 }

@@ -3,14 +3,14 @@ import { doc, link, state } from "../store";
 
 /** Says what runs, and what is unsaved. */
 export function Status() {
-	const kept = savedNow();
+	const saved = savedNow();
 	return (
 		<div role="status" aria-label="State" class={`status is-${tone()}`} title={doingNow()}>
 			<span class="dot" />
 			<span class="doing" dir="auto">
 				{doingNow()}
 			</span>
-			{kept && <span class="unsaved"> · {kept}</span>}
+			{saved && <span class="unsaved"> · {saved}</span>}
 		</div>
 	);
 }

@@ -1,6 +1,6 @@
 // The tools of the session, which forms, completion and the list of tools know.
 import { computed, effect, signal } from "@preact/signals";
-import { Refused, request } from "../connection";
+import { failureOf, request } from "../connection";
 import type { Failure, Tool } from "../protocol";
 import { link, state } from "../store";
 
@@ -42,6 +42,6 @@ async function load(): Promise<void> {
 		tools.value = (await request<Tool[] | null>({ do: "tools" })) ?? [];
 		unknownTools.value = null;
 	} catch (error) {
-		unknownTools.value = error instanceof Refused ? error.failure : { message: String(error) };
+		unknownTools.value = failureOf(error);
 	}
 }

@@ -1,11 +1,12 @@
 import { signal } from "@preact/signals";
 import { useId, useState } from "preact/hooks";
-import { Refused, request } from "../connection";
+import { failureOf, request } from "../connection";
 import { ArgumentsForm } from "../forms/arguments";
 import { type Args, initial, validate } from "../forms/schema";
 import type { Made, Tool } from "../protocol";
 import { ready } from "../store";
 import { Button } from "../ui/button";
+import { Search } from "../ui/search";
 import { groups, tools, unknownTools } from "./list";
 import { Result } from "./result";
 import "./tools.css";
@@ -22,13 +23,7 @@ export function Tools() {
 	return (
 		<div class="tools">
 			<div class="tools-find">
-				<input
-					type="search"
-					aria-label="Find a tool"
-					placeholder="Find a tool"
-					value={wanted.value}
-					onInput={(event) => (wanted.value = event.currentTarget.value)}
-				/>
+				<Search name="Find a tool" placeholder="Find a tool" text={wanted} />
 			</div>
 			{found.map((group) => (
 				<section key={group.name} aria-label={group.name}>
@@ -105,7 +100,7 @@ function Caller({ id, tool }: { id: string; tool: Tool }) {
 			const call = { tool: tool.name, args, ...(saveAs && { saveAs }) };
 			setMade(await request<Made>({ do: "call", call }));
 		} catch (error) {
-			const { message, hint } = error instanceof Refused ? error.failure : { message: String(error), hint: "" };
+			const { message, hint } = failureOf(error);
 			setMade({ ok: false, text: message, hint, warnings: [] });
 		}
 		setCalling(false);

@@ -12,7 +12,7 @@ import { keyAt, type Place, placeAt } from "./place";
 import { description, hasType, type Key, keys, schemasAt, values } from "./schema";
 
 /** What completion knows beside the text. */
-export interface Known {
+interface Known {
 	tools: Map<string, Tool>;
 	variables: string[];
 }

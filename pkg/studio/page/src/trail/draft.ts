@@ -4,7 +4,7 @@ import { ChangeSet, Text } from "@codemirror/state";
 import { difference } from "./difference";
 
 /** The text of a document, with its version. */
-export interface Version {
+interface Version {
 	version: number;
 	text: string;
 }

@@ -17,7 +17,7 @@ import {
 	type ViewUpdate,
 } from "@codemirror/view";
 import { effect, signal } from "@preact/signals";
-import { ask, Refused, request, select } from "../connection";
+import { ask, failureOf, request, select } from "../connection";
 import type { Document, Failure, Problem } from "../protocol";
 import { doc, editable, selected, state } from "../store";
 import { tools } from "../tools/list";
@@ -154,7 +154,7 @@ async function send(): Promise<void> {
 		const problems = await request<Problem[]>({ do: "yaml", ...draft.send() });
 		if (problems.length) failure = { message: "the text has problems", problems };
 	} catch (error) {
-		failure = error instanceof Refused ? error.failure : { message: String(error) };
+		failure = failureOf(error);
 	}
 	show(draft.answered(!failure));
 	if (unsent) schedule();

@@ -52,7 +52,7 @@ function mark(text: Text, entries: Entry[], selected: string): DecorationSet {
 }
 
 /** The last line of what begins on a line: of those that are deeper, the last that is not empty. */
-export function lastLine(text: Text, first: number): number {
+function lastLine(text: Text, first: number): number {
 	const depth = indentation(text.line(first).text);
 	let last = first;
 	for (let number = first + 1; number <= text.lines; number++) {

@@ -42,7 +42,7 @@ export function Button(p: Props): JSX.Element {
 			onClick={() => !p.disabled && p.onClick()}
 		>
 			{p.icon && <Icon name={p.icon} />}
-			<span class="name">{p.children}</span>
+			<span class={p.compact ? "hidden-text" : "name"}>{p.children}</span>
 		</button>
 	);
 }

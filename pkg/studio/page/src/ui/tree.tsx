@@ -1,3 +1,4 @@
+import { type ReadonlySignal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./icon";
@@ -36,6 +37,18 @@ interface Props<Row extends TreeRow> {
 	children: (row: Row) => ComponentChildren;
 	/** What is shown without rows. */
 	empty: ComponentChildren;
+}
+
+/** The keys of the rows that somebody closed, and what opens or closes one. */
+export function useClosed(): [ReadonlySignal<ReadonlySet<string>>, (row: TreeRow, open: boolean) => void] {
+	const closed = useSignal<ReadonlySet<string>>(new Set());
+	const setOpen = ({ key }: TreeRow, open: boolean) => {
+		const next = new Set(closed.value);
+		if (open) next.delete(key);
+		else next.add(key);
+		closed.value = next;
+	};
+	return [closed, setOpen];
 }
 
 /** A tree by the pattern of ARIA: one row has the tab stop, arrow keys move it. Only the rows in view are rendered. */

@@ -4,12 +4,12 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 /** How many pixels of rows are rendered before and behind what is in view. */
 const margin = 240;
 
-export interface Placed {
+interface Placed {
 	index: number;
 	top: number;
 }
 
-export interface Window {
+interface Window {
 	/** Goes to the element that scrolls. */
 	ref: RefObject<HTMLDivElement | null>;
 	onScroll: () => void;

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Refused, request } from "../connection";
+import { failureOf, request } from "../connection";
 import { Dialog } from "../ui/dialog";
 import { NameField, problemOfName } from "./name";
 
@@ -27,7 +27,7 @@ export function MakeVariable({ text, put, onDone }: Props) {
 			put(`{{${name}}}`);
 			onDone();
 		} catch (error) {
-			setRefusal(error instanceof Refused ? error.failure.message : String(error));
+			setRefusal(failureOf(error).message);
 			setWaiting(false);
 		}
 	};

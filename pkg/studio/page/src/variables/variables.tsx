@@ -1,5 +1,5 @@
 import { useId, useRef, useState } from "preact/hooks";
-import { Refused, request } from "../connection";
+import { failureOf, request } from "../connection";
 import type { Variable } from "../protocol";
 import { controls, state } from "../store";
 import { Button } from "../ui/button";
@@ -87,7 +87,7 @@ function Add({ of, onDone }: { of: Variable | null; onDone: () => void }) {
 			await request({ do: "variable", name, value, secret });
 			empty();
 		} catch (error) {
-			const { message, hint } = error instanceof Refused ? error.failure : { message: String(error), hint: "" };
+			const { message, hint } = failureOf(error);
 			setRefusal([message, hint].filter(Boolean).join(": "));
 		}
 		setWaiting(false);

@@ -7,6 +7,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -114,6 +115,8 @@ type Session struct {
 	dir        string
 	references *screen.References
 	slot       chan struct{} // holds a value while a method runs
+	hurry      chan struct{} // receives when a request waits for the slot
+	looks      sync.WaitGroup
 
 	ctx    context.Context //nolint:containedctx // that of Open: no call is made after its end, but a teardown
 	cancel context.CancelCauseFunc
@@ -150,7 +153,7 @@ type Session struct {
 // open is [Open] for a session whose answers may have secrets.
 func open(ctx context.Context, o Options) (*Session, error) {
 	id := session.NewID(o.Redactor.Text(o.Name), o.Now())
-	s := &Session{opts: o, dir: filepath.Join(o.Project.LogsDir, id), slot: make(chan struct{}, 1)}
+	s := &Session{opts: o, dir: filepath.Join(o.Project.LogsDir, id), slot: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
 	s.parts, s.ctx = map[string]*replay.List{}, ctx
 	if err := session.MakeDir(s.dir); err != nil {
 		o.Stream.Emit(event.Log{
@@ -204,6 +207,7 @@ func (s *Session) Close(ctx context.Context) {
 	s.watch()
 	s.keepTrace.Do(s.inner.KeepTrace)
 	s.inner.Close(ctx)
+	s.looks.Wait()
 	s.cancel(nil)
 	s.endEvents()
 	s.markClosed()
@@ -309,7 +313,21 @@ func (s *Session) acquire(ctx context.Context) (release func(), err error) {
 	if err := s.Err(); err != nil {
 		return nil, err
 	}
-	return s.acquireRecording(ctx)
+	select {
+	case s.slot <- struct{}{}:
+		return func() { <-s.slot }, nil
+	default:
+	}
+	select {
+	case s.hurry <- struct{}{}:
+	default: // another one waits, too
+	}
+	release, err = s.acquireRecording(ctx)
+	select {
+	case <-s.hurry: // it was for the request before
+	default:
+	}
+	return release, err
 }
 
 // acquireRecording does what acquire does, also when the session has ended: its recording remains.
@@ -328,3 +346,7 @@ func (s *Session) text(text string) string { return s.opts.Redactor.Text(text) }
 // Settle says how the session waits for the screen after calls: it looks again every Interval until the screen stays
 // the same for some of them, and for at most Limit.
 type Settle struct{ Interval, Limit time.Duration }
+
+func (s Settle) interval() time.Duration { return cmp.Or(s.Interval, 100*time.Millisecond) }
+
+func (s Settle) limit() time.Duration { return cmp.Or(s.Limit, time.Second) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
@@ -26,6 +27,9 @@ type StepRequest struct {
 	// TextLater allows an empty Text: the step gets its text later, with [Reword]. Until then, requests without a text
 	// continue it. A recording with such a step is not saved.
 	TextLater bool `json:"textLater,omitempty"`
+	// LookLater has the report come when the calls have ended, without what changed on the screen. The session looks at
+	// the screen after that, when the next request comes, at the latest after the limit of [Settle].
+	LookLater bool `json:"lookLater,omitempty"`
 
 	step *replay.Step // the running step, if the session is attached
 }
@@ -67,7 +71,20 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 	if err != nil {
 		return StepReport{}, err
 	}
-	defer release()
+	report, look, err := s.step(ctx, r)
+	if look == nil {
+		release()
+		return report, err
+	}
+	s.looks.Go(func() {
+		defer release()
+		look()
+	})
+	return report, err
+}
+
+// step is Step while no other request runs. look is what is left to do when the report has been given; nil for nothing.
+func (s *Session) step(ctx context.Context, r StepRequest) (report StepReport, look func(), err error) {
 	if s.attached {
 		r, err = s.ofRunningStep(r)
 	}
@@ -75,7 +92,7 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 		err = s.checkStep(r)
 	}
 	if err != nil {
-		return StepReport{}, err
+		return StepReport{}, nil, err
 	}
 	if !s.attached {
 		s.leaveFinishedParts(ctx, r)
@@ -85,7 +102,11 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 	s.startStep(st)
 	before := s.shown
 	report, made := s.makeCalls(ctx, r.Calls)
-	if s.inner.Err() == nil { // else the failed call has the reason
+	switch {
+	case s.inner.Err() != nil: // the failed call has the reason
+	case r.LookLater && !s.opts.Agent: // whose pages may be blocked
+		look = func() { s.lookLater(context.WithoutCancel(ctx), r, before) }
+	default:
 		var blocked []string
 		if blocked, err = s.reportScreen(ctx, &report); len(blocked) > 0 {
 			made = s.failLast(&report, made, blocked[0])
@@ -100,7 +121,22 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 	if report.Recorded > 0 {
 		s.keep()
 	}
-	return report, err
+	return report, look, err
+}
+
+// lookLater looks at the screen when it has had time to change, or when another request waits. before is what was shown
+// before the calls of r.
+func (s *Session) lookLater(ctx context.Context, r StepRequest, before *device.View) {
+	select {
+	case <-s.hurry:
+	case <-time.After(s.opts.Settle.limit()):
+	case <-s.inner.Done():
+		return
+	}
+	if view, err := s.readView(ctx, device.ViewOptions{}); err == nil {
+		s.show(view)
+		s.noteAction(r, before)
+	}
 }
 
 // failLast makes the last successful call of a report that is not a check a failed one, because it led to a page that

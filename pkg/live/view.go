@@ -206,8 +206,7 @@ const quietIntervals = 3
 
 // settledView returns the screen when it has not changed for some intervals, or at the limit of [Settle].
 func (s *Session) settledView(ctx context.Context) (device.View, error) {
-	interval := cmp.Or(s.opts.Settle.Interval, 100*time.Millisecond)
-	limit := time.NewTimer(cmp.Or(s.opts.Settle.Limit, time.Second))
+	limit := time.NewTimer(s.opts.Settle.limit())
 	defer limit.Stop()
 	view, err := s.readView(ctx, device.ViewOptions{})
 	for last, same := "", 0; err == nil; {
@@ -223,7 +222,7 @@ func (s *Session) settledView(ctx context.Context) (device.View, error) {
 			return view, nil
 		case <-ctx.Done():
 			return view, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for the screen")
-		case <-time.After(interval):
+		case <-time.After(s.opts.Settle.interval()):
 		}
 		var next device.View
 		if next, err = s.readView(ctx, device.ViewOptions{}); err == nil {

@@ -53,7 +53,7 @@ func (d *desk) act(ctx context.Context, p actParams) (any, error) {
 	if a.Kind == "doubleClick" && first.number != "" && first.ref == at.Element.Ref {
 		return d.doubleClick(ctx, first.number, r.Calls)
 	}
-	m, number, err := d.perform(ctx, trail.KindStep, !r.Unrecorded, r.Calls...)
+	m, number, err := d.perform(ctx, gestureOf(r.Calls), !r.Unrecorded)
 	if err == nil && m.OK && a.Kind == "click" {
 		d.set(func() { d.clicked = clicked{number, at.Element.Ref, gesture.IsTextField(at.Element)} })
 	}
@@ -69,7 +69,7 @@ type clicked struct {
 
 // doubleClick makes the call for a double click, which takes the place of that for its first click.
 func (d *desk) doubleClick(ctx context.Context, first string, calls []trail.Call) (any, error) {
-	m, _, err := d.perform(ctx, trail.KindStep, false, calls...)
+	m, _, err := d.perform(ctx, gestureOf(calls), false)
 	if err != nil || !m.OK {
 		return m, err
 	}
@@ -94,29 +94,36 @@ func target(l live.Location, err error) gesture.Target {
 
 // must is make for one step of a larger act: a call that failed is an error.
 func (d *desk) must(ctx context.Context, recorded bool, calls ...trail.Call) error {
-	m, err := d.make(ctx, trail.KindStep, recorded, calls...)
+	m, _, err := d.perform(ctx, gestureOf(calls), recorded)
 	if err == nil && !m.OK {
 		err = fault.New(fault.ToolFailed, m.Hint, "%s", m.Text)
 	}
 	return err
 }
 
+// gestureOf is the request for the calls of a gesture. What it does can be seen in the picture, so nobody waits for a look
+// at the screen.
+func gestureOf(calls []trail.Call) live.StepRequest {
+	return live.StepRequest{Kind: trail.KindStep, Calls: calls, LookLater: true}
+}
+
 // make makes calls that are recorded if the person records, and returns what they did.
 func (d *desk) make(ctx context.Context, kind string, recorded bool, calls ...trail.Call) (made, error) {
-	m, _, err := d.perform(ctx, kind, recorded, calls...)
+	m, _, err := d.perform(ctx, live.StepRequest{Kind: kind, Calls: calls}, recorded)
 	return m, err
 }
 
-// perform is make; it also returns the number of the last call that was recorded, empty for none.
-func (d *desk) perform(ctx context.Context, kind string, recorded bool, calls ...trail.Call) (m made, number string, err error) {
+// perform is make for a request; it also returns the number of the last call that was recorded, empty for none.
+func (d *desk) perform(ctx context.Context, r live.StepRequest, recorded bool) (m made, number string, err error) {
 	s, err := d.current()
 	if err != nil {
 		return made{}, "", err
 	}
-	ctx, done := d.busy(ctx, acting, document.Brief(calls[0]))
+	ctx, done := d.busy(ctx, acting, document.Brief(r.Calls[0]))
 	defer done()
 	d.set(func() { d.clicked, d.selectedAll = clicked{}, false })
-	report, err := s.Step(ctx, live.StepRequest{Kind: kind, Calls: calls, Unrecorded: true})
+	r.Unrecorded = true
+	report, err := s.Step(ctx, r)
 	if err != nil {
 		return made{}, "", err
 	}
@@ -137,12 +144,18 @@ func (d *desk) perform(ctx context.Context, kind string, recorded bool, calls ..
 		d.log("warn", w)
 	}
 	if !m.OK {
-		d.log("error", document.Brief(calls[min(count, len(calls)-1)])+": "+m.Text)
+		d.log("error", document.Brief(r.Calls[min(count, len(r.Calls)-1)])+": "+m.Text)
 	}
 	if recorded && count > 0 {
-		number, err = d.write(kind, calls[:count])
+		number, err = d.write(r.Kind, r.Calls[:count])
 	}
-	d.refresh(ctx)
+	if r.LookLater {
+		d.mu.Lock()
+		d.want(&d.refreshing, func() { d.refresh(d.ctx) })
+		d.mu.Unlock()
+	} else {
+		d.refresh(ctx)
+	}
 	return m, number, err
 }
 

@@ -61,13 +61,14 @@ type desk struct {
 	looking     func() // stops the pictures; nil while none are sent
 	pictures    int
 
-	viewed   viewKey   // of the view that was pushed last
-	marked   int       // how often marks have changed
-	problems []problem // that the session found in the document
-	checks   int       // how often problems were found
-	checking job
-	keeping  job
-	showing  job
+	viewed     viewKey   // of the view that was pushed last
+	marked     int       // how often marks have changed
+	problems   []problem // that the session found in the document
+	checks     int       // how often problems were found
+	checking   job
+	keeping    job
+	showing    job
+	refreshing job
 }
 
 // viewKey is what decides how the document is shown.

@@ -45,12 +45,28 @@ func (p *page) locate(ctx context.Context, at device.Place) (device.Location, er
 }
 
 // locateAt returns the element at a place now. The error is errGone when the page changed meanwhile.
-func (s *search) locateAt(ctx context.Context, at device.Place) (found device.Location, err error) {
-	ctx = atOneMoment(ctx)
+func (s *search) locateAt(ctx context.Context, at device.Place) (device.Location, error) {
+	s.page.device.pointed.Store(true)
+	if before, same := s.page.recall(ctx); same {
+		found, err := s.locateIn(before, at, true)
+		if err == nil && found.Node.Kind == "" && !isField(found.Node) { // what a field holds may have changed
+			return found, nil
+		}
+	}
+	found, err := s.locateIn(s.page.keep(ctx), at, false)
+	if err != nil {
+		s.page.kept.Store(nil)
+	}
+	return found, err
+}
+
+// locateIn returns the element at a place of the page as the context has it, recalled or read now.
+func (s *search) locateIn(ctx context.Context, at device.Place, recalled bool) (found device.Location, err error) {
 	c, err := s.page.captureAll(ctx)
 	if err != nil {
 		return found, err
 	}
+	c.recalled = recalled
 	geometry, err := s.page.measure(ctx, c)
 	if err != nil {
 		return found, err
@@ -133,7 +149,11 @@ func (c *pageCapture) pointedAt(ctx context.Context, at screen.Point, g device.G
 	}
 	var innermost *screen.Node
 	for {
-		for _, id := range c.parts[hit.frame].tree.Around(hit.id) {
+		around := c.parts[hit.frame].tree.Around(hit.id)
+		if c.recalled && len(around) == 0 {
+			return nil, errGone // it was added without a trace
+		}
+		for _, id := range around {
 			n := c.tree.ByKey(c.key(element{hit.frame, id}))
 			switch {
 			case n == nil:

@@ -34,6 +34,7 @@ type webDevice struct {
 
 	references *screen.References // of a live session
 	marks      atomic.Int64       // the last mark of a locator that does not belong to a call
+	pointed    atomic.Bool        // somebody has pointed at an element
 	located    *locatedElement    // the element of the call that is running, or of the last one; nil without one
 
 	given     given

@@ -2,8 +2,10 @@ package web
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
 )
@@ -25,9 +27,13 @@ type axQuery struct {
 
 type momentKey struct{}
 
-// atOneMoment returns a context in which the page is read as it was at one moment.
-func atOneMoment(ctx context.Context) context.Context {
-	return context.WithValue(ctx, momentKey{}, &moment{snapshots: map[*aria.Capture]*aria.Tree{}, queries: map[axQuery][]axNode{}})
+func newMoment() *moment {
+	return &moment{snapshots: map[*aria.Capture]*aria.Tree{}, queries: map[axQuery][]axNode{}}
+}
+
+// withMoment returns a context in which the page is read as it was at one moment.
+func withMoment(ctx context.Context, m *moment) context.Context {
+	return context.WithValue(ctx, momentKey{}, m)
 }
 
 // momentOf returns the moment of a context; nil without one.
@@ -88,4 +94,58 @@ func (m *moment) snapshot(c *aria.Capture) *aria.Tree {
 		m.snapshots[c] = aria.Snapshot(c)
 	}
 	return m.snapshots[c]
+}
+
+// keptFor is for how long after a look a page is watched, so that what was read of it need not be read again.
+const keptFor = time.Minute
+
+// keptMoment is a moment that counts as now while the page has not changed.
+type keptMoment struct {
+	*moment
+	state pageState // before anything was read
+}
+
+// pageState tells whether a page has changed: how often each of its documents has. Styles can change, and scripts can
+// write into fields, without a trace in it.
+type pageState map[*frame]documentState
+
+type documentState struct {
+	loader  string
+	changes int
+}
+
+// state returns the state of a page; nil if a frame does not respond.
+func (p *page) state(ctx context.Context) pageState {
+	state := pageState{}
+	for f, loader := range p.loaders() {
+		count := 0
+		err := f.withinSlice(ctx, func(ctx context.Context) error {
+			return f.eval(ctx, "countChanges", &count, keptFor.Milliseconds())
+		})
+		if err != nil || count == 0 {
+			return nil
+		}
+		state[f] = documentState{loader, count}
+	}
+	return state
+}
+
+// keep returns a context for reading the page, and keeps what is read. It keeps nothing in a session in which nobody has
+// pointed at an element, since that is what needs it.
+func (p *page) keep(ctx context.Context) context.Context {
+	if !p.device.pointed.Load() {
+		return ctx
+	}
+	m := &keptMoment{newMoment(), p.state(ctx)}
+	p.kept.Store(m)
+	return withMoment(ctx, m.moment)
+}
+
+// recall returns a context in which what was read before need not be read again; false if the page has changed since.
+func (p *page) recall(ctx context.Context) (context.Context, bool) {
+	m := p.kept.Load()
+	if m == nil || m.state == nil || !maps.Equal(m.state, p.state(ctx)) {
+		return ctx, false
+	}
+	return withMoment(ctx, m.moment), true
 }

@@ -2,7 +2,11 @@ package web
 
 import (
 	"context"
+	"strings"
 	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
 // TestPageIsReadOnceForOneAnswer changes the page between two reads of it.
@@ -23,17 +27,49 @@ func TestPageIsReadOnceForOneAnswer(t *testing.T) {
 		}
 		return len(found)
 	}
-	ctx := atOneMoment(t.Context())
+	ctx := withMoment(t.Context(), newMoment())
 	before := read(ctx)
 	documents := momentOf(ctx).captured()
 	u.mustEval("document.querySelector('button').remove()")
 	if again := read(ctx); before != 1 || again != 1 || documents == nil {
 		t.Errorf("%d buttons, then %d", before, again)
 	}
-	if later := read(atOneMoment(t.Context())); later != 0 {
+	if later := read(withMoment(t.Context(), newMoment())); later != 0 {
 		t.Errorf("a later answer is about %d buttons", later)
 	}
 	if now := read(t.Context()); now != 0 {
 		t.Errorf("an answer without a moment is about %d buttons", now)
+	}
+}
+
+// TestPageIsReadAgainAfterChanges points at the same place before and after changes of a page.
+func TestPageIsReadAgainAfterChanges(t *testing.T) {
+	t.Parallel()
+	u := openLive(t, device.Session{})
+	u.mustCall("web_navigate", "url", `data:text/html,<style>body { margin: 0 } .a { display: block; width: 200px; height: 50px }</style>`+
+		`<button class=a>Save</button><iframe class=a srcdoc="<body style='margin: 0'><button style='width: 99%25; height: 50px'>Inside</button>"></iframe>`+
+		`<div class=a id=host></div><input class=a value=before>`)
+	at := func(y int) device.Location {
+		return u.mustLocate(device.Place{Point: screen.Point{X: 50, Y: y}, Best: true})
+	}
+	at(20)
+	before := u.page().kept.Load()
+	if found := at(80); found.Node.Name() != "Inside" || u.page().kept.Load() != before || before.state == nil {
+		t.Errorf("%s was read again though nothing had changed (%+v)", found.Node, before)
+	}
+	for _, c := range []struct {
+		change, want string
+		y            int
+	}{
+		{"document.querySelector('button').textContent = 'Send'", `button "Send"`, 20},
+		{"document.querySelector('iframe').contentDocument.querySelector('button').textContent = 'Within'", `button "Within"`, 80},
+		{"host.attachShadow({ mode: 'open' }).innerHTML = '<button style=\"width: 99%; height: 50px\">Shadow</button>'", `button "Shadow"`, 130},
+		{"host.shadowRoot.querySelector('button').textContent = 'Dark'", `button "Dark"`, 130},
+		{"document.querySelector('input').value = 'after'", `textbox after`, 180},
+	} {
+		u.mustEval(c.change)
+		if found := at(c.y); strings.TrimSpace(found.Node.String()+" "+found.Node.Content()) != c.want {
+			t.Errorf("%s: %s, want %s", c.change, found.Node, c.want)
+		}
 	}
 }

@@ -43,6 +43,8 @@ type page struct {
 	wasCurrent      atomic.Bool
 	awaitsChooser   atomic.Bool // a call answers the next file chooser
 
+	kept atomic.Pointer[keptMoment] // nil if nothing is kept
+
 	timers func(context.Context) // waits for the timers of the action that runs; nil until it has asked for them
 
 	mu         sync.Mutex

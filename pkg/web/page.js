@@ -1635,6 +1635,7 @@
   // at a random number, so that two documents do not have the same.
   let changes = Math.floor(Math.random() * 1e9);
   let watchedUntil = 0; // performance.now; 0 when the document is not watched
+  let watched = 0; // how many roots are
   const waiting = new Set();
   const changeEvents =
     "input change focusin focusout toggle load error scroll resize transitionend animationend hashchange popstate".split(" ");
@@ -1646,12 +1647,14 @@
 
   const observer = new MutationObserver(noteChange);
 
-  // watch watches the document and its open shadow roots for two seconds.
-  const watch = () => {
-    if (!watchedUntil) changes++; // nobody knows what has changed since the last time
-    if (!watchedUntil) setTimeout(stopWatching, 2000);
-    watchedUntil = performance.now() + 2000;
-    for (const root of roots())
+  // watch watches the document and its open shadow roots for some milliseconds.
+  const watch = (time) => {
+    const all = roots();
+    if (!watchedUntil || all.length !== watched) changes++; // nobody knows what has changed since the last time
+    if (!watchedUntil) setTimeout(stopWatching, time);
+    watched = all.length;
+    watchedUntil = Math.max(watchedUntil, performance.now() + time);
+    for (const root of all)
       observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
     for (const type of changeEvents) addEventListener(type, noteChange, { capture: true, passive: true });
   };
@@ -1666,7 +1669,7 @@
 
   // waitForChange waits until changes is not seen, and for at most limit milliseconds. It returns changes.
   const waitForChange = async (seen, limit) => {
-    watch();
+    watch(2000);
     if (changes === seen) {
       let done;
       const changed = new Promise((resolve) => (done = resolve));
@@ -1676,6 +1679,13 @@
       waiting.delete(done);
       clearTimeout(timer);
     }
+    return changes;
+  };
+
+  // countChanges returns changes, and watches the document for some milliseconds.
+  const countChanges = (time) => {
+    watch(time);
+    if (observer.takeRecords().length > 0) noteChange();
     return changes;
   };
 
@@ -1715,6 +1725,7 @@
     stopAnimations,
     resumeAnimations,
     waitForChange,
+    countChanges,
     layOut,
     indeterminateBoxes,
     toggled,

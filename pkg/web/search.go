@@ -176,6 +176,9 @@ func (s *search) find(ctx context.Context, wait time.Duration) (observed, error)
 	case s.target.Ref != "":
 		return s.findByRef(ctx, wait)
 	}
+	if s.acts && s.changes == nil { // a person has often pointed at the element right before
+		ctx, _ = s.page.recall(ctx)
+	}
 	if err := s.captureRelated(ctx); err != nil {
 		return observed{}, err
 	}

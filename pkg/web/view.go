@@ -33,6 +33,7 @@ type pageCapture struct {
 	// local are the planes from the viewports of frames to that of the outermost frame of the same process, planes those
 	// to that of the page. They are nil until measure has set them.
 	local, planes map[*frame]plane
+	recalled      bool // it is one of before
 }
 
 // element is an element of a frame.
@@ -60,6 +61,7 @@ func (p *page) captureAll(ctx context.Context) (*pageCapture, error) {
 		}
 		after := p.loaders()
 		if !maps.Equal(before, after) {
+			momentOf(ctx).capture(nil)
 			if round < captureRounds {
 				continue
 			}
@@ -86,6 +88,9 @@ func (p *page) loaders() map[*frame]string {
 
 // captureFrames returns the documents of all frames that respond.
 func (p *page) captureFrames(ctx context.Context) (map[*frame]aria.Document, error) {
+	if known := momentOf(ctx).captured(); known != nil {
+		return known, nil
+	}
 	documents := map[*frame]aria.Document{}
 	for _, f := range p.frames() {
 		if f.parent != nil && f.session.to.Load() == f.parent.session.to.Load() {
@@ -377,7 +382,7 @@ func (p *page) view(ctx context.Context, o device.ViewOptions) (device.View, err
 // viewOnce returns what the page shows now, and what is in the element that o.Within names, without a picture. The
 // error is errGone when the page changed meanwhile.
 func (p *page) viewOnce(ctx context.Context, o device.ViewOptions) (device.View, error) {
-	c, err := p.captureAll(ctx)
+	c, err := p.captureAll(p.keep(ctx))
 	if err != nil {
 		return device.View{}, err
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -272,25 +273,53 @@ func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 		o.Found, strings.ToLower(direction), max(o.Moved, -o.Moved), o.Position, o.End), nil
 }
 
+// pressed are the arguments of web_pressKey: a key and those that are held down, or a text.
+type pressed struct {
+	held []syntax.Key
+	key  syntax.Key
+	text string // empty for a key
+}
+
+func parsePressed(args syntax.Arguments) (p pressed, err error) {
+	hasKey, hasText := args.Has("key"), args.Has("text")
+	switch {
+	case hasKey == hasText:
+		err = fault.New(fault.InvalidArguments, "give one of key and text", "%s of key and text are given",
+			map[bool]string{true: "both", false: "none"}[hasKey])
+	case hasKey:
+		p.held, p.key, err = syntax.ParseKeys(args.Text("key"))
+	default:
+		p.text = args.Text("text")
+	}
+	return p, err
+}
+
 // checkKey checks the arguments of web_pressKey.
 func checkKey(args syntax.Arguments) error {
-	_, _, err := syntax.ParseKeys(args.Text("key"))
+	_, err := parsePressed(args)
 	return err
 }
 
 func webPressKey(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-	text := syntax.Arguments(args).Text("key")
-	held, k, err := syntax.ParseKeys(text)
+	a := syntax.Arguments(args)
+	keys, err := parsePressed(a)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	var focus string
 	_ = p.main().eval(ctx, "focused", &focus) // a page that is being left has none
-	if err := p.pressKey(ctx, held, k); err != nil {
+	done := "pressed " + a.Text("key")
+	if keys.text == "" {
+		err = p.pressKey(ctx, keys.held, keys.key)
+	} else {
+		done = fmt.Sprintf("typed %q", keys.text)
+		err = p.typeKeys(ctx, keys.text)
+	}
+	if err != nil {
 		return tool.Result{}, unconfirmed(err)
 	}
-	if focus == "" {
-		return success("pressed %s", text), nil
+	if focus != "" {
+		done += " (focus: " + focus + ")"
 	}
-	return success("pressed %s (focus: %s)", text, focus), nil
+	return success("%s", done), nil
 }

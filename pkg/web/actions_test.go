@@ -171,6 +171,8 @@ func TestPressKeySendsKeysOfPlaywright(t *testing.T) {
 		t.Errorf("hint %q", result.Hint)
 	}
 	u.mustFail("web_pressKey", []any{"key", "a+b"}, `"a" is not a modifier key`)
+	u.mustFail("web_pressKey", nil, "none of key and text are given")
+	u.mustFail("web_pressKey", []any{"key", "a", "text", "b"}, "both of key and text are given")
 }
 
 func TestSelectOptionByValueOrLabel(t *testing.T) {

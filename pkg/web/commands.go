@@ -160,9 +160,11 @@ func elementCommands() []command {
 				`, "amount": {"type": "number", "minimum": 0, "default": 500, "description": "Pixels"}, `+
 				element,
 			webScroll).checkedBy(checkOptionalElement),
-		newCommand("web_pressKey", "Presses a key, with modifiers held down, as in Control+A.",
-			`"key": {"type": "string", "minLength": 1, "description": "Enter, Tab, ArrowDown, a, Control+A …"}, `+syntax.TimeoutProperty+"}",
-			webPressKey, "key").checkedBy(checkKey),
+		newCommand("web_pressKey", "Presses a key, with modifiers held down, as in Control+A, or the keys of a text, wherever the focus is.",
+			`"key": {"type": "string", "minLength": 1, "description": "Enter, Tab, ArrowDown, a, Control+A …"},
+			"text": {"type": "string", "minLength": 1, "description": "In place of key: characters, typed one after another; for a field, use web_type"}, `+
+				syntax.TimeoutProperty+"}",
+			webPressKey).checkedBy(checkKey),
 	}
 }
 

@@ -1119,7 +1119,7 @@
   const noFocusReason = () => {
     const el = activeElement();
     return document.hasFocus() && el && !el.matches("iframe, frame")
-      ? `no field has the focus, but ${describe(el)}`
+      ? `no field has the focus, but ${describe(el)} (web_pressKey with text types wherever the focus is)`
       : "";
   };
 

@@ -43,7 +43,7 @@ var phrases = sync.OnceValue(func() map[string]phrase { //nolint:gochecknoglobal
 		"web_selectOption": {brief: "choose {values} in {element}"}, "web_setChecked": {brief: "check {element}"},
 		"web_setChecked false": {brief: "uncheck {element}"}, "web_uploadFile": {brief: "choose {files} for {element}"},
 		"web_dragTo": {brief: "drag {from} to {to}"}, "dragTo": {brief: "drag {from} to {to}"},
-		"web_pressKey": {brief: "press {=key}"}, "web_scroll": {brief: "scroll {=direction}"}, "scroll": {brief: "scroll {=direction}"},
+		"web_pressKey": {brief: "press {=key}{text}"}, "web_scroll": {brief: "scroll {=direction}"}, "scroll": {brief: "scroll {=direction}"},
 		"web_navigate": {brief: "open {=url}"}, "navigate": {brief: "open {=url}"}, "openUrl": {brief: "open {=url}"},
 		"web_navigate BACK": {brief: "go back"}, "web_navigate FORWARD": {brief: "go forward"},
 		"web_resize": {brief: "resize the page to {=width} x {=height}"}, "web_getText": {brief: "read {element}"},

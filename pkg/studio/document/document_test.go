@@ -269,6 +269,8 @@ func TestBrief(t *testing.T) {
 		{trail.Call{Tool: "tapOnElementBySelector", Args: map[string]any{"nodeSelector": map[string]any{"androidAccessibility": map[string]any{"resourceIdRegex": `com\.example:id/email`}}}}, `tap com.example:id/email`},
 		{trail.Call{Tool: "tapOnElementBySelector", Args: map[string]any{"longPress": true, "selector": map[string]any{"textRegex": "OK"}}}, `press and hold "OK"`},
 		{trail.Call{Tool: "inputText", Args: map[string]any{"text": "two\nlines"}}, `type "two lines"`},
+		{trail.Call{Tool: "web_pressKey", Args: map[string]any{"key": "Enter"}}, `press Enter`},
+		{trail.Call{Tool: "web_pressKey", Args: map[string]any{"text": "ls"}}, `press "ls"`},
 		{trail.Call{Tool: "addToCart", Args: map[string]any{"sku": "x"}}, `addToCart`},
 	} {
 		if got := document.Brief(tt.call); got != tt.want {

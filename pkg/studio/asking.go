@@ -162,7 +162,7 @@ type noticeParams struct {
 	Action string `json:"action"`
 }
 
-// notice does what the person chose for a new tab or a download.
+// notice does what the person chose for a new tab, a download, or the data of the app.
 func (d *desk) notice(ctx context.Context, p noticeParams) (any, error) {
 	var found notice
 	d.set(func() {
@@ -178,6 +178,11 @@ func (d *desk) notice(ctx context.Context, p noticeParams) (any, error) {
 	})
 	tool := ""
 	switch {
+	case p.Action == "fresh" && found.Kind == "data":
+		if err := d.endTyping(ctx); err != nil {
+			return nil, err
+		}
+		return d.startFresh(ctx)
 	case p.Action == "switch" && found.Kind == "tab":
 		tool = "web_waitForTab"
 	case p.Action == "keep" && found.Kind == "download":

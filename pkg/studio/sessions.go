@@ -53,14 +53,55 @@ func (d *desk) openApp(ctx context.Context) error {
 	case platform == "web" && app.BaseURL != "":
 		c = trail.Call{Tool: "web_navigate", Args: map[string]any{"url": app.BaseURL}}
 	case platform != "web" && app.ID != "":
-		c = trail.Call{Tool: "launchApp", Args: map[string]any{"appId": app.ID, "launchMode": "FORCE_RESTART"}}
+		c = trail.Call{Tool: launchApp, Args: map[string]any{"appId": app.ID, "launchMode": "FORCE_RESTART"}}
 	}
 	d.mu.Unlock()
 	if c.Tool == "" {
 		return nil
 	}
-	_, err := d.make(ctx, trail.KindStep, true, c)
+	m, err := d.make(ctx, trail.KindStep, true, c)
+	if err == nil && m.OK && c.Tool == launchApp {
+		d.notify("data", c.Args["appId"].(string)+" was started with the data that it has, so a replay begins with what you leave in it")
+	}
 	return err
+}
+
+const launchApp = "launchApp"
+
+// startFresh starts the app again without the data that it had, and has the call that started it do so, too.
+func (d *desk) startFresh(ctx context.Context) (any, error) {
+	number, before := d.launch()
+	if number == "" {
+		return nil, fault.New(fault.Misuse, "undo that, or call launchApp in Tools", "the trail no longer has a call that starts the app")
+	}
+	fresh := trail.Call{Tool: launchApp, Args: maps.Clone(before.Args)}
+	fresh.Args["launchMode"] = "REINSTALL"
+	if err := d.must(ctx, false, fresh); err != nil {
+		_, _ = d.make(ctx, trail.KindStep, false, before) // it may have been ended
+		return nil, err
+	}
+	var err error
+	d.set(func() {
+		if err = d.doc.Replace(number, fresh, false); err == nil {
+			d.cursor = number
+			d.setMarks(map[string]mark{number: {outcome: passed}})
+		}
+	})
+	return nil, err
+}
+
+// launch returns the first call of the document that starts an app, and its number; empty if there is none.
+func (d *desk) launch() (number string, c trail.Call) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.doc.Steps() {
+		for _, c := range s.Calls {
+			if c.Tool == launchApp {
+				return c.Number, trail.Call{Tool: c.Tool, Args: c.Args}
+			}
+		}
+	}
+	return "", c
 }
 
 // open opens a session of the choice, in place of the one that is open.

@@ -43,8 +43,8 @@ export type Do =
 	| { do: "device"; name: string }
 	/** Answers State.ask; control. */
 	| { do: "answer"; ask: number; ok: boolean; text?: string; values?: string[] }
-	/** Switch makes a new tab the current one, keep a download a part of the trail; control. */
-	| { do: "notice"; notice: number; action: "switch" | "keep" | "dismiss" }
+	/** Switch makes a new tab the current one, keep a download a part of the trail, fresh starts the app without data; control. */
+	| { do: "notice"; notice: number; action: "switch" | "keep" | "fresh" | "dismiss" }
 	/** A value for this session; with secret it is never sent back. The session is opened again with it; control. */
 	| { do: "variable"; name: string; value: string; secret: boolean }
 	/** Replays in a fresh session and writes the file; control. Returns Saved. */
@@ -143,7 +143,7 @@ export interface Ask {
 
 export interface Notice {
 	id: number;
-	kind: "tab" | "download" | "dialog" | "crash" | "anr" | "warning";
+	kind: "tab" | "download" | "data" | "dialog" | "crash" | "anr" | "warning";
 	text: string;
 }
 

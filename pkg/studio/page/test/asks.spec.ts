@@ -62,14 +62,17 @@ test("the popup of a select is a listbox on the picture", async ({ studio, page 
 	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "answer", ask: 6, ok: false, values: [] });
 });
 
-test("a new tab has Switch, a download Keep", async ({ studio, page }) => {
+test("a new tab has Switch, a download Keep, an app with its data Start fresh", async ({ studio, page }) => {
 	studio.state.notices = [
 		{ id: 1, kind: "tab", text: "a new tab: Terms" },
 		{ id: 2, kind: "download", text: "receipt.pdf" },
+		{ id: 3, kind: "data", text: "com.example.shop was started with the data that it has" },
 	];
 	await studio.open();
 	await page.getByRole("button", { name: "Switch" }).click();
 	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "notice", notice: 1, action: "switch" });
 	await page.getByRole("button", { name: "Keep" }).click();
 	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "notice", notice: 2, action: "keep" });
+	await page.getByRole("button", { name: "Start fresh" }).click();
+	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "notice", notice: 3, action: "fresh" });
 });

@@ -14,6 +14,7 @@ export function Notices() {
 					<p dir="auto">{notice.text}</p>
 					{notice.kind === "tab" && <Answer notice={notice} action="switch" name="Switch" />}
 					{notice.kind === "download" && <Answer notice={notice} action="keep" name="Keep" />}
+					{notice.kind === "data" && <Answer notice={notice} action="fresh" name="Start fresh" />}
 					<Answer notice={notice} action="dismiss" name="Dismiss" />
 				</li>
 			))}
@@ -24,13 +25,14 @@ export function Notices() {
 const tones: Record<Notice["kind"], string> = {
 	tab: "running",
 	download: "running",
+	data: "running",
 	dialog: "running",
 	crash: "failed",
 	anr: "failed",
 	warning: "error",
 };
 
-function Answer({ notice, action, name }: { notice: Notice; action: "switch" | "keep" | "dismiss"; name: string }) {
+function Answer({ notice, action, name }: { notice: Notice; action: "switch" | "keep" | "fresh" | "dismiss"; name: string }) {
 	return (
 		<Button
 			icon={action === "dismiss" ? "close" : undefined}

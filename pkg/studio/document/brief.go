@@ -284,9 +284,12 @@ func provisionalText(kind string, calls []trail.Call) string {
 			parts[i+1] = strings.TrimPrefix(parts[i+1], "check ")
 		}
 	}
-	words := list(parts)
-	for n := len(parts) - 1; n > 0 && utf8.RuneCountInString(words) > maxProvisional; n-- {
-		words = list(append(slices.Clone(parts[:n]), fmt.Sprint(len(parts)-n, " more")))
+	words, last := list(parts), parts[len(parts)-1]
+	for n := len(parts) - 2; n >= 0 && utf8.RuneCountInString(words) > maxProvisional; n-- {
+		words = last // what a step ends with says the most
+		if n > 0 {
+			words = strings.Join(parts[:n], ", ") + " … " + last
+		}
 	}
 	first, size := utf8.DecodeRuneInString(words)
 	return text.Shorten(string(unicode.ToUpper(first))+words[size:], maxProvisional)

@@ -294,7 +294,7 @@ func TestLongProvisionalTexts(t *testing.T) {
 		texts = append(texts, s.Text)
 	}
 	want := []string{
-		"Click Add to cart, click Go to the cart and 2 more", "Click A name that is so long that nobody woul…",
+		"Click Add to cart, click Go to the cart … click Confirm", "Click A name that is so long that nobody woul…",
 		"Check that a is shown and that b is shown",
 	}
 	if diff := gocmp.Diff(want, texts); diff != "" {

@@ -76,7 +76,10 @@ func (d *desk) typeKeys(ctx context.Context, k *keys) (err error) {
 // typeKey adds a key to what is typed, or presses it.
 func (d *desk) typeKey(ctx context.Context, a gesture.Act) error {
 	isText := a.Kind == "text"
-	if isText || a.Key == "Backspace" || gesture.IsText(a.Key, a.Modifiers) {
+	d.mu.Lock()
+	begun := d.typing != nil
+	d.mu.Unlock()
+	if begun || isText || a.Key == "Backspace" || gesture.IsText(a.Key, a.Modifiers) {
 		t, err := d.typingNow(ctx)
 		if err != nil {
 			return err

@@ -64,6 +64,7 @@ const probe = `<meta charset=utf-8><style>body > * { position: absolute }</style
 				const at = e.composedPath()[0];
 				if (at.shadowRoot || at.localName === "label") return;
 				if (type === "keydown" && (e.key.length === 1 || ["Backspace", "Control", "Delete"].includes(e.key))) return;
+				if (type === "keydown" && at.matches("input, textarea") && ["ArrowLeft", "ArrowRight", "Home", "End"].includes(e.key)) return;
 				events.push(prefix + type + " " + (at.id || at.localName) + (type === "keydown" ? " " + e.key : ""));
 				if (type === "contextmenu" || type === "submit" || type === "drop") e.preventDefault();
 			}, true);
@@ -137,6 +138,7 @@ func persons() []person {
 		{"text", field(`<_ id=a aria-label=Name>`), acts(one(click(50, 10)), typed("Anna B"))},
 		{"text and Enter", `<form style="left:0;top:0"><input id=a aria-label=Name></form>`, acts(one(click(50, 10)), typed("x+y"), keys("Enter"))},
 		{"text and Backspace", field(`<_ id=a aria-label=Name>`), acts(one(click(50, 10)), slowly(acts(typed("Anne"), keys("Backspace", "a"))))},
+		{"text and cursor", field(`<_ id=a aria-label=Name>`), acts(one(click(50, 10)), slowly(acts(typed("helo"), keys("ArrowLeft"), typed("l"), keys("Home"), typed("X "), keys("Delete", "End"), typed("!"), keys("ArrowLeft", "ArrowLeft", "Backspace"))))},
 		{"text and Tab", field(`<_ id=a aria-label=Name>`) + `<input id=b aria-label=City ` + box + `top:40px">`, acts(one(click(50, 10)), slowly(acts(typed("Ann"), keys("Tab"), typed("Rome"))))},
 		{"text with accents", field(`<_ id=a aria-label=Name>`), acts(one(click(50, 10)), typed("Zo"), pasted("ë 日本"), typed("!"))},
 		{"field with content", field(`<_ id=a aria-label=Name value="Anna">`), acts(one(click(90, 10)), slowly(acts(typed(" B"))))},

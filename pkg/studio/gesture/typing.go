@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -20,7 +21,8 @@ type Typing struct {
 	clears   bool   // the content was selected, so that the first key erases it
 	touched  bool   // something was typed
 	initial  string // what the field held
-	text     string // what it is to hold
+	text     string // what it is to hold, up to the cursor
+	tail     string // and behind it
 	made     string // what it holds after the calls that succeeded
 	pending  string // what it holds after the calls of Pending
 	cleared  bool   // a call that succeeded has erased what was selected
@@ -37,8 +39,8 @@ func Begin(d Device, field Target, initial string) *Typing {
 	}
 }
 
-// Key adds a character, or erases the last one for Backspace. It reports whether it took the key: other keys, and those
-// with modifiers that make a shortcut of them, end the typing.
+// Key adds a character, erases one for Backspace and Delete, or moves the cursor. It reports whether it took the key: other
+// keys, and those with modifiers that make a shortcut of them, end the typing.
 func (t *Typing) Key(key string, modifiers []string) (taken bool) {
 	switch {
 	case key == "Backspace" && len(modifiers) == 0:
@@ -46,11 +48,47 @@ func (t *Typing) Key(key string, modifiers []string) (taken bool) {
 		t.text = t.text[:len(t.text)-last]
 	case IsText(key, modifiers):
 		t.text += key
-	default:
+	case len(modifiers) > 0 || !t.replaces || !t.touched:
 		return false
+	case key == "Delete":
+		_, first := utf8.DecodeRuneInString(t.tail)
+		t.tail = t.tail[first:]
+	default:
+		return t.moveCursor(key)
 	}
 	t.touched = true
 	return true
+}
+
+// moveCursor moves the cursor as the key does. The device gets the whole text, not the key. In a text from right to left
+// keys mean something else, and the key is not taken.
+func (t *Typing) moveCursor(key string) (taken bool) {
+	all := t.Typed()
+	if strings.ContainsFunc(all, isRightToLeft) {
+		return false
+	}
+	at := len(t.text)
+	switch key {
+	case "ArrowLeft":
+		_, size := utf8.DecodeLastRuneInString(t.text)
+		at -= size
+	case "ArrowRight":
+		_, size := utf8.DecodeRuneInString(t.tail)
+		at += size
+	case "Home":
+		at = strings.LastIndexByte(t.text, '\n') + 1
+	case "End":
+		line, _, _ := strings.Cut(t.tail, "\n")
+		at += len(line)
+	default:
+		return false
+	}
+	t.text, t.tail = all[:at], all[at:]
+	return true
+}
+
+func isRightToLeft(r rune) bool {
+	return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
 }
 
 // IsText reports whether a key types its name. AltGr is Control and Alt at the same time, and Option of a Mac types
@@ -71,26 +109,27 @@ func (t *Typing) Text(text string) {
 }
 
 // Typed returns what the field is to hold.
-func (t *Typing) Typed() string { return t.text }
+func (t *Typing) Typed() string { return t.text + t.tail }
 
 // Pending returns the calls that bring the field to what was typed so far, in order; ok is false when there is nothing
 // to do, or not yet: a field for numbers does not take "-".
 func (t *Typing) Pending() (calls []trail.Call, ok bool) {
 	clears := t.clears && t.touched && !t.cleared
-	if t.text == t.made && !clears || !t.accepts() {
+	typed := t.Typed()
+	if typed == t.made && !clears || !t.accepts(typed) {
 		return nil, false
 	}
-	t.pending = t.text
-	return t.calls(t.made, t.text, clears), true
+	t.pending = typed
+	return t.calls(t.made, typed, clears), true
 }
 
 // accepts reports whether the field can hold the text now.
-func (t *Typing) accepts() bool {
-	if !t.replaces || t.field.Element.Role != "spinbutton" || t.text == "" {
+func (t *Typing) accepts(text string) bool {
+	if !t.replaces || t.field.Element.Role != "spinbutton" || text == "" {
 		return true
 	}
-	_, err := strconv.ParseFloat(t.text, 64)
-	return err == nil && strings.Trim(t.text, "0123456789.-+eE") == "" && !strings.HasSuffix(t.text, ".")
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil && strings.Trim(text, "0123456789.-+eE") == "" && !strings.HasSuffix(text, ".")
 }
 
 // Made says that the calls that Pending returned last have succeeded.

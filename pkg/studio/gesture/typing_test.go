@@ -1,6 +1,7 @@
 package gesture_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -8,8 +9,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/studio/gesture"
 )
 
-// TestTyping types words of keys, after each of which the calls are made. "⌫" is Backspace; words after "fails" are typed
-// while calls fail.
+// TestTyping types words of keys, after each of which the calls are made. "⌫" is Backspace, "⌦" Delete, "←", "→", "⇤" and
+// "⇥" move the cursor; words after "fails" are typed while calls fail.
 func TestTyping(t *testing.T) {
 	t.Parallel()
 	const sel = `"nodeSelector":{"web":{"dataTestId":"a"}}`
@@ -38,6 +39,9 @@ func TestTyping(t *testing.T) {
 		"selected area":         {"web", "textarea", "one two", "", "x", []string{text("x")}, text("x")},
 		"password with content": {"web", "password", "••••••••", "••••••••", "x y", []string{added("x"), added("y")}, added("xy")},
 		"editable":              {"web", "contenteditable", "", "", "x y", []string{added("x"), added("y")}, added("xy")},
+		"cursor":                {"web", "text", "", "", "helo← l ⇤A_ ⇥!", []string{text("helo"), text("hello"), text("A hello"), text("A hello!")}, text("A hello!")},
+		"Delete":                {"web", "text", "", "", "abc⇤ ⌦ →x ←←←⌫", []string{text("abc"), text("bc"), text("bxc"), ""}, text("bxc")},
+		"cursor in lines":       {"web", "textarea", "", "", "ab¶cd⇤ x ←←⇥y", []string{text(`ab\ncd`), text(`ab\nxcd`), text(`aby\nxcd`)}, text(`aby\nxcd`)},
 		"failure":               {"web", "text", "", "", "An fails n", []string{text("An"), "", text("Ann")}, text("An")},
 
 		"phone":          {"android", "", "", "", "An n", []string{input("An"), input("n")}, input("Ann")},
@@ -63,10 +67,11 @@ func TestTyping(t *testing.T) {
 					continue
 				}
 				for key := range strings.SplitSeq(strings.ReplaceAll(word, "_", " "), "") {
-					if key == "⌫" {
-						key = "Backspace"
+					if key == "¶" {
+						typing.Text("\n")
+						continue
 					}
-					if !typing.Key(key, nil) {
+					if !typing.Key(cmp.Or(namedKeys[key], key), nil) {
 						t.Errorf("%s was not taken", key)
 					}
 				}
@@ -85,6 +90,28 @@ func TestTyping(t *testing.T) {
 				t.Errorf("recorded %s, want %s", got, tt.recorded)
 			}
 		})
+	}
+}
+
+var namedKeys = map[string]string{
+	"⌫": "Backspace", "⌦": "Delete", "←": "ArrowLeft", "→": "ArrowRight", "⇤": "Home", "⇥": "End",
+}
+
+// TestCursorKeysThatAreNotTaken presses keys that mean something else: at the beginning, with modifiers, where calls add to
+// the end, and in a text from right to left.
+func TestCursorKeysThatAreNotTaken(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ platform, typed, key, modifiers string }{
+		{"web", "", "ArrowLeft", ""}, {"web", "ab", "ArrowLeft", "Shift"}, {"web", "ab", "Delete", "Control"},
+		{"web", "ab", "ArrowUp", ""}, {"web", "שלום", "ArrowLeft", ""}, {"android", "ab", "ArrowLeft", ""},
+	} {
+		typing := gesture.Begin(gesture.Device{Platform: tt.platform}, gesture.Target{Location: live.Location{}}, "")
+		for key := range strings.SplitSeq(tt.typed, "") {
+			typing.Key(key, nil)
+		}
+		if typing.Key(tt.key, strings.Fields(tt.modifiers)) || typing.Typed() != tt.typed {
+			t.Errorf("%+v: %q", tt, typing.Typed())
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *Session) given(d *draft, r SaveRequest) (err error) {
 }
 
 // readBase returns what a file has, nil if it does not exist. It is an error if that differs from what a given content
-// was begun from and is not to be overwritten.
+// was begun from and is not to be overwritten; its details say overwrite.
 func (s *Session) readBase(path string, r SaveRequest) ([]byte, error) {
 	now, err := s.readOld(path)
 	if err != nil || r.Overwrite == trail.OverwriteAll || bytes.Equal(now, r.Base) && (now == nil) == (r.Base == nil) {
@@ -62,8 +62,10 @@ func (s *Session) readBase(path string, r SaveRequest) ([]byte, error) {
 	case now == nil:
 		what = "was deleted since its text was opened"
 	}
-	return nil, fault.New(fault.Misuse, "open it again, choose another file, or overwrite all of it", "%s %s; nothing was written",
+	refused := fault.New(fault.Misuse, "open it again, choose another file, or overwrite all of it", "%s %s; nothing was written",
 		s.relative(path), what)
+	refused.Details = map[string]any{"overwrite": true}
+	return nil, refused
 }
 
 // changedSteps returns the steps of a trail as those of a recording that was begun from what its file had: their

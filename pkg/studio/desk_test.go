@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/scope"
@@ -370,6 +372,15 @@ func TestDeskRecordsWhatAPersonDoes(t *testing.T) {
 	if p.desk.unsaved() || p.desk.fileName() != "trails/form.trail.yaml" {
 		t.Error("it counts as unsaved")
 	}
+	p.write("trails/form.trail.yaml", p.text()+"# by somebody else\n")
+	again := fields{"file": "trails/form.trail.yaml", "noReplay": true}
+	if _, err := p.try("save", again); fault.As(err) == nil || fault.As(err).Details["overwrite"] != true {
+		t.Errorf("%v", err)
+	}
+	again["overwrite"] = "all"
+	if saved, _ := p.do("save", again).(savedView); !saved.Written {
+		t.Errorf("%+v", saved)
+	}
 }
 
 // TestDeskAsksAboutDialogs answers dialogs as a person does; the recorded answers make the replay pass.
@@ -478,6 +489,11 @@ func TestDeskShowsNoSecret(t *testing.T) {
 	if last := p.document().Steps[len(p.document().Steps)-1]; last.Outcome != passed {
 		t.Errorf("%+v", last)
 	}
+	given := []variable{{live.Variable{Name: "PASSWORD", Secret: true}, true}}
+	p.await("the secret that was given", func(s *shown) bool { return slices.Equal(s.state.Variables, given) })
+	p.desk.notify("tab", "of the session that is closed")
+	p.do("removeVariable", fields{"name": "PASSWORD"})
+	p.await("nothing of the session before", func(s *shown) bool { return len(s.state.Variables)+len(s.state.Notices) == 0 })
 }
 
 // TestDeskPressesKeys presses keys where they are not text.
@@ -495,6 +511,15 @@ func TestDeskPressesKeys(t *testing.T) {
 	p.keys("Control+a")
 	p.typed("new")
 	if got := p.evaluate("document.getElementById('name').value"); !strings.Contains(got, `new`) || strings.Contains(got, "old") {
+		t.Errorf("the field has %s:\n%s", got, p.calls())
+	}
+	p.keys("Control+a")
+	p.typed("ot")
+	p.keys("Home")
+	p.typed("n")
+	p.keys("ArrowRight", "Delete", "End")
+	p.typed("!")
+	if got := p.evaluate("document.getElementById('name').value"); !strings.Contains(got, "no!") {
 		t.Errorf("the field has %s:\n%s", got, p.calls())
 	}
 }

@@ -15,26 +15,26 @@ import (
 // What the server says to pages. page/src/protocol.ts has the same types, with what they mean.
 
 type state struct {
-	Project   string          `json:"project"`
-	Device    string          `json:"device"`
-	Devices   []DeviceOption  `json:"devices"`
-	Platform  string          `json:"platform"`
-	Screen    size            `json:"screen"`
-	URL       string          `json:"url"`
-	Title     string          `json:"title"`
-	Activity  activity        `json:"activity"`
-	Doing     string          `json:"doing"`
-	Recording bool            `json:"recording"`
-	Unsaved   bool            `json:"unsaved"`
-	File      string          `json:"file"`
-	TrailsDir string          `json:"trailsDir"`
-	Typing    *typingState    `json:"typing"`
-	Ask       *ask            `json:"ask"`
-	Notices   []notice        `json:"notices"`
-	Variables []live.Variable `json:"variables"`
-	Kept      *keptRecording  `json:"kept"`
-	Command   string          `json:"command"`
-	Past      string          `json:"past"`
+	Project   string         `json:"project"`
+	Device    string         `json:"device"`
+	Devices   []DeviceOption `json:"devices"`
+	Platform  string         `json:"platform"`
+	Screen    size           `json:"screen"`
+	URL       string         `json:"url"`
+	Title     string         `json:"title"`
+	Activity  activity       `json:"activity"`
+	Doing     string         `json:"doing"`
+	Recording bool           `json:"recording"`
+	Unsaved   bool           `json:"unsaved"`
+	File      string         `json:"file"`
+	TrailsDir string         `json:"trailsDir"`
+	Typing    *typingState   `json:"typing"`
+	Ask       *ask           `json:"ask"`
+	Notices   []notice       `json:"notices"`
+	Variables []variable     `json:"variables"`
+	Kept      *keptRecording `json:"kept"`
+	Command   string         `json:"command"`
+	Past      string         `json:"past"`
 }
 
 // DeviceOption is a device that the person can choose.
@@ -94,6 +94,11 @@ type keptRecording struct {
 	File  string    `json:"file"`
 	Steps int       `json:"steps"`
 	When  time.Time `json:"when"`
+}
+
+type variable struct {
+	live.Variable
+	Given bool `json:"given,omitempty"` // by a flag or by a person, so that it can be removed
 }
 
 type newCall struct {

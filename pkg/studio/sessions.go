@@ -126,7 +126,7 @@ func (d *desk) open(ctx context.Context) error {
 		d.state.Platform, d.state.URL, d.state.Title, d.state.Screen = status.Platform, "", "", size{}
 		d.state.Device = cmp.Or(choice.Device, status.Device, status.Platform)
 		d.addDevice()
-		d.state.Variables = values
+		d.state.Variables, d.state.Notices = d.variables(values), []notice{}
 	})
 	d.look()
 	return nil
@@ -158,7 +158,7 @@ func (d *desk) openSession(ctx context.Context, c Choice) (s *openSession, statu
 		end()
 	}
 	s.registry = tools.Registry
-	return s, status, append([]live.Variable{}, values...), err
+	return s, status, values, err
 }
 
 // lose ends the session in the state, and says why.
@@ -385,28 +385,52 @@ func (d *desk) chooseDevice(ctx context.Context, p struct{ Name string }) (any, 
 	return nil, d.openFirst(ctx)
 }
 
-// setVariable gives the session a value, by opening it again: what is secret in a session never changes.
+// setVariable gives the session a value.
 func (d *desk) setVariable(ctx context.Context, p live.Variable) (any, error) {
 	if !trail.IsValueName(p.Name) {
 		return nil, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -, and begin with a letter or _", "%q is not a name for a value", p.Name)
 	}
+	return nil, d.reopen(ctx, p.Name, func(c *Choice) {
+		if p.Secret {
+			c.Secrets[p.Name] = p.Value
+		} else {
+			c.Memory[p.Name] = p.Value
+		}
+	})
+}
+
+// removeVariable takes back a value that the studio was given. The project may have one with that name, too.
+func (d *desk) removeVariable(ctx context.Context, p struct{ Name string }) (any, error) {
+	return nil, d.reopen(ctx, p.Name, func(*Choice) {})
+}
+
+// reopen opens the session again without a value, or with another one that add adds: what is secret in a session never
+// changes.
+func (d *desk) reopen(ctx context.Context, name string, add func(*Choice)) error {
 	d.mu.Lock()
 	before := d.choice
 	c := &d.choice
 	c.Memory, c.Secrets = maps.Collect(maps.All(c.Memory)), maps.Collect(maps.All(c.Secrets)) // those of before may be nil
-	delete(c.Memory, p.Name)
-	delete(c.Secrets, p.Name)
-	if p.Secret {
-		c.Secrets[p.Name] = p.Value
-	} else {
-		c.Memory[p.Name] = p.Value
-	}
+	delete(c.Memory, name)
+	delete(c.Secrets, name)
+	add(c)
 	d.mu.Unlock()
 	if err := d.open(ctx); err != nil {
 		d.set(func() { d.choice = before })
-		return nil, err
+		return err
 	}
-	return nil, d.openApp(ctx)
+	return d.openApp(ctx)
+}
+
+// variables returns values as the page gets them. The caller holds mu.
+func (d *desk) variables(values []live.Variable) []variable {
+	out := []variable{}
+	for _, v := range values {
+		_, isMemory := d.choice.Memory[v.Name]
+		_, isSecret := d.choice.Secrets[v.Name]
+		out = append(out, variable{v, isMemory || isSecret})
+	}
+	return out
 }
 
 // refresh shows where the device is after a call.
@@ -424,7 +448,7 @@ func (d *desk) refresh(ctx context.Context) {
 		return
 	}
 	d.set(func() {
-		d.state.URL, d.state.Title, d.state.Variables = status.URL, status.Title, append([]live.Variable{}, values...)
+		d.state.URL, d.state.Title, d.state.Variables = status.URL, status.Title, d.variables(values)
 	})
 }
 

@@ -394,15 +394,17 @@ func recovered[T any](f func() (T, error)) (result T, err error) {
 func needsControl(do string) bool {
 	return slices.Contains([]string{
 		"act", "navigate", "assert", "call", "edit", "yaml", "nameStep", "undo", "redo", "select", "replay", "record",
-		"device", "answer", "notice", "variable", "save", "restore", "openPast",
+		"device", "answer", "notice", "variable", "removeVariable", "save", "restore", "openPast",
 	}, do)
 }
 
 // failure is an error as pages get it.
 type failure struct {
-	Message  string    `json:"message"`
-	Hint     string    `json:"hint,omitempty"`
-	Problems []problem `json:"problems,omitempty"`
+	Message   string     `json:"message"`
+	Hint      string     `json:"hint,omitempty"`
+	Kind      fault.Kind `json:"kind,omitempty"`
+	Overwrite bool       `json:"overwrite,omitempty"`
+	Problems  []problem  `json:"problems,omitempty"`
 }
 
 type reply struct {
@@ -430,7 +432,10 @@ func (p *page) reply(id int64, result any, err error) {
 
 // failureOf returns an error as pages get it, without secrets.
 func (s *server) failureOf(err error) *failure {
-	f := &failure{Message: s.output(err.Error()), Hint: s.output(strings.Join(fault.Hints(err), "; "))}
+	f := &failure{Message: s.output(err.Error()), Hint: s.output(strings.Join(fault.Hints(err), "; ")), Kind: fault.KindOf(err)}
+	if e := fault.As(err); e != nil {
+		f.Overwrite, _ = e.Details["overwrite"].(bool)
+	}
 	if found, ok := errors.AsType[fault.Problems](err); ok {
 		f.Problems = problemsOf(found, "error")
 		for i := range f.Problems {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 type testDocument struct {
@@ -79,8 +81,8 @@ func TestRepliesSayWhatWentWrongWithoutSecrets(t *testing.T) {
 		t.Errorf("echo: %s", m.raw)
 	}
 	for do, want := range map[string]failure{
-		"other":    {Message: `the request "other" is not known to {{SECRET}}`, Hint: "look for {{SECRET}}"},
-		"problems": {Message: ":2:3: {{SECRET}} is wrong", Hint: "leave {{SECRET}} out", Problems: []problem{{2, 3, "{{SECRET}} is wrong", "leave {{SECRET}} out", "error"}}},
+		"other":    {Message: `the request "other" is not known to {{SECRET}}`, Hint: "look for {{SECRET}}", Kind: fault.InvalidArguments},
+		"problems": {Message: ":2:3: {{SECRET}} is wrong", Hint: "leave {{SECRET}} out", Kind: fault.Config, Problems: []problem{{2, 3, "{{SECRET}} is wrong", "leave {{SECRET}} out", "error"}}},
 		"nan":      {Message: "the answer could not be encoded: json: unsupported type: func()"},
 	} {
 		if m := page.ask(t, do, ""); m.OK || m.Error == nil || cmp.Diff(want, *m.Error) != "" {

@@ -11,7 +11,7 @@ import { Toolbar } from "./toolbar/toolbar";
 import { Tools } from "./tools/tools";
 import { refused } from "./trail/editor";
 import { Trail } from "./trail/trail";
-import { kept } from "./ui/kept";
+import { remembered } from "./ui/remembered";
 import { Splitter } from "./ui/splitter";
 import { Tabs } from "./ui/tabs";
 import { Variables } from "./variables/variables";
@@ -22,6 +22,7 @@ const panels = [
 		get note() {
 			return refused.value ? "not applied" : undefined;
 		},
+		tone: "failed",
 		content: () => <Trail />,
 	},
 	{ name: "Elements", content: () => <Elements /> },
@@ -30,8 +31,8 @@ const panels = [
 ] as const;
 
 /** How much of the page each side has, in percent. */
-const stepsShare = kept<number>("steps", 22);
-const panelsShare = kept<number>("panels", 27);
+const stepsShare = remembered("steps", 22);
+const panelsShare = remembered("panels", 27);
 
 /** The whole page. */
 export function App() {

@@ -40,8 +40,8 @@ function Connection() {
 		case "ended":
 			return (
 				<Banner tone="failed">
-					trailblaze has ended: {link.value.why}. Start <code>trailblaze studio</code> again; what was not saved is kept
-					and offered then.
+					trailblaze has ended: {sentence(link.value.why)} Start <code>trailblaze studio</code> again; what was not
+					saved is kept and offered then.
 				</Banner>
 			);
 		default:
@@ -60,12 +60,12 @@ function Control() {
 }
 
 function Lost() {
-	if (state.value?.activity !== "lost") return null;
+	if (state.value?.activity !== "lost" || link.value.status !== "open") return null;
 	const { device, doing } = state.value;
 	const again = <Button onClick={() => void ask({ do: "device", name: device })}>Open again</Button>;
 	return (
 		<Banner tone="failed" buttons={again}>
-			{doing || "The device was lost."} The recording is kept. Open the device again, or choose another one.
+			{sentence(doing || "The device was lost")} The recording is kept. Open the device again, or choose another one.
 		</Banner>
 	);
 }
@@ -99,8 +99,13 @@ function Failed() {
 	);
 	return (
 		<Banner tone="failed" buttons={dismiss}>
-			{message}
-			{hint && <span class="hint"> {hint}</span>}
+			{sentence(message)}
+			{hint && <span class="hint"> {sentence(hint)}</span>}
 		</Banner>
 	);
+}
+
+/** A message as a sentence: messages of the server end without a full stop. */
+function sentence(text: string): string {
+	return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

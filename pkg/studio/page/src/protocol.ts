@@ -47,6 +47,8 @@ export type Do =
 	| { do: "notice"; notice: number; action: "switch" | "keep" | "fresh" | "dismiss" }
 	/** A value for this session; with secret it is never sent back. The session is opened again with it; control. */
 	| { do: "variable"; name: string; value: string; secret: boolean }
+	/** Removes a value that this studio was given. The session is opened again without it; control. */
+	| { do: "removeVariable"; name: string }
 	/** Replays in a fresh session and writes the file; control. Returns Saved. */
 	| { do: "save"; file: string; title?: string; noReplay?: boolean; overwrite?: "" | "own" | "all" }
 	/** Takes the recording that a killed session left; or forgets it; control. */
@@ -70,6 +72,10 @@ export type Reply = { re: number; ok: true; result?: unknown } | { re: number; o
 export interface Failure {
 	message: string;
 	hint?: string;
+	/** Such as misuse or device, as pkg/fault names it; none for what this page says by itself. */
+	kind?: string;
+	/** Of a save: whether it can be done with overwrite "all". */
+	overwrite?: boolean;
 	problems?: Problem[];
 }
 
@@ -152,6 +158,8 @@ export interface Variable {
 	/** "" for a secret. */
 	value: string;
 	secret: boolean;
+	/** Whether this studio was given it, so that it can be removed. */
+	given?: boolean;
 }
 
 export type Act =

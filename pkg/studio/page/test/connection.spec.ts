@@ -37,6 +37,22 @@ test("a kept recording can be restored, a lost device opened again", async ({ st
 	await expect(page.getByRole("alert")).toContainText("The browser has crashed. The recording is kept.");
 	await page.getByRole("button", { name: "Open again" }).click();
 	expect(await studio.asked("device")).toEqual({ do: "device", name: "web/desktop" });
+	studio.setState({ doing: "the browser exited" });
+	await expect(page.getByRole("alert")).toContainText("the browser exited. The recording is kept.");
+	studio.push({ on: "bye", why: "Ctrl-C" });
+	await studio.drop();
+	await expect(page.getByRole("alert")).toHaveCount(1); // a device cannot be opened without a server
+	await expect(page.getByRole("alert")).toContainText("trailblaze has ended: Ctrl-C. Start");
+});
+
+test("a page of the device that is empty says what to do", async ({ studio, page }) => {
+	Object.assign(studio.state, { url: "", screen: { width: 0, height: 0 } });
+	await studio.open();
+	await expect(page.getByText("The page is empty. Open a URL, or Replay.")).toBeVisible();
+	studio.setDocument({ steps: [] });
+	await expect(page.getByText("The page is empty. Open a URL.")).toBeVisible();
+	studio.setState({ platform: "ios" });
+	await expect(page.getByText("The first picture comes soon.")).toBeVisible();
 });
 
 test("the log, the requests and the console are shown", async ({ studio, page }) => {

@@ -34,6 +34,25 @@ test("the sides are resized and hidden with the keyboard, and this is remembered
 	await expect(steps).toBeVisible();
 	await page.setViewportSize({ width: 640, height: 400 });
 	await expect(page.getByRole("region", { name: "Trail" })).toBeVisible();
+	// Another studio has another port.
+	await page.route("http://studio.test:8080/*", (route) => route.fulfill({ body: "", contentType: "text/html" }));
+	await page.goto("http://studio.test:8080/");
+	expect(decodeURIComponent(await page.evaluate(() => document.cookie))).toBe(
+		'trailblaze-studio-view={"steps":25,"panels":0}',
+	);
+});
+
+test("tabs with long notes keep to one line, and say what is wrong", async ({ studio, page }) => {
+	await studio.open();
+	const tab = page.getByRole("tab", { name: "Log" });
+	const before = await box(tab);
+	const line = { time: "2026-11-26T10:00:00Z", text: "" };
+	studio.push({ on: "log", lines: [{ ...line, level: "warn" }] });
+	await expect(tab).toHaveText("Log 1");
+	studio.push({ on: "log", lines: Array.from({ length: 1234 }, () => ({ ...line, level: "error" as const })) });
+	await expect(tab).toHaveText("Log 1234");
+	await expect(tab.locator(".note")).toHaveClass(/is-failed/);
+	expect((await box(tab)).height).toBe(before.height);
 });
 
 test("a line follows the pointer", async ({ studio, page }) => {
@@ -67,8 +86,8 @@ test("candidates and notices leave the picture where and as large as it is", asy
 	await studio.picture();
 	const image = page.getByRole("img", { name: "Screen of" });
 	const before = await box(image);
-	studio.setState({ notices: [{ id: 1, kind: "tab", text: "A new tab was opened" }] });
-	const notice = page.getByRole("listitem").filter({ hasText: "A new tab" });
+	studio.setState({ notices: [{ id: 1, kind: "tab", text: "https://shop.example/tea" }] });
+	const notice = page.getByRole("listitem").filter({ hasText: "New tab: https://shop.example/tea" });
 	await expect(notice).toBeVisible();
 	await page.getByRole("button", { name: "Assert" }).click();
 	await image.click();
@@ -76,7 +95,7 @@ test("candidates and notices leave the picture where and as large as it is", asy
 	await expect(option).toContainText(
 		"ariaRole: button, childOf (containsDescendants (ariaNameRegex: Tea), cssSelector: main",
 	);
-	expect((await box(option)).height).toBeLessThan(40);
+	expect((await box(option)).height).toBeLessThan(60); // the selector, and why it may be one
 	await page.getByRole("button", { name: "Whole selectors" }).click();
 	expect((await box(option)).height).toBeGreaterThan(100);
 	await page.keyboard.press("Escape");

@@ -115,6 +115,7 @@ test("shows the call that failed first", async ({ studio, page }) => {
 	await openSession(page);
 	const call = page.getByRole("treeitem", { selected: true });
 	await expect(call).toContainText("failed: web_click");
+	await expect(call).toContainText("12 ms");
 	await expect(call).toContainText('no button "Check <b>out</b>"');
 	await expect(page.getByRole("region", { name: "Call", exact: true })).toContainText('no button "Check <b>out</b>"');
 	await expect(page.getByText("1 line of the log could not be read")).toBeVisible();

@@ -77,6 +77,14 @@ test("what a person types stays when the document changes", async ({ studio, pag
 	await expect(name).toHaveValue("half a sen");
 });
 
+test("the next call is marked, except while calls are made", async ({ studio, page }) => {
+	await studio.open();
+	const mark = page.getByRole("tree", { name: "Steps" }).getByText("next", { exact: true });
+	await expect(mark).toBeVisible();
+	studio.setState({ activity: "replaying" });
+	await expect(mark).toHaveCount(0);
+});
+
 test("the outcome of a call is a word, and its message is shown", async ({ studio, page }) => {
 	await studio.open();
 	const row = page.getByRole("treeitem", { name: 'failed: click button "Check out"' });

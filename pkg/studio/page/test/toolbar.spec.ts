@@ -1,3 +1,4 @@
+import type { Failure } from "../src/protocol";
 import { expect, Refusal, test } from "./studio";
 
 test("buttons ask for what they say, and are disabled when it cannot be done", async ({ studio, page }) => {
@@ -80,18 +81,45 @@ test("a new recording gets a file, and the result shows the difference", async (
 });
 
 test("a save that is refused says why, and what can be done", async ({ studio, page }) => {
+	let failure: Failure = {
+		message: "trails/tea.trail.yaml was changed",
+		hint: "overwrite all of it, or choose another file",
+		kind: "misuse",
+		overwrite: true,
+	};
 	studio.answers.save = () => {
-		throw new Refusal({
-			message: "the file has steps that others recorded",
-			hint: "overwrite them, or choose another file",
-		});
+		throw new Refusal(failure);
 	};
 	await studio.open();
 	await page.keyboard.press("Control+s");
 	const dialog = page.getByRole("dialog", { name: "Not saved" });
-	await expect(dialog).toContainText("overwrite them, or choose another file");
+	await expect(dialog).toContainText("overwrite all of it, or choose another file");
+	await expect(dialog.getByRole("button")).toHaveText(["Overwrite the file", "Save as another file", "OK"]);
+	failure = { message: "the device is lost", kind: "device" };
+	await dialog.getByRole("button", { name: "Overwrite the file" }).click();
+	await expect.poll(() => studio.requests.at(-1)).toMatchObject({ do: "save", overwrite: "all", noReplay: false });
+	await expect(dialog.getByRole("button")).toHaveText(["Save without a replay", "OK"]);
+	failure = { message: "tea.yaml is not below trails", kind: "misuse" };
 	await dialog.getByRole("button", { name: "Save without a replay" }).click();
 	await expect.poll(() => studio.requests.at(-1)).toMatchObject({ do: "save", noReplay: true });
-	await page.getByRole("button", { name: "Save as another file" }).click();
+	await dialog.getByRole("button", { name: "Save as another file" }).click();
 	await expect(page.getByRole("dialog", { name: "Save", exact: true })).toBeVisible();
+	await page.keyboard.press("Escape");
+	failure = { message: "the text has a problem", kind: "trail", problems: studio.document.problems };
+	await page.keyboard.press("Control+s");
+	await expect(dialog.getByRole("button")).toHaveText(["OK"]);
+});
+
+test("nothing is said of a device that is not chosen, or of a recording while somebody looks back", async ({
+	studio,
+	page,
+}) => {
+	Object.assign(studio.state, { device: "", platform: "", unsaved: false, file: "trails/tea.trail.yaml", past: "s1" });
+	await studio.open();
+	const status = page.getByRole("status", { name: "State" });
+	await expect(status).toHaveText("Looking back");
+	await expect(page.getByRole("combobox", { name: "Device" })).toHaveCount(0);
+	await page.getByRole("button", { name: "Back to recording" }).click();
+	await expect(status).toHaveText("No device · saved");
+	await expect(page.getByRole("combobox", { name: "Device" })).toHaveValue("");
 });

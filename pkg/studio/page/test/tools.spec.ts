@@ -100,6 +100,21 @@ test("shows variables, and adds them", async ({ studio, page }) => {
 		.toEqual({ do: "variable", name: "CUSTOMER", value: "Grace", secret: false });
 });
 
+test("removes the variables that the studio was given", async ({ studio, page }) => {
+	studio.state.variables.push({ name: "PIN", value: "", secret: true, given: true });
+	await studio.open();
+	await page.getByRole("tab", { name: "Variables" }).click();
+	const part = page.getByRole("region", { name: "Variables" });
+	const remove = part.getByRole("button", { name: "Remove" });
+	await expect(remove).toHaveCount(1);
+	await remove.click();
+	expect(await studio.asked("removeVariable")).toEqual({ do: "removeVariable", name: "PIN" });
+	// A name stays in one line beside a long value.
+	studio.setState({ variables: [{ name: "DESCRIPTION", value: "word ".repeat(100), secret: false }] });
+	const name = part.getByRole("rowheader", { name: "DESCRIPTION" });
+	await expect.poll(async () => (await name.locator("code").boundingBox())?.height).toBeLessThan(24);
+});
+
 for (const colorScheme of ["light", "dark"] as const) {
 	test(`has nothing serious for axe in ${colorScheme}`, async ({ studio, page }) => {
 		studio.document.problems = [{ line: 14, column: 11, message: "wrong", hint: "right it", severity: "warning" }];

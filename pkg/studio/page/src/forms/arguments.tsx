@@ -42,7 +42,7 @@ export function ArgumentsForm({
 				<div class="arguments-head">
 					<h3>Arguments</h3>
 					{schema && (
-						<Button pressed={asYAML} onClick={() => setAsYAML(!asYAML)} class="small">
+						<Button pressed={asYAML} onClick={() => setAsYAML(!asYAML)} class="small bordered">
 							as YAML
 						</Button>
 					)}

@@ -113,7 +113,7 @@ function SelectorField(props: FieldProps) {
 						Choose on the screen
 					</Button>
 				)}
-				<Button class="small" expanded={open} onClick={() => setOpen(!open)}>
+				<Button class="small bordered" expanded={open} onClick={() => setOpen(!open)}>
 					{open ? "Close" : "Fields"}
 				</Button>
 			</div>

@@ -4,21 +4,20 @@ import { request } from "../connection";
 import type { LogLine, PageLog } from "../protocol";
 import { log, shown, state } from "../store";
 import { Button } from "../ui/button";
-import { kept } from "../ui/kept";
+import { remembered } from "../ui/remembered";
 import { Splitter } from "../ui/splitter";
-import { Tabs } from "../ui/tabs";
+import { type Tab, Tabs } from "../ui/tabs";
 import { useWindow } from "../ui/window";
 import "./logs.css";
 
 type Name = "Log" | "Network" | "Console";
 
-const chosen = kept<Name | "">("logs", "");
+const chosen = remembered<Name | "">("logs", "");
 /** Of the height of the page, in percent. */
-const share = kept<number>("logsHeight", 22);
+const share = remembered("logsHeight", 22);
 
 /** What happens in the session, and what the page of the device requests and writes. */
 export function Logs() {
-	const problems = log.value.filter(({ level }) => level !== "info").length;
 	return (
 		<>
 			{chosen.value && <Splitter name="Height of the logs" share={share} side="bottom" />}
@@ -28,7 +27,7 @@ export function Logs() {
 					chosen={chosen.value}
 					onChoose={(name) => (chosen.value = name)}
 					tabs={[
-						{ name: "Log", note: problems > 0 ? String(problems) : "", content: () => <Log /> },
+						{ name: "Log", ...problemsIn(log.value), content: () => <Log /> },
 						{ name: "Network", content: () => <OfPage show="requests" /> },
 						{ name: "Console", content: () => <OfPage show="console" /> },
 					]}
@@ -42,6 +41,13 @@ export function Logs() {
 			</div>
 		</>
 	);
+}
+
+/** How many lines are errors; without any, how many are warnings. */
+function problemsIn(lines: LogLine[]): Pick<Tab<Name>, "note" | "tone"> {
+	const count = (wanted: LogLine["level"]) => lines.filter(({ level }) => level === wanted).length;
+	const [errors, warnings] = [count("error"), count("warn")];
+	return { note: String(errors || warnings || ""), tone: errors ? "failed" : "error" };
 }
 
 function Log() {

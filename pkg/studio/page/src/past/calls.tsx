@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import type { Moment } from "../protocol";
 import { Tree, type TreeRow } from "../ui/tree";
+import { durationOf } from "./read";
 
 interface Row extends TreeRow {
 	/** The index of the moment; of a step, that of its first. */
@@ -100,6 +101,7 @@ function RowContent({ moment: m, isStep }: Row) {
 					{m.brief}
 				</span>
 				{m.optional && <span class="tag">optional</span>}
+				{m.outcome && <span class="took dim">{durationOf(m.durationMs)}</span>}
 			</span>
 			{m.outcome === "failed" && (
 				<span class="message" dir="auto" title={m.message}>

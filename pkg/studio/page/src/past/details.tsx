@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { clock, type Line, Lines } from "../logs/logs";
 import type { LogLine, Moment, Past } from "../protocol";
 import { Tabs } from "../ui/tabs";
-import { fileURL, reasonOf, useReading } from "./read";
+import { durationOf, fileURL, reasonOf, useReading } from "./read";
 
 type Name = "Call" | "Log" | "Network" | "Console" | "Elements";
 
@@ -13,6 +13,7 @@ export function Details({ of, at }: { of: Past; at: number }) {
 	if (!moment) return null;
 	const log = logOf(of, at);
 	const note = (lines: unknown[]) => (lines.length > 0 ? String(lines.length) : "");
+	const failed = log.some(({ level }) => level === "error");
 	return (
 		<div class="side past-details">
 			<Tabs<Name>
@@ -24,6 +25,7 @@ export function Details({ of, at }: { of: Past; at: number }) {
 					{
 						name: "Log",
 						note: note(log),
+						tone: failed ? "failed" : undefined,
 						content: () => (
 							<Lines
 								key={at}
@@ -92,10 +94,6 @@ function Fact({ name, children }: { name: string; children: preact.ComponentChil
 			<dd dir="auto">{children}</dd>
 		</>
 	);
-}
-
-function durationOf(ms: number): string {
-	return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 function Elements({ session, file }: { session: string; file: string }) {

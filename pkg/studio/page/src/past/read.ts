@@ -36,6 +36,11 @@ export function reasonOf({ message, hint }: Failure): string {
 	return hint ? `${message} (${hint})` : message;
 }
 
+/** How long something took, in words. */
+export function durationOf(ms: number): string {
+	return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
 /** The URL of a file of a session. */
 export function fileURL(session: string, name: string): string {
 	return `past/${encodeURIComponent(session)}/${name.split("/").map(encodeURIComponent).join("/")}`;

@@ -61,9 +61,12 @@ function Found({ location }: { location: Location }) {
 	return (
 		<div ref={element} class="found" onKeyDown={onKeyDown}>
 			<header>
-				<h2 dir="auto">{inWords(location.element)}</h2>
+				<h2 dir="auto" title={inWords(location.element)}>
+					{inWords(location.element)}
+				</h2>
 				<span class="dim">{call ? `Choose what finds it in call ${call.number}` : ""}</span>
 				<Button
+					class="small bordered"
 					pressed={whole.value}
 					title="Show selectors that are longer than a line whole"
 					onClick={() => (whole.value = !whole.value)}
@@ -133,16 +136,13 @@ function Options(p: { candidates: Candidate[]; chosen: number; onChoose: (index:
 						p.onChoose(i);
 					}}
 				>
-					<span class="by dim">{candidate.by}</span>
 					<code dir="auto">{selectorText(candidate.selector)}</code>
 					<span class={candidate.matches === 1 ? "matches" : "matches is-error"}>
 						{candidate.matches} {candidate.matches === 1 ? "match" : "matches"}
 					</span>
-					{candidate.notes?.map((note) => (
-						<span class="note dim" key={note} dir="auto">
-							{note}
-						</span>
-					))}
+					<span class="by dim" dir="auto">
+						{[candidate.by, ...(candidate.notes ?? [])].join(" · ")}
+					</span>
 				</div>
 			))}
 		</div>

@@ -11,7 +11,10 @@ export function Notices() {
 		<ul class="notices" aria-label="Notices" aria-live="polite">
 			{notices.map((notice) => (
 				<li key={notice.id} class={`notice is-${tones[notice.kind]}`}>
-					<p dir="auto">{notice.text}</p>
+					<p dir="auto">
+						{notice.kind === "tab" && "New tab: "}
+						{notice.text}
+					</p>
 					{notice.kind === "tab" && <Answer notice={notice} action="switch" name="Switch" />}
 					{notice.kind === "download" && <Answer notice={notice} action="keep" name="Keep" />}
 					{notice.kind === "data" && <Answer notice={notice} action="fresh" name="Start fresh" />}

@@ -1,7 +1,7 @@
-import { useSignal } from "@preact/signals";
+import { computed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { perform } from "../connection";
-import { actAgain, hovered, located, mode, ready, shown, state } from "../store";
+import { actAgain, doc, hovered, link, located, mode, ready, shown, state } from "../store";
 import { Button } from "../ui/button";
 import { Candidates } from "./candidates";
 import { Gestures } from "./gestures";
@@ -75,7 +75,7 @@ function ModeHint() {
 					? "Pick an element to check, on the screen or in Elements."
 					: "Pick the element of the selected call."}
 			</span>
-			<Button shortcut="Escape" onClick={actAgain}>
+			<Button class="small bordered" shortcut="Escape" onClick={actAgain}>
 				Cancel
 			</Button>
 		</div>
@@ -94,11 +94,16 @@ function Viewport() {
 
 /** Says why the picture is missing. */
 function Empty() {
-	const { activity, doing, device } = state.value ?? {};
+	const { activity, doing, device, platform } = state.value ?? {};
+	const nothingYet = () => {
+		if (platform !== "web") return "The first picture comes soon.";
+		return doc.value?.steps.length ? "The page is empty. Open a URL, or Replay." : "The page is empty. Open a URL.";
+	};
 	const why = () => {
 		if (shown.value?.withheld) return `The picture is withheld: ${shown.value.withheld}`;
 		if (activity === "lost") return "The device is lost.";
 		if (device === "") return "Choose a device in the toolbar.";
+		if (activity === "idle") return nothingYet();
 		return doing || `Opening ${device ?? "the device"}…`;
 	};
 	return (
@@ -107,6 +112,9 @@ function Empty() {
 		</p>
 	);
 }
+
+/** Whether the picture does not follow the device any more. */
+const isOld = computed(() => link.value.status !== "open" || state.value?.activity === "lost");
 
 function Picture({ width, height }: { width: number; height: number }) {
 	const canvas = useRef<HTMLCanvasElement>(null);
@@ -135,7 +143,7 @@ function Picture({ width, height }: { width: number; height: number }) {
 	const typing = state.value?.typing;
 	return (
 		<div
-			class="live-picture"
+			class={`live-picture ${isOld.value ? "is-old" : ""}`}
 			style={{ aspectRatio: `${width} / ${height}`, "--ratio": width / height, "--natural": `${width * 1.5}px` }}
 		>
 			<canvas

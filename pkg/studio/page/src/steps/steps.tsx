@@ -1,3 +1,4 @@
+import { computed } from "@preact/signals";
 import { select } from "../connection";
 import type { Call, Outcome, Step } from "../protocol";
 import { doc, editable, selected, selection, state, titleOf } from "../store";
@@ -18,6 +19,9 @@ interface Row extends TreeRow {
 	/** null for the row of the step. */
 	call: Call | null;
 }
+
+/** Whether the next call is made by now, so that the document does not say which one that is. */
+const runs = computed(() => ["replaying", "saving"].includes(state.value?.activity ?? ""));
 
 const height = 26;
 const messageHeight = 20;
@@ -122,7 +126,7 @@ function RowContent({ row: { step, call } }: { row: Row }) {
 						</span>
 						{call.saveAs && <span class="tag">→ {call.saveAs}</span>}
 						{call.optional && <span class="tag">optional</span>}
-						{doc.value?.next === call.number && <span class="tag is-next">next</span>}
+						{doc.value?.next === call.number && !runs.value && <span class="tag is-next">next</span>}
 					</>
 				) : (
 					<>

@@ -66,15 +66,17 @@ function RefusedDialog({ wish, failure }: { wish: Wish; failure: Failure }) {
 					{failure.hint}
 				</p>
 			)}
-			<ul class="problems">
-				{failure.problems?.map((problem) => (
-					<li key={`${problem.line}:${problem.message}`} dir="auto">
-						{problem.line > 0 && <span class="dim">line {problem.line}: </span>}
-						{problem.message}
-					</li>
-				))}
-			</ul>
-			<OtherWays wish={wish} />
+			{failure.problems && (
+				<ul class="problems">
+					{failure.problems.map((problem) => (
+						<li key={`${problem.line}:${problem.message}`} dir="auto">
+							{problem.line > 0 && <span class="dim">line {problem.line}: </span>}
+							{problem.message}
+						</li>
+					))}
+				</ul>
+			)}
+			<OtherWays wish={wish} ways={waysOf(wish, failure)} />
 		</Dialog>
 	);
 }
@@ -106,29 +108,39 @@ function ResultDialog({ wish, saved }: { wish: Wish; saved: Saved }) {
 				</p>
 			))}
 			{saved.diff && <Diff text={saved.diff} />}
-			{!saved.written && <OtherWays wish={wish} />}
+			{!saved.written && <OtherWays wish={wish} ways={["noReplay"]} />}
 		</Dialog>
 	);
 }
 
-/** What to do after a refusal. */
-function OtherWays({ wish }: { wish: Wish }) {
+type Way = "noReplay" | "overwrite" | "otherFile";
+
+/** What may help after a refusal: another file if it is about the file, no replay if a session could not be used. */
+function waysOf({ noReplay }: Wish, { kind = "", overwrite, problems }: Failure): Way[] {
+	if (problems) return [];
+	if (overwrite) return ["overwrite", "otherFile"];
+	if (["misuse", "invalid arguments", "io"].includes(kind)) return ["otherFile"];
+	return noReplay ? [] : ["noReplay"];
+}
+
+function OtherWays({ wish, ways }: { wish: Wish; ways: Way[] }) {
+	const buttons: Record<Way, [name: string, run: () => void]> = {
+		noReplay: ["Save without a replay", () => void saveAs({ ...wish, noReplay: true })],
+		overwrite: ["Overwrite the file", () => void saveAs({ ...wish, overwrite: "all" })],
+		otherFile: [
+			"Save as another file",
+			() => {
+				saving.value = { stage: "name", wish };
+			},
+		],
+	};
 	return (
 		<div class="other-ways">
-			<Button class="bordered" onClick={() => void saveAs({ ...wish, noReplay: true })}>
-				Save without a replay
-			</Button>
-			<Button class="bordered" onClick={() => void saveAs({ ...wish, overwrite: "own" })}>
-				Overwrite the steps of this device
-			</Button>
-			<Button
-				class="bordered"
-				onClick={() => {
-					saving.value = { stage: "name", wish };
-				}}
-			>
-				Save as another file
-			</Button>
+			{ways.map((way) => (
+				<Button key={way} class="bordered" onClick={buttons[way][1]}>
+					{buttons[way][0]}
+				</Button>
+			))}
 		</div>
 	);
 }

@@ -1,5 +1,5 @@
 import type { State } from "../protocol";
-import { doc, link, state } from "../store";
+import { doc, link, past, state } from "../store";
 
 /** Says what runs, and what is unsaved. */
 export function Status() {
@@ -17,17 +17,17 @@ export function Status() {
 
 /** Nothing is said of a recording that has neither steps nor a file. */
 function savedNow(): string {
-	if (!state.value || !doc.value) return "";
+	if (!state.value || !doc.value || past.value !== null) return "";
 	if (state.value.unsaved) return "unsaved changes";
 	return state.value.file ? "saved" : "";
 }
 
 function tone(): string {
 	if (link.value.status !== "open") return "failed";
-	const { activity = "opening", recording = false } = state.value ?? {};
+	const { activity = "opening" } = state.value ?? {};
 	if (activity === "lost") return "failed";
 	if (activity !== "idle") return "running";
-	return recording ? "recording" : "idle";
+	return records() ? "recording" : "idle";
 }
 
 const words: Record<State["activity"], string> = {
@@ -49,7 +49,14 @@ function doingNow(): string {
 			return "Ended";
 	}
 	if (!state.value) return "Connecting";
-	const { activity, doing, recording } = state.value;
-	if (doing) return doing;
-	return activity === "idle" && recording ? "Recording" : words[activity];
+	const { activity, device, doing } = state.value;
+	if (doing || activity !== "idle") return doing || words[activity];
+	if (past.value !== null) return "Looking back";
+	if (device === "") return "No device";
+	return records() ? "Recording" : words.idle;
+}
+
+/** Whether what somebody does on the screen is recorded now. */
+function records(): boolean {
+	return state.value?.recording === true && state.value.device !== "" && past.value === null;
 }

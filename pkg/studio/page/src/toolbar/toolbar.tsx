@@ -17,7 +17,7 @@ export function Toolbar() {
 		<header class="header">
 			<div role="toolbar" aria-label="Session" class="toolbar">
 				<Buttons />
-				<Device />
+				{past.value === null && <Device />}
 				<Status />
 			</div>
 			<Button

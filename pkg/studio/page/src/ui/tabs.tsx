@@ -5,6 +5,8 @@ export interface Tab<Name extends string> {
 	name: Name;
 	/** Beside the name, such as how many there are. */
 	note?: string;
+	/** Of a note about what is wrong. */
+	tone?: "error" | "failed";
 	content: () => ComponentChildren;
 }
 
@@ -52,7 +54,7 @@ export function Tabs<Name extends string>({ name, tabs, chosen, onChoose, role =
 							onClick={() => onChoose(tab.name)}
 						>
 							{tab.name}
-							{tab.note && <span class="count"> {tab.note}</span>}
+							{tab.note && <span class={`note is-${tab.tone ?? "plain"}`}> {tab.note}</span>}
 						</button>
 					))}
 				</div>

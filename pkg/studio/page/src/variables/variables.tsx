@@ -1,5 +1,5 @@
 import { useId, useRef, useState } from "preact/hooks";
-import { failureOf, request } from "../connection";
+import { ask, failureOf, request } from "../connection";
 import type { Variable } from "../protocol";
 import { controls, state } from "../store";
 import { Button } from "../ui/button";
@@ -31,9 +31,24 @@ export function Variables() {
 								</th>
 								<td dir="auto">{variable.secret ? <Dots /> : variable.value}</td>
 								<td>
-									<Button class="small" disabled={!controls.value} onClick={() => setChanging({ ...variable })}>
+									<Button
+										class="small bordered"
+										disabled={!controls.value}
+										onClick={() => setChanging({ ...variable })}
+									>
 										Change
 									</Button>
+									{variable.given && (
+										<Button
+											icon="close"
+											class="small"
+											compact
+											disabled={!controls.value}
+											onClick={() => void ask({ do: "removeVariable", name: variable.name })}
+										>
+											{`Remove ${variable.name}`}
+										</Button>
+									)}
 								</td>
 							</tr>
 						))}
@@ -124,6 +139,7 @@ function Add({ of, onDone }: { of: Variable | null; onDone: () => void }) {
 				{of && <Button onClick={empty}>Cancel</Button>}
 			</div>
 			<div role="status">
+				{waiting && <p class="dim">Opening the session again…</p>}
 				{refusal && (
 					<p class="problem-text" dir="auto">
 						{refusal}

@@ -3,6 +3,7 @@ package studio
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -181,7 +182,11 @@ func (d *desk) write(kind string, calls []trail.Call) (number string, err error)
 		if d.selected = ""; selected != "" {
 			d.selected = number
 		}
-		d.setMark(number, mark{outcome: passed})
+		rows := d.rows()
+		end := slices.IndexFunc(rows, func(r row) bool { return r.number == number }) + 1
+		for _, r := range rows[end-len(calls) : end] {
+			d.setMark(r.number, mark{outcome: passed})
+		}
 	})
 	return number, err
 }

@@ -247,7 +247,7 @@ func TestDeskOnAPhone(t *testing.T) {
 		t.Errorf("%q %v", text, err)
 	}
 	for _, tool := range []string{"tapOnElementBySelector", "inputText", "swipeWithRelativeCoordinates"} {
-		if strings.Count(p.text(), tool) != 1 {
+		if strings.Count(p.text(), tool+":") != 1 {
 			t.Errorf("recorded without one %s\n%s", tool, p.calls())
 		}
 	}

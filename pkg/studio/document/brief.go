@@ -69,7 +69,7 @@ var phrases = sync.OnceValue(func() map[string]phrase { //nolint:gochecknoglobal
 		"tapOnPoint": {brief: "tap the point {=x}, {=y}"}, "longPress": press, "tapOnElementBySelector true": press,
 		"longPressOnElementWithText": press, "inputText": {"type {text}", "type {text}"}, "eraseText": {brief: "erase text"},
 		"clearText": {brief: "clear the field"}, "hideKeyboard": {brief: "hide the keyboard"}, "pressKey": {brief: "press {=keyCode}"},
-		"pressBack": {brief: "go back"}, "pressHome": {brief: "go to the home screen"}, "swipe": {brief: "swipe {=direction}"},
+		"pressBack": {brief: "go back"}, "pressHome": {brief: "go to the home screen"}, "swipe": {brief: "swipe {=direction}"}, "swipeWithRelativeCoordinates": {brief: "swipe"},
 		"scrollUntilTextIsVisible": {brief: "scroll to {text}"}, "launchApp": {brief: "start the app {=appId}"},
 		"stopApp": {brief: "stop the app {=appId}"}, "web_wait": {brief: "wait {=seconds} s"}, "wait": {brief: "wait {=seconds} s"},
 		"rememberValue": {brief: "remember {=name}"},

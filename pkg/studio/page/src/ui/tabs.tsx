@@ -54,7 +54,8 @@ export function Tabs<Name extends string>({ name, tabs, chosen, onChoose, role =
 							onClick={() => onChoose(tab.name)}
 						>
 							{tab.name}
-							{tab.note && <span class={`note is-${tab.tone ?? "plain"}`}> {tab.note}</span>}
+							{tab.note && " "}
+							{tab.note && <span class={`note is-${tab.tone ?? "plain"}`}>{tab.note}</span>}
 						</button>
 					))}
 				</div>

@@ -46,11 +46,12 @@ func (p *page) unloadedReason(ctx context.Context) (string, error) {
 	if failed := p.loadFailure(); failed != "" {
 		return failed, nil
 	}
-	if p.isReplaced() {
+	var parsing bool
+	err := p.main().eval(ctx, "isParsing", &parsing)
+	if p.isReplaced() { // also by what the page said before its response
 		return "the page is being replaced", nil
 	}
-	var parsing bool
-	if err := p.main().eval(ctx, "isParsing", &parsing); err != nil || !parsing || p.loaded() {
+	if err != nil || !parsing || p.loaded() {
 		return "", err
 	}
 	return "the page is still loading", nil

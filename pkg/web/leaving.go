@@ -24,6 +24,8 @@ type leaving struct {
 	loader  string // empty until it was started
 	started bool
 	number  int // among those of the page, from 1
+	// refresh says that the document refreshes itself, with or without a delay.
+	refresh bool
 	// own says that it opens the first document of a frame, which the page around it has added.
 	own bool
 }
@@ -73,6 +75,7 @@ func (f *frame) onNavigation(method string, n navigationEvent) {
 		}
 		if n.Disposition == "currentTab" && f.leaving == nil {
 			f.leave(n.URL, "")
+			f.leaving.refresh = n.isRefresh()
 		}
 	case "Page.frameScheduledNavigation": // before the document has loaded
 		f.refreshes = f.refreshes || n.isRefresh() && n.Delay == 0
@@ -86,7 +89,8 @@ func (f *frame) onNavigation(method string, n navigationEvent) {
 		}
 	case "Page.frameClearedScheduledNavigation":
 		f.refreshes = false
-		if isPending { // it was refused, by a policy of the page for example
+		// It was refused, by a policy of the page for example. A refresh that is refused is not requested.
+		if isPending && !f.leaving.refresh {
 			f.leaving = nil
 		}
 	case "Page.frameStoppedLoading":

@@ -435,3 +435,30 @@ func TestNavigationThatARefreshInterrupts(t *testing.T) {
 	}
 	u.mustCall("web_verifyTextVisible", "text", "Next")
 }
+
+// The browser says that a refresh is no longer scheduled when it was requested, which may be before it was started. A
+// refresh that it refuses, as one to a URL of data, is not requested.
+func TestRefreshIsFollowedUntilItIsStarted(t *testing.T) {
+	t.Parallel()
+	const scheduled, requested = "Page.frameScheduledNavigation", "Page.frameRequestedNavigation"
+	for name, test := range map[string]struct {
+		events []string
+		want   bool
+	}{
+		"scheduled": {[]string{scheduled}, true},
+		"requested": {[]string{scheduled, requested, "Page.frameClearedScheduledNavigation"}, true},
+		"refused":   {[]string{scheduled, "Page.frameClearedScheduledNavigation"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &page{}
+			p.root = &frame{page: p, loader: "1"}
+			for _, event := range test.events {
+				p.root.onNavigation(event, navigationEvent{URL: "http://x/next", Reason: "metaTagRefresh", Disposition: "currentTab"})
+			}
+			if p.isReplaced() != test.want {
+				t.Errorf("the page is being replaced: %t", !test.want)
+			}
+		})
+	}
+}

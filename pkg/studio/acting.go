@@ -109,8 +109,8 @@ func gestureOf(calls []trail.Call) live.StepRequest {
 }
 
 // make makes calls that are recorded if the person records, and returns what they did.
-func (d *desk) make(ctx context.Context, kind string, recorded bool, calls ...trail.Call) (made, error) {
-	m, _, err := d.perform(ctx, live.StepRequest{Kind: kind, Calls: calls}, recorded)
+func (d *desk) make(ctx context.Context, kind string, calls ...trail.Call) (made, error) {
+	m, _, err := d.perform(ctx, live.StepRequest{Kind: kind, Calls: calls}, true)
 	return m, err
 }
 
@@ -202,12 +202,12 @@ func (d *desk) placeAfter() string {
 }
 
 func (d *desk) navigate(ctx context.Context, p struct{ URL string }) (any, error) {
-	return d.make(ctx, trail.KindStep, true, trail.Call{Tool: "web_navigate", Args: map[string]any{"url": p.URL}})
+	return d.make(ctx, trail.KindStep, trail.Call{Tool: "web_navigate", Args: map[string]any{"url": p.URL}})
 }
 
 // assert makes a check and records it. One that does not hold is recorded by nobody.
 func (d *desk) assert(ctx context.Context, p struct{ Call newCall }) (any, error) {
-	return d.make(ctx, trail.KindVerify, true, p.Call.call())
+	return d.make(ctx, trail.KindVerify, p.Call.call())
 }
 
 // callTool calls a tool of the project and records the call.
@@ -215,7 +215,7 @@ func (d *desk) callTool(ctx context.Context, p struct{ Call newCall }) (any, err
 	if p.Call.SaveAs != "" && !trail.IsValueName(p.Call.SaveAs) {
 		return nil, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -", "saveAs: %q is not a name for a value", p.Call.SaveAs)
 	}
-	return d.make(ctx, trail.KindStep, true, p.Call.call())
+	return d.make(ctx, trail.KindStep, p.Call.call())
 }
 
 func (d *desk) locate(ctx context.Context, p live.Place) (any, error) {

@@ -154,7 +154,7 @@ func (d *desk) answer(_ context.Context, a answer) (any, error) {
 	if err := d.endTyping(d.ctx); err != nil {
 		return nil, err
 	}
-	return d.make(d.ctx, trail.KindStep, true, calls...)
+	return d.make(d.ctx, trail.KindStep, calls...)
 }
 
 type noticeParams struct {
@@ -193,5 +193,5 @@ func (d *desk) notice(ctx context.Context, p noticeParams) (any, error) {
 	if err := d.endTyping(ctx); err != nil {
 		return nil, err
 	}
-	return d.make(ctx, trail.KindStep, true, trail.Call{Tool: tool, Args: map[string]any{}})
+	return d.make(ctx, trail.KindStep, trail.Call{Tool: tool, Args: map[string]any{}})
 }

@@ -59,7 +59,7 @@ func (d *desk) openApp(ctx context.Context) error {
 	if c.Tool == "" {
 		return nil
 	}
-	m, err := d.make(ctx, trail.KindStep, true, c)
+	m, err := d.make(ctx, trail.KindStep, c)
 	if err == nil && m.OK && c.Tool == launchApp {
 		d.notify("data", c.Args["appId"].(string)+" was started with the data that it has, so a replay begins with what you leave in it")
 	}

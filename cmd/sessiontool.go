@@ -109,7 +109,7 @@ func (a answers) printStep(session string, request live.StepRequest, done live.S
 	if a.json {
 		v := stepView{
 			toolResultView: toolResultView{Tool: call.Tool, OK: call.OK, Structured: call.Structured, Kind: call.Kind, DurationMs: durationMs},
-			Session:        session, Step: done.Step, Recorded: done.Recorded, URL: done.URL, Changes: done.Changes,
+			Session:        session, Step: done.Step, Recorded: len(done.Recorded), URL: done.URL, Changes: done.Changes,
 			Events: list(done.Events), Messages: list(done.Messages), Warnings: list(done.Warnings),
 		}
 		if call.OK {
@@ -125,7 +125,7 @@ func (a answers) printStep(session string, request live.StepRequest, done live.S
 		a.notice("warning: " + report.Clean(warning))
 	}
 	switch {
-	case done.Recorded > 0:
+	case len(done.Recorded) > 0:
 		a.notice(fmt.Sprintf("recorded as part of step %d", done.Step))
 	case call.OK && request.Unrecorded:
 		a.notice("not recorded; to record a call, name its step with --step TEXT or --verify TEXT")

@@ -157,11 +157,11 @@ func inShort(t *testing.T, yaml string) string {
 func TestRecordsOnlyCallsThatSucceed(t *testing.T) {
 	t.Parallel()
 	f := open(t)
-	if r := f.step("Open the app", call("launchApp")); !r.OK() || r.Step != 1 || r.Recorded != 1 {
+	if r := f.step("Open the app", call("launchApp")); !r.OK() || r.Step != 1 || len(r.Recorded) != 1 {
 		t.Errorf("report %+v", r)
 	}
 	r := f.step("Sign in", call("tap", "text", "Sign in"), call("tap", "text", "Nothing"), call("tap", "text", "Hello"))
-	if r.OK() || r.Recorded != 1 || !r.Calls[1].Made || r.Calls[2].Made {
+	if r.OK() || len(r.Recorded) != 1 || !r.Calls[1].Made || r.Calls[2].Made {
 		t.Errorf("report %+v", r)
 	}
 	f.step("Sign in", call("tap", "text", "Hello"))
@@ -371,7 +371,7 @@ func TestCallThatLedToABlockedPageFails(t *testing.T) {
 	r := f.step("Sign in", call("launchApp"), call("tap", "text", "Sign in"), call("assertVisible", "text", "Hello"))
 	c := r.Calls[1]
 	if r.OK() || !r.Calls[0].OK || c.OK || c.Text != "it led to https://other.example/{{PIN}}, which was blocked, because its origin is not allowed" ||
-		c.Kind != fault.ToolFailed || c.Hint == "" || r.Recorded != 1 {
+		c.Kind != fault.ToolFailed || c.Hint == "" || len(r.Recorded) != 1 {
 		t.Errorf("%+v", r)
 	}
 	if got, want := f.recording(), "step Open: launchApp\nstep Sign in: launchApp"; got != want {

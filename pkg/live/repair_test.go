@@ -171,8 +171,8 @@ func TestDoesNotRecordReferences(t *testing.T) {
 	c.Timeout = time.Second
 	c.Args = map[string]any{"app": map[string]any{"ref": "e1"}}
 	r := f.step("Open", c, call("launchApp"))
-	if diff := cmp.Diff("step Open: launchApp", f.recording()); diff != "" || r.Recorded != 1 {
-		t.Errorf("recorded %d (-want +got):\n%s", r.Recorded, diff)
+	if diff := cmp.Diff("step Open: launchApp", f.recording()); diff != "" || len(r.Recorded) != 1 {
+		t.Errorf("recorded %v (-want +got):\n%s", r.Recorded, diff)
 	}
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "launchApp names an element by a reference") {
 		t.Errorf("warnings %q", r.Warnings)

@@ -38,7 +38,7 @@ type StepRequest struct {
 type StepReport struct {
 	Calls    []CallReport `json:"calls"`              // those that were made, and those after a failed one
 	Step     int          `json:"step"`               // the step's number in the recording, 0 when nothing was recorded
-	Recorded int          `json:"recorded"`           // how many calls were added to it
+	Recorded []trail.Call `json:"recorded,omitempty"` // the calls that were added to it, as they are there
 	URL      string       `json:"url,omitempty"`      // when it changed
 	Changes  string       `json:"changes,omitempty"`  // of the screen, as lines; empty when no call reached the device
 	Events   []string     `json:"events,omitempty"`   // dialogs, downloads and others since the last report
@@ -118,7 +118,7 @@ func (s *Session) step(ctx context.Context, r StepRequest) (report StepReport, l
 	s.finishStep(st, report.OK())
 	s.record(index, r, slices.Concat(made...), &report)
 	s.noteUnfinished(r, report.OK())
-	if report.Recorded > 0 {
+	if len(report.Recorded) > 0 {
 		s.keep()
 	}
 	return report, look, err
@@ -173,7 +173,7 @@ func (s *Session) record(index int, r StepRequest, calls []trail.Call, report *S
 	if warning := s.add(index, r, calls); warning != "" {
 		report.Warnings = append(report.Warnings, warning)
 	}
-	report.Step, report.Recorded = index+1, len(calls)
+	report.Step, report.Recorded = index+1, calls
 	report.Warnings = append(report.Warnings, s.writtenSecrets(calls)...)
 	report.Warnings = append(report.Warnings, s.besideRepair(index)...)
 }

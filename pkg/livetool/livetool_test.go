@@ -18,6 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/live/livetest"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -271,7 +272,7 @@ func TestSizesOfAnswers(t *testing.T) {
 		f.Shot = live.Snapshot{URL: long, Title: long, Text: long, More: 5, Events: many, Messages: many, Withheld: "the screen shows a secret", Screenshot: []byte("png")}
 		f.YAML = long
 		f.OnStep = func(_ context.Context, r live.StepRequest) (live.StepReport, error) {
-			report := live.StepReport{URL: long, Changes: long, Events: many, Messages: many, Warnings: many, Recorded: 1, Step: 1}
+			report := live.StepReport{URL: long, Changes: long, Events: many, Messages: many, Warnings: many, Recorded: []trail.Call{{Tool: "tap"}}, Step: 1}
 			for i, call := range r.Calls {
 				ok := i < len(r.Calls)-2
 				report.Calls = append(report.Calls, live.CallReport{Tool: call.Tool, Made: i < len(r.Calls)-1, OK: ok, Text: long, Hint: long, Note: long, Kind: "stale_ref"})

@@ -39,7 +39,7 @@ func stepText(r live.StepReport, request live.StepRequest) string {
 	}
 	b.WriteString(cut(strings.TrimSuffix(list("failed: ", failed)+list("ok: ", made)+list("not made: ", skipped), "\n"), maxStatus) + "\n")
 	switch {
-	case r.Recorded > 0:
+	case len(r.Recorded) > 0:
 		fmt.Fprintf(&b, "recorded in step %d", r.Step)
 	case request.Unrecorded:
 		b.WriteString("not recorded, as requested")

@@ -81,7 +81,7 @@ func (f *Session) Step(ctx context.Context, r live.StepRequest) (live.StepReport
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.steps = append(f.steps, r)
-	report := live.StepReport{Step: len(f.steps), Recorded: len(r.Calls), Changes: `+ - button "Pay" [ref=e7]`}
+	report := live.StepReport{Step: len(f.steps), Recorded: r.Calls, Changes: `+ - button "Pay" [ref=e7]`}
 	for _, c := range r.Calls {
 		report.Calls = append(report.Calls, live.CallReport{Tool: c.Tool, Made: true, OK: true})
 	}

@@ -30,6 +30,16 @@ func (f *browserFile) remove() {
 	}
 }
 
+// showPage opens a URL where there is a display.
+func (p *program) showPage(url string, opened *browserFile) {
+	if !p.hasDisplay() {
+		return
+	}
+	if err := p.openBrowser(url, opened); err != nil {
+		p.notice("warning: the browser could not be opened; open the URL yourself: " + err.Error())
+	}
+}
+
 // openBrowser opens a URL in the user's browser. Other users see the arguments of every process, so a URL with a token is
 // none of them: the browser opens a file that only this user can read, which leads to the URL.
 func (p *program) openBrowser(url string, file *browserFile) error {

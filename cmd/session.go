@@ -227,6 +227,7 @@ type sessionView struct {
 	Memory    []string `json:"memory"`  // names
 	Secrets   []string `json:"secrets"` // names
 	Recording string   `json:"recording,omitempty"`
+	Studio    string   `json:"studio,omitempty"` // the URL of its page
 
 	State string            `json:"state"` // starting, running or ended
 	Ended *background.Ended `json:"ended,omitempty"`
@@ -253,7 +254,7 @@ func newSessionView(r background.Record, info background.Info) sessionView {
 		Session: r.Name, Project: r.Project, Target: r.Target, Driver: r.Driver, Device: r.Device, Version: r.Version,
 		PID: r.PID, Started: r.Started, Log: r.Log, ID: info.ID, Folder: info.Folder, URL: info.URL, Title: info.Title,
 		Busy: info.Busy, IdleMs: info.Idle.Milliseconds(), Steps: info.Steps, Calls: info.Calls, Unsaved: info.Unsaved,
-		Memory: list(info.Memory), Secrets: list(info.Secrets), State: stateRunning, Ended: r.Ended,
+		Memory: list(info.Memory), Secrets: list(info.Secrets), Studio: info.Studio, State: stateRunning, Ended: r.Ended,
 	}
 	switch {
 	case r.Ended != nil:
@@ -337,6 +338,7 @@ func (a answers) printStatus(v sessionView) error {
 		{"memory", strings.Join(v.Memory, ", ")},
 		{"secrets", strings.Join(v.Secrets, ", ")},
 		{"idle", v.idle()},
+		{"studio", v.Studio},
 		{"started", v.Started.Local().Format(time.DateTime)},
 		{"process", strconv.Itoa(v.PID)},
 		{"folder", v.Folder},

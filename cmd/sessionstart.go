@@ -23,8 +23,9 @@ import (
 
 type startFlags struct {
 	liveFlags
-	name string
-	idle time.Duration
+	name   string
+	idle   time.Duration
+	studio bool
 }
 
 func (cmd *sessionCommands) newSessionStart() *cobra.Command {
@@ -33,9 +34,14 @@ func (cmd *sessionCommands) newSessionStart() *cobra.Command {
 		Use:   "start",
 		Short: "Start a session in the background and print its name",
 		Long: `Start a session in the background and print its name. It ends with session end, after --idle without a command, and
-when its device or one of its servers breaks. Its device starts with the first call that needs it.`,
+when its device or one of its servers breaks. Its device starts with the first call that needs it.
+
+With --studio, a page like that of ` + "`trailblaze studio`" + ` is served over the session until it ends. It is opened in your browser,
+and its URL is printed after the name. People and commands then write one recording together: session save saves what the
+page shows.`,
 		Example: `  trailblaze session start
   trailblaze session start --target shop --platform web --headed --name checkout
+  trailblaze session start --studio
   TOKEN=… trailblaze session start --secret TOKEN --idle 2h`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -51,6 +57,7 @@ when its device or one of its servers breaks. Its device starts with the first c
 	f.bind(cmd.program, c)
 	c.Flags().StringVar(&f.name, "name", "", "`NAME` of the session (default: s1, s2 and so on)")
 	c.Flags().DurationVar(&f.idle, "idle", 30*time.Minute, "end the session after this time without a command; 0 for never")
+	c.Flags().BoolVar(&f.studio, "studio", false, "also serve a page over the session, in which people record and edit")
 	return c
 }
 
@@ -252,7 +259,9 @@ func (cmd *sessionCommands) serveSession(ctx context.Context, f startFlags) erro
 	if err != nil {
 		return err
 	}
-	server, err := cmd.openSession(ctx, w, choice, f.idle, claim)
+	var opened browserFile
+	defer opened.remove()
+	server, err := cmd.openSession(ctx, w, choice, f, claim, &opened)
 	if err != nil {
 		claim.Release()
 		return err
@@ -262,31 +271,54 @@ func (cmd *sessionCommands) serveSession(ctx context.Context, f startFlags) erro
 
 // openSession opens the session of a claimed name, and reports to the command that starts it.
 func (cmd *sessionCommands) openSession(
-	ctx context.Context, w *workspace.Workspace, choice workspace.Choice, idle time.Duration, claim *background.Claim,
+	ctx context.Context, w *workspace.Workspace, choice workspace.Choice, f startFlags, claim *background.Claim, opened *browserFile,
 ) (*background.Server, error) {
 	for _, note := range (liveOpener{cmd.program}).lostRecordings(w.Project) {
 		cmd.notice(note)
 	}
-	session, err := liveOpener{cmd.program}.openLive(ctx, w, choice, live.Options{Name: "session-" + claim.Name()})
+	served, err := cmd.openServed(ctx, w, choice, f, "session-"+claim.Name())
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
 		return nil, err
 	}
-	server, err := claim.Listen(ctx, background.Options{Session: session, Idle: idle})
+	server, err := claim.Listen(ctx, served)
 	if err == nil {
 		err = cmd.printStarted(server)
-		cmd.noticeWebServers(ctx, w.Project, session.TargetID())
+		cmd.noticeWebServers(ctx, w.Project, server.Record().Target)
+	}
+	if err == nil && served.Page != nil {
+		cmd.showPage(served.Page.URL(), opened)
 	}
 	if err == nil {
 		err = cmd.serving.ready()
 	}
 	if err != nil {
-		session.Close(ctx)
+		served.Session.Close(ctx)
 		return nil, err
 	}
 	return server, nil
+}
+
+// openServed opens a session, and with --studio its page.
+func (cmd *sessionCommands) openServed(
+	ctx context.Context, w *workspace.Workspace, choice workspace.Choice, f startFlags, name string,
+) (background.Options, error) {
+	var person lateAsk
+	o := live.Options{Name: name}
+	if f.studio {
+		o.Ask = person.ask
+	}
+	session, err := liveOpener{cmd.program}.openLive(ctx, w, choice, o)
+	if err != nil || !f.studio {
+		return background.Options{Session: session, Idle: f.idle}, err
+	}
+	shared, err := cmd.share(ctx, w, session, &person)
+	if err != nil {
+		session.Close(ctx)
+	}
+	return background.Options{Session: shared, Idle: f.idle, Page: shared}, err
 }
 
 // printStarted prints the name of a session for the command that starts it.
@@ -297,6 +329,9 @@ func (a answers) printStarted(server *background.Server) error {
 		return a.writeJSON(newSessionView(r, server.Info()))
 	}
 	fmt.Fprintln(a.Stdout, r.Name)
+	if url := server.Info().Studio; url != "" {
+		fmt.Fprintln(a.Stdout, url)
+	}
 	a.notice(fmt.Sprintf("started session %s; work in it with --session %[1]s, end it with `trailblaze session end %[1]s`", r.Name))
 	return nil
 }

@@ -124,11 +124,8 @@ func (o *studioSessions) ready(url string, opened *browserFile) {
 		fmt.Fprintln(o.Stdout, url)
 	}
 	o.notice("the studio runs; Ctrl-C ends it")
-	if o.flags.noOpen || !o.hasDisplay() {
-		return
-	}
-	if err := o.openBrowser(url, opened); err != nil {
-		o.notice("warning: the browser could not be opened; open the URL yourself: " + err.Error())
+	if !o.flags.noOpen {
+		o.showPage(url, opened)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -78,6 +79,11 @@ type served struct {
 // serve serves a session until the test ends.
 func serve(t *testing.T, s background.Session, idle time.Duration) *served {
 	t.Helper()
+	return serveWith(t, background.Options{Session: s, Idle: idle})
+}
+
+func serveWith(t *testing.T, o background.Options) *served {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "bg") //nolint:usetesting // a socket needs a short path
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +95,7 @@ func serve(t *testing.T, s background.Session, idle time.Duration) *served {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
-	server, err := claim.Listen(ctx, background.Options{Session: s, Idle: idle})
+	server, err := claim.Listen(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,6 +280,38 @@ func pendingCallIsNotIdle(t *testing.T, idle time.Duration) bool {
 		t.Errorf("a call after the end: %v", err)
 	}
 	return true
+}
+
+// page is a page over a session, at which somebody looks until that was asked for so often.
+type page struct{ looks atomic.Int32 }
+
+func (p *page) URL() string { return "http://127.0.0.1:1/?token=t" }
+
+func (p *page) Used() time.Time {
+	if p.looks.Add(-1) > 0 {
+		return time.Now()
+	}
+	return time.Time{}
+}
+
+func (p *page) Recording() (steps, calls int, unsaved bool) { return 3, 4, true }
+
+func TestSessionWithAPage(t *testing.T) {
+	t.Parallel()
+	const idle = 20 * time.Millisecond
+	p, began := &page{}, time.Now()
+	p.looks.Store(8) // two for each look whether the session is idle
+	c := serveWith(t, background.Options{Session: newSession(), Idle: idle, Page: p})
+	if err := <-c.ended; err == nil || !strings.Contains(err.Error(), "no request for") || time.Since(began) < 3*idle {
+		t.Errorf("ended after %v with %v", time.Since(began), err)
+	}
+	p = &page{}
+	c = serveWith(t, background.Options{Session: newSession(), Page: p})
+	want := background.Info{Status: live.Status{Steps: 3, Calls: 4}, Unsaved: true, Studio: p.URL()}
+	info, err := c.folder.Info(t.Context(), c.record)
+	if info.ID, info.Driver, info.Idle = "", "", 0; err != nil || !reflect.DeepEqual(info, want) {
+		t.Errorf("%+v, %v", info, err)
+	}
 }
 
 func TestEndSaysWhatThePendingCallRecorded(t *testing.T) {

@@ -41,6 +41,17 @@ type Session interface {
 type Options struct {
 	Session Session
 	Idle    time.Duration // ends the session after so long without a request; 0 for never
+	Page    Page          // in which people work in the session, too; nil for none
+}
+
+// Page is a page over a session. Its methods do not wait for requests.
+type Page interface {
+	// URL opens the page.
+	URL() string
+	// Used returns when somebody looked at the page last; the zero time for never.
+	Used() time.Time
+	// Recording returns how many steps and calls the recording has, and whether a file lacks some of it.
+	Recording() (steps, calls int, unsaved bool)
 }
 
 // Server serves requests to one session, one after another.
@@ -116,14 +127,13 @@ func (s *Server) Run(ctx context.Context) error {
 	}()
 	reason, failed := s.await(ctx)
 	close(s.ended)
+	info := s.Info()
 	recordErr := s.claim.update(func(r *Record) {
 		ended := &Ended{Time: s.claim.folder.Now(), Reason: "a user ended it", Requested: reason == nil}
 		if reason != nil {
 			ended.Reason = reason.Error()
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		ended.Steps, ended.Calls = s.status.Steps, s.status.Calls
+		ended.Steps, ended.Calls = info.Steps, info.Calls
 		r.Ended = ended
 	})
 	drain, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
@@ -174,14 +184,18 @@ func (s *Server) awaitRequests() {
 	}
 }
 
-// idle returns how long there was no request, 0 while there is one.
+// idle returns how long the session was not used, 0 while there is a request.
 func (s *Server) idle() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pending > 0 {
 		return 0
 	}
-	return s.claim.folder.Now().Sub(s.used)
+	used := s.used
+	if p := s.opts.Page; p != nil && p.Used().After(used) {
+		used = p.Used()
+	}
+	return s.claim.folder.Now().Sub(used)
 }
 
 func (s *Server) handler() http.Handler {
@@ -336,9 +350,12 @@ func (s *Server) Info() Info {
 	idle := s.idle()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Info{
-		Status: s.status, Busy: s.pending > 0, Idle: idle, Unsaved: s.recorded != s.saved && s.status.Steps > 0,
+	info := Info{Status: s.status, Busy: s.pending > 0, Idle: idle, Unsaved: s.recorded != s.saved && s.status.Steps > 0}
+	if p := s.opts.Page; p != nil {
+		info.Steps, info.Calls, info.Unsaved = p.Recording()
+		info.Studio = p.URL()
 	}
+	return info
 }
 
 // reply writes the result of a request or its error.

@@ -62,7 +62,7 @@ func (d *desk) askOf(q gesture.Question) {
 // askDialog asks the person how to answer a dialog of a page. In a replay, the trail answers.
 func (d *desk) askDialog(ctx context.Context, q device.Question) (device.Answer, bool) {
 	d.mu.Lock()
-	nobody := d.visible == 0 || d.state.Activity == replaying
+	nobody := d.visible == 0 || !d.isOwn()
 	d.mu.Unlock()
 	if nobody {
 		return device.Answer{}, false

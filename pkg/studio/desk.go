@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
@@ -58,7 +59,9 @@ type desk struct {
 	caughtUp    chan struct{}      // closed when the events are known that a replay waits for; nil while none does
 	lines       []logLine
 	visible     int
-	looking     func() // stops the pictures; nil while none are sent
+	seen        time.Time // when that changed last
+	byOthers    bool      // what runs was asked for by others, see [Shared]
+	looking     func()    // stops the pictures; nil while none are sent
 	pictures    int
 
 	viewed     viewKey   // of the view that was pushed last

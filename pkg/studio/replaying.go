@@ -21,7 +21,10 @@ func (d *desk) replay(ctx context.Context, p replayParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fresh {
+	switch {
+	case fresh && d.opts.shared:
+		d.log("info", "the replay begins in this session as it is, because it was started by the command line")
+	case fresh:
 		if err := d.open(ctx); err != nil {
 			return nil, err
 		}

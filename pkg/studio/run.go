@@ -33,6 +33,8 @@ type Options struct {
 	// PagesGone is how long the studio goes on after its last page was closed, if nothing is unsaved; 0 for a minute.
 	PagesGone time.Duration
 	Now       func() time.Time
+
+	shared bool // see [Share]
 }
 
 // Choice is what a session is opened with. The rest is that of the command line.
@@ -63,24 +65,33 @@ func URL(port int, token string) string {
 // Run serves the page until ctx ends, or until all pages have been closed for a while and nothing is unsaved. Every
 // session that it opened is closed when it returns.
 func Run(ctx context.Context, o Options) error {
+	_, serve, err := begin(ctx, o)
+	if err != nil {
+		return err
+	}
+	return serve()
+}
+
+// begin opens the desk. The caller calls serve, which serves its pages and closes it.
+func begin(ctx context.Context, o Options) (d *desk, serve func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	s := newServer(serverOptions{
 		token: o.Token, port: portOf(o.Listener), files: studiopage.Files(), output: o.Output, pagesGone: o.PagesGone, now: o.Now,
 		limits: defaultLimits(),
 	})
-	d := newDesk(ctx, o, s)
+	d = newDesk(ctx, o, s)
 	if err := d.start(); err != nil {
 		_ = o.Listener.Close()
 		cancel()
 		d.close()
-		return err
+		return nil, nil, err
 	}
 	o.OnReady(URL(s.port, o.Token))
-	err := s.serve(ctx, o.Listener, d)
-	cancel()
-	d.close()
-	return err
+	return d, func() error {
+		defer d.close()
+		defer cancel()
+		return s.serve(ctx, o.Listener, d)
+	}, nil
 }
 
 func portOf(l net.Listener) int {

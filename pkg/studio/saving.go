@@ -54,44 +54,49 @@ type saveParams struct {
 
 // save replays the document in a session of its own and, when it passes, writes its file.
 func (d *desk) save(ctx context.Context, p saveParams) (any, error) {
+	report, err := d.saveFile(ctx, live.SaveRequest{File: p.File, Title: p.Title, NoReplay: p.NoReplay, Overwrite: p.Overwrite})
+	return savedView{report.File, report.Written, report.Diff, append([]string{}, report.Warnings...), report.Replayed}, err
+}
+
+// saveFile saves the document as a request says, without its content.
+func (d *desk) saveFile(ctx context.Context, r live.SaveRequest) (report live.SaveReport, err error) {
 	d.mu.Lock()
 	s := d.session // one that has ended can save, too
 	d.mu.Unlock()
 	if s == nil {
-		_, err := d.current()
-		return nil, err
+		_, err = d.current()
+		return report, err
 	}
-	if err := d.name(p); err != nil {
-		return nil, err
+	if err := d.name(r.Title); err != nil {
+		return report, err
 	}
 	d.mu.Lock()
-	r := live.SaveRequest{File: p.File, NoReplay: p.NoReplay, Overwrite: p.Overwrite, Content: d.doc.Text(), Base: d.base}
-	if p.File != d.state.File {
+	r.Title, r.Content, r.Base = "", d.doc.Text(), d.base
+	if r.Content == nil && d.opts.shared {
+		r.Content = []byte{} // nil is the session's own recording, of what others did
+	}
+	if r.File != d.state.File {
 		r.Base = nil
 	}
 	d.mu.Unlock()
-	doing := "replaying the trail in a session of its own, then writing " + p.File
-	if p.NoReplay {
-		doing = "writing " + p.File
+	doing := "replaying the trail in a session of its own, then writing " + r.File
+	if r.NoReplay {
+		doing = "writing " + r.File
 	}
 	ctx, done := d.busy(ctx, saving, doing)
 	defer done()
-	report, err := s.Save(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	if report.Written {
+	if report, err = s.Save(ctx, r); err == nil && report.Written {
 		err = d.wrote(report.File)
 	}
-	return savedView{report.File, report.Written, report.Diff, append([]string{}, report.Warnings...), report.Replayed}, err
+	return report, err
 }
 
 // name gives a new trail its title.
-func (d *desk) name(p saveParams) error {
-	if p.Title == "" {
+func (d *desk) name(title string) error {
+	if title == "" {
 		return nil
 	}
-	return d.change(func() error { return d.doc.SetTitle(d.clean(p.Title)) })
+	return d.change(func() error { return d.doc.SetTitle(d.clean(title)) })
 }
 
 // wrote takes what a file has now as what was saved.

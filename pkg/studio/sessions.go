@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func (s *openSession) has(tool string) bool {
 
 // openFirst opens the session that the studio begins with, and in an empty recording the app.
 func (d *desk) openFirst(ctx context.Context) error {
-	if err := d.open(ctx); err != nil {
+	if err := d.open(ctx); err != nil || d.opts.shared {
 		return nil //nolint:nilerr // the state says it
 	}
 	return d.openApp(ctx)
@@ -61,7 +62,7 @@ func (d *desk) openApp(ctx context.Context) error {
 	}
 	m, err := d.make(ctx, trail.KindStep, c)
 	if err == nil && m.OK && c.Tool == launchApp {
-		d.notify("data", c.Args["appId"].(string)+" was started with the data that it has, so a replay begins with what you leave in it")
+		d.notify("data", fmt.Sprint(c.Args["appId"], " was started with the data that it has, so a replay begins with what you leave in it"))
 	}
 	return err
 }
@@ -154,7 +155,7 @@ func (d *desk) openSession(ctx context.Context, c Choice) (s *openSession, statu
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		s.Close(context.WithoutCancel(ctx))
+		d.release(s)
 		end()
 	}
 	s.registry = tools.Registry
@@ -184,9 +185,16 @@ func (d *desk) closeSession() {
 		return
 	}
 	d.unlook()
-	s.Close(context.WithoutCancel(d.ctx))
+	d.release(s)
 	s.unwatch()
 	s.end()
+}
+
+// release closes a session, unless others work in it, too.
+func (d *desk) release(s *openSession) {
+	if !d.opts.shared {
+		s.Close(context.WithoutCancel(d.ctx))
+	}
 }
 
 // follow reads the events of a session until it is closed.
@@ -277,10 +285,10 @@ func level(l string) string {
 // noted shows what happened on the device without a call that asked for it.
 func (d *desk) noted(e event.DeviceNoted) {
 	d.mu.Lock()
-	isReplay := d.state.Activity == replaying // the trail answers
+	isOwn := d.isOwn()
 	d.mu.Unlock()
 	switch {
-	case isReplay, e.Kind == "console", e.Kind == "dialog":
+	case !isOwn, e.Kind == "console", e.Kind == "dialog":
 		d.log("info", e.Text)
 	case e.Kind == "chooser":
 		d.askOf(gesture.Question{Kind: "files", Text: e.Text, Multiple: true})
@@ -293,7 +301,7 @@ func (d *desk) noted(e event.DeviceNoted) {
 // watched implements handler: pictures are sent while somebody looks.
 func (d *desk) watched(pages int) {
 	d.mu.Lock()
-	d.visible = pages
+	d.visible, d.seen = pages, d.opts.Now()
 	d.mu.Unlock()
 	if pages > 0 {
 		d.look()
@@ -381,6 +389,9 @@ func (d *desk) addDevice() {
 }
 
 func (d *desk) chooseDevice(ctx context.Context, p struct{ Name string }) (any, error) {
+	if err := d.mayOpen(); err != nil {
+		return nil, err
+	}
 	d.set(func() { d.choice.Device, d.state.Device = p.Name, p.Name })
 	return nil, d.openFirst(ctx)
 }
@@ -407,6 +418,9 @@ func (d *desk) removeVariable(ctx context.Context, p struct{ Name string }) (any
 // reopen opens the session again without a value, or with another one that add adds: what is secret in a session never
 // changes.
 func (d *desk) reopen(ctx context.Context, name string, add func(*Choice)) error {
+	if err := d.mayOpen(); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	before := d.choice
 	c := &d.choice

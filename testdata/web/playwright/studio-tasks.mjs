@@ -188,6 +188,26 @@ const tasks = {
 		await expect(person.tool("Record")).toHaveAttribute("aria-pressed", "true");
 	},
 
+	/** Goes on with the recording that commands began in the same session, and replays it there. */
+	async together({ person }) {
+		const { page } = person;
+		await person.recorded(1);
+		await person.click('textbox "Email"', 2);
+		await person.type("ada@example.com");
+		await person.click('textbox "Password"', 3);
+		await person.type("apples");
+		await person.click('button "Sign in"', 4);
+		await person.press("Replay");
+		await person.steps.getByRole("treeitem").filter({ hasText: 'passed: click button "Sign in"' }).waitFor();
+		await person.rests();
+		await page.getByRole("tab", { name: "Variables" }).click();
+		const form = page.getByRole("form", { name: "Add a variable" });
+		await form.getByLabel("Name").fill("WHO");
+		await form.getByLabel("Value").fill("Ada");
+		await form.getByRole("button", { name: "Add" }).click();
+		await page.getByText("this session was started by the command line").first().waitFor();
+	},
+
 	/** Records two calls. */
 	async begin({ person }) {
 		await person.navigate(site);

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { ask } from "./connection";
 import { failure, link, state } from "./store";
 import { Button } from "./ui/button";
+import { sentence } from "./ui/sentence";
 
 /** What the person must know before going on, below the toolbar. */
 export function Banners() {
@@ -40,8 +41,8 @@ function Connection() {
 		case "ended":
 			return (
 				<Banner tone="failed">
-					trailblaze has ended: {sentence(link.value.why)} Start <code>trailblaze studio</code> again; what was not
-					saved is kept and offered then.
+					Disconnected: {link.value.why}. If the studio has ended, start <code>trailblaze studio</code> again; what was
+					not saved is kept and offered then.
 				</Banner>
 			);
 		default:
@@ -103,9 +104,4 @@ function Failed() {
 			{hint && <span class="hint"> {sentence(hint)}</span>}
 		</Banner>
 	);
-}
-
-/** A message as a sentence: messages of the server end without a full stop. */
-function sentence(text: string): string {
-	return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

@@ -12,7 +12,7 @@ test("the end of the server is said, and nothing is disturbed", async ({ studio,
 	await studio.open();
 	studio.push({ on: "bye", why: "Ctrl-C" });
 	await studio.drop();
-	await expect(page.getByRole("alert")).toContainText("trailblaze has ended: Ctrl-C");
+	await expect(page.getByRole("alert")).toContainText("Disconnected: Ctrl-C. If the studio has ended");
 	await expect(page.getByRole("treeitem", { name: "Put tea" })).toBeVisible();
 	await expect(page.getByRole("button", { name: "Record" })).toBeDisabled();
 });
@@ -38,11 +38,11 @@ test("a kept recording can be restored, a lost device opened again", async ({ st
 	await page.getByRole("button", { name: "Open again" }).click();
 	expect(await studio.asked("device")).toEqual({ do: "device", name: "web/desktop" });
 	studio.setState({ doing: "the browser exited" });
-	await expect(page.getByRole("alert")).toContainText("the browser exited. The recording is kept.");
+	await expect(page.getByRole("alert")).toContainText("The browser exited. The recording is kept.");
 	studio.push({ on: "bye", why: "Ctrl-C" });
 	await studio.drop();
 	await expect(page.getByRole("alert")).toHaveCount(1); // a device cannot be opened without a server
-	await expect(page.getByRole("alert")).toContainText("trailblaze has ended: Ctrl-C. Start");
+	await expect(page.getByRole("alert")).toContainText("Disconnected: Ctrl-C.");
 });
 
 test("a page of the device that is empty says what to do", async ({ studio, page }) => {

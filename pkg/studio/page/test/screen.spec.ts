@@ -203,7 +203,7 @@ test("an act that cannot be sent says what to do", async ({ studio, page }) => {
 		warnings: [],
 	});
 	await image.click();
-	await expect(page.getByRole("alert")).toContainText("the button is covered close the dialog first");
+	await expect(page.getByRole("alert")).toContainText("The button is covered. Close the dialog first.");
 });
 
 test("pictures that come faster than they are shown do no harm", async ({ studio, page }) => {
@@ -218,4 +218,26 @@ test("pictures that come faster than they are shown do no harm", async ({ studio
 	await expect.poll(() => studio.shown).toBe(101);
 	await expect(page.getByRole("img", { name: "Screen of" })).toHaveCount(1);
 	expect(errors).toEqual([]);
+});
+
+test("the popup of a select stays on the page", async ({ studio, page }) => {
+	await page.setViewportSize({ width: 640, height: 400 });
+	await picture(studio);
+	const option = { value: "a", label: "A name that is long. ".repeat(10), selected: false, disabled: false };
+	for (const left of [0, 400, 900]) {
+		const bounds = { left, top: 100, right: left + 90, bottom: 130 };
+		const ask = {
+			id: left + 1,
+			kind: "select",
+			text: "Colour",
+			value: "",
+			multiple: false,
+			options: [option],
+			bounds,
+		} as const;
+		studio.setState({ ask: { ...ask, options: [option] } });
+		await expect(page.locator(`[role=option]:has-text("A name")`)).toBeVisible();
+		const width = await page.evaluate(() => document.documentElement.scrollWidth);
+		expect(width, `at ${left}`).toBeLessThanOrEqual(640);
+	}
 });

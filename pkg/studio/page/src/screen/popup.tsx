@@ -13,8 +13,9 @@ export function Popup() {
 	const { width = 0, height = 0 } = state.value?.screen ?? {};
 	const bounds = question.bounds ?? { left: width / 4, top: height / 4, right: (width * 3) / 4, bottom: height / 4 };
 	const above = bounds.top > height / 2 ? "above" : "";
+	const end = bounds.left > width / 2 ? "at-end" : "";
 	return (
-		<Box bounds={bounds} class={`popup-place ${above}`}>
+		<Box bounds={bounds} class={`popup-place ${above} ${end}`}>
 			<Options key={question.id} question={question} />
 		</Box>
 	);

@@ -1,5 +1,6 @@
 import type { State } from "../protocol";
 import { doc, link, past, state } from "../store";
+import { capital } from "../ui/sentence";
 
 /** Says what runs, and what is unsaved. */
 export function Status() {
@@ -50,7 +51,7 @@ function doingNow(): string {
 	}
 	if (!state.value) return "Connecting";
 	const { activity, device, doing } = state.value;
-	if (doing || activity !== "idle") return doing || words[activity];
+	if (doing || activity !== "idle") return capital(doing) || words[activity];
 	if (past.value !== null) return "Looking back";
 	if (device === "") return "No device";
 	return records() ? "Recording" : words.idle;

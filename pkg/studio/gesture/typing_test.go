@@ -102,8 +102,12 @@ var namedKeys = map[string]string{
 func TestCursorKeysThatAreNotTaken(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ platform, typed, key, modifiers string }{
-		{"web", "", "ArrowLeft", ""}, {"web", "ab", "ArrowLeft", "Shift"}, {"web", "ab", "Delete", "Control"},
-		{"web", "ab", "ArrowUp", ""}, {"web", "שלום", "ArrowLeft", ""}, {"android", "ab", "ArrowLeft", ""},
+		{"web", "", "ArrowLeft", ""},
+		{"web", "ab", "ArrowLeft", "Shift"},
+		{"web", "ab", "Delete", "Control"},
+		{"web", "ab", "ArrowUp", ""},
+		{"web", "שלום", "ArrowLeft", ""},
+		{"android", "ab", "ArrowLeft", ""},
 	} {
 		typing := gesture.Begin(gesture.Device{Platform: tt.platform}, gesture.Target{Location: live.Location{}}, "")
 		for key := range strings.SplitSeq(tt.typed, "") {

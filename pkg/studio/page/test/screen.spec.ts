@@ -1,4 +1,5 @@
 import type { Locator } from "@playwright/test";
+import type { Ask } from "../src/protocol";
 import { newLocation } from "./samples";
 import { expect, type Studio, test } from "./studio";
 
@@ -226,7 +227,7 @@ test("the popup of a select stays on the page", async ({ studio, page }) => {
 	const option = { value: "a", label: "A name that is long. ".repeat(10), selected: false, disabled: false };
 	for (const left of [0, 400, 900]) {
 		const bounds = { left, top: 100, right: left + 90, bottom: 130 };
-		const ask = {
+		const ask: Ask = {
 			id: left + 1,
 			kind: "select",
 			text: "Colour",
@@ -234,8 +235,8 @@ test("the popup of a select stays on the page", async ({ studio, page }) => {
 			multiple: false,
 			options: [option],
 			bounds,
-		} as const;
-		studio.setState({ ask: { ...ask, options: [option] } });
+		};
+		studio.setState({ ask });
 		await expect(page.locator(`[role=option]:has-text("A name")`)).toBeVisible();
 		const width = await page.evaluate(() => document.documentElement.scrollWidth);
 		expect(width, `at ${left}`).toBeLessThanOrEqual(640);

@@ -119,7 +119,12 @@ test("nothing is said of a device that is not chosen, or of a recording while so
 	const status = page.getByRole("status", { name: "State" });
 	await expect(status).toHaveText("Looking back");
 	await expect(page.getByRole("combobox", { name: "Device" })).toHaveCount(0);
+	const record = page.getByRole("button", { name: "Record", exact: true });
+	await expect(record).toBeDisabled();
+	await page.keyboard.press("Alt+r");
+	expect(studio.requests.filter((request) => request.do === "record")).toEqual([]);
 	await page.getByRole("button", { name: "Back to recording" }).click();
 	await expect(status).toHaveText("No device · saved");
+	await expect(record).toBeEnabled();
 	await expect(page.getByRole("combobox", { name: "Device" })).toHaveValue("");
 });

@@ -35,7 +35,15 @@ const tones: Record<Notice["kind"], string> = {
 	warning: "error",
 };
 
-function Answer({ notice, action, name }: { notice: Notice; action: "switch" | "keep" | "fresh" | "dismiss"; name: string }) {
+function Answer({
+	notice,
+	action,
+	name,
+}: {
+	notice: Notice;
+	action: "switch" | "keep" | "fresh" | "dismiss";
+	name: string;
+}) {
 	return (
 		<Button
 			icon={action === "dismiss" ? "close" : undefined}

@@ -1,7 +1,7 @@
 // What the buttons of the toolbar do, and when they can.
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { ask } from "../connection";
-import { controls, doc, editable, link, mode, ready, selected, state } from "../store";
+import { controls, doc, editable, link, mode, past, ready, selected, state } from "../store";
 import type { IconName } from "../ui/icon";
 import { save } from "./saving";
 
@@ -108,6 +108,11 @@ export const actions: Action[][] = [
 	],
 ];
 
+/** Whether an action can be run now. In a look back only Stop can: the others are about the recording, which is not seen. */
+export function canRun({ name, enabled }: Action): boolean {
+	return enabled.value && (past.value === null || name === "Stop");
+}
+
 /** Runs the action of a shortcut, unless the key belongs to the picture, or to the text that is edited. */
 export function onShortcut(event: KeyboardEvent): void {
 	const target = event.composedPath()[0];
@@ -117,7 +122,7 @@ export function onShortcut(event: KeyboardEvent): void {
 	const edits = target.isContentEditable || target.matches("input:not([type=checkbox]), textarea");
 	if (!action || (edits && ["Undo", "Redo"].includes(action.name))) return;
 	event.preventDefault();
-	if (action.enabled.value) action.run();
+	if (canRun(action)) action.run();
 }
 
 /** A key with its modifiers, written as in aria-keyshortcuts. The command key of a Mac counts as Control. */

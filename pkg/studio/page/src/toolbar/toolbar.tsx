@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { ask } from "../connection";
 import { controls, past, state } from "../store";
 import { Button } from "../ui/button";
-import { actions, onShortcut } from "./actions";
+import { actions, canRun, onShortcut } from "./actions";
 import { SaveDialog } from "./save";
 import { Status } from "./status";
 import "./toolbar.css";
@@ -74,7 +74,7 @@ function Buttons() {
 							title={action.title}
 							shortcut={action.shortcut}
 							pressed={action.pressed?.value}
-							disabled={!action.enabled.value}
+							disabled={!canRun(action)}
 							tabIndex={index++ === stop.current ? 0 : -1}
 							onClick={action.run}
 						>

@@ -78,7 +78,7 @@ func (d *desk) startFresh(ctx context.Context) (any, error) {
 	fresh := trail.Call{Tool: launchApp, Args: maps.Clone(before.Args)}
 	fresh.Args["launchMode"] = "REINSTALL"
 	if err := d.must(ctx, false, fresh); err != nil {
-		_, _ = d.make(ctx, trail.KindStep, false, before) // it may have been ended
+		_ = d.must(ctx, false, before) // it may have been ended
 		return nil, err
 	}
 	var err error

@@ -259,17 +259,24 @@ func memory(pid int, last, now map[int]string) (sum int64) {
 	if last[pid] == program {
 		sum = highWater(pid)
 	}
+	for _, child := range childrenOf(pid) {
+		sum += memory(child, last, now)
+	}
+	return sum
+}
+
+// childrenOf returns the processes that a process has started and that still run.
+func childrenOf(pid int) (children []int) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, file := range threads {
-		children, _ := os.ReadFile(file)
-		for field := range strings.FieldsSeq(string(children)) {
-			var child int
-			if _, err := fmt.Sscan(field, &child); err == nil {
-				sum += memory(child, last, now)
+		data, _ := os.ReadFile(file)
+		for field := range strings.FieldsSeq(string(data)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				children = append(children, child)
 			}
 		}
 	}
-	return sum
+	return children
 }
 
 // browserClick compares a click in the middle of a long trail with the round trips that it cannot do without: one to

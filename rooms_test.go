@@ -53,12 +53,12 @@ func mayImport() map[string][]string {
 		text                           = "pkg/text"
 		studio, document               = "pkg/studio", "pkg/studio/document"
 		gesture, history, page         = "pkg/studio/gesture", "pkg/studio/history", "pkg/studio/page"
-		embedded                       = "pkg/embedded"
+		embedded, model                = "pkg/embedded", "pkg/model"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			mcpserver, studio, livetool, report, doctor, background, run, live, replay, workspace, webserver, session, picture, builtin, device, web, android, ios, watch, spawn, runtime, discover, config, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp, text,
+			mcpserver, studio, livetool, report, doctor, background, run, live, replay, workspace, webserver, session, picture, builtin, device, web, android, ios, watch, spawn, runtime, discover, config, model, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp, text,
 		},
 		mcpserver:  {livetool, fault},
 		studio:     {document, gesture, history, page, live, report, device, screen, discover, config, scope, trail, event, tool, fault, files, text},
@@ -109,7 +109,8 @@ func mayImport() map[string][]string {
 		engine:     {embedded, fault},
 		bundle:     {fault, lazyregexp},
 		discover:   {scope, tool, fault, lazyregexp, text},
-		config:     {scope, yamldoc, tool, fault, files, lazyregexp},
+		config:     {model, scope, yamldoc, tool, fault, files, lazyregexp},
+		model:      {fault, files, lazyregexp, text},
 		scope:      {fault},
 		trail:      {budget, scope, yamldoc, tool, fault, files, lazyregexp, text},
 		yamldoc:    {fault, lazyregexp, text},
@@ -143,6 +144,7 @@ func libraries() []library {
 		{"github.com/fsnotify", []string{"pkg/watch"}, "one place watches files"},
 		{"github.com/evanw/esbuild", []string{"pkg/bundle", "pkg/engine", "pkg/studio/page", "pkg/embedded"}, "one place makes bundles, others generate what they embed"},
 		{"modernc.org", []string{"pkg/engine"}, "what runs JavaScript matters to nobody else"},
+		{"github.com/sashabaranov/go-openai", []string{"pkg/model"}, "how a provider is spoken to matters to nobody else"},
 		{"github.com/coder/websocket", []string{"pkg/cdp", "pkg/studio"}, "other rooms do not depend on the transport of a protocol"},
 	}
 }

@@ -48,6 +48,14 @@ const (
 	Cancelled        Kind = "cancelled"         // the run ended while the call was pending
 )
 
+// The kinds of a request to a model that failed (specification, section 22.13).
+const (
+	Provider   Kind = "provider"   // it cannot be reached, rejects the request or the key, or answers what cannot be read
+	RateLimit  Kind = "rate limit" // still limited after all attempts, or for longer than is waited
+	Quota      Kind = "quota"      // what the account may spend is used up
+	Transcript Kind = "transcript" // a recorded answer is missing, or is about another screen
+)
+
 // Error is an error with a hint. Error() is Message alone; packages that print errors print Hint and Details.
 type Error struct {
 	Kind    Kind

@@ -24,6 +24,10 @@ type Request struct {
 	System          string  // the rules
 	Blocks          []Block // of the one user message; each request of a task begins with the blocks of the one before it
 	MaxOutputTokens int     // 0 for what the model is configured with
+
+	// Element returns role and name of the element that a reference names in the blocks, "" for what is not a reference.
+	// Transcripts keep them for the references in an answer, so that a replay notices another screen. It may be nil.
+	Element func(ref string) string
 }
 
 // Task says where a request belongs, in transcripts and events.
@@ -78,4 +82,17 @@ type Usage struct {
 	CacheWrite int  `json:"cacheWrite"`
 	Output     int  `json:"output"`
 	Estimated  bool `json:"estimated,omitempty"` // the provider did not say; four bytes are counted as a token
+
+	Attempts int `json:"-"` // how often the request was sent; 0 for a replayed answer
 }
+
+// Add returns the sum of two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Uncached: u.Uncached + v.Uncached, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
+		Output: u.Output + v.Output, Estimated: u.Estimated || v.Estimated, Attempts: u.Attempts + v.Attempts,
+	}
+}
+
+// Input returns the tokens that were sent, cached ones included.
+func (u Usage) Input() int { return u.Uncached + u.CacheRead + u.CacheWrite }

@@ -53,7 +53,8 @@ func mayImport() map[string][]string {
 		text                           = "pkg/text"
 		studio, document               = "pkg/studio", "pkg/studio/document"
 		gesture, history, page         = "pkg/studio/gesture", "pkg/studio/history", "pkg/studio/page"
-		embedded, model                = "pkg/embedded", "pkg/model"
+		embedded                       = "pkg/embedded"
+		agent, model                   = "pkg/agent", "pkg/model"
 	)
 	return map[string][]string{
 		main: {cmd},
@@ -67,6 +68,8 @@ func mayImport() map[string][]string {
 		history:    {document, report, trail, event, fault, text},
 		page:       {embedded},
 		livetool:   {live, discover, trail, fault, text},
+		agent:      {model, live, screen, trail, event, tool, fault, text},
+		model:      {fault},
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {device, server, spawn, runtime, discover, config, scope, event, tool, redact, fault, text},
 		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp, text},

@@ -54,7 +54,7 @@ func mayImport() map[string][]string {
 		studio, document               = "pkg/studio", "pkg/studio/document"
 		gesture, history, page         = "pkg/studio/gesture", "pkg/studio/history", "pkg/studio/page"
 		embedded                       = "pkg/embedded"
-		agent, model                   = "pkg/agent", "pkg/model"
+		agent, model, pagetext         = "pkg/agent", "pkg/model", "pkg/pagetext"
 	)
 	return map[string][]string{
 		main: {cmd},
@@ -67,9 +67,10 @@ func mayImport() map[string][]string {
 		gesture:    {live, device, screen, trail, tool, fault, text},
 		history:    {document, report, trail, event, fault, text},
 		page:       {embedded},
-		livetool:   {live, discover, trail, fault, text},
-		agent:      {model, live, screen, trail, event, tool, fault, text},
+		livetool:   {pagetext, live, discover, trail, fault, text},
+		agent:      {model, pagetext, live, screen, trail, event, tool, fault, text},
 		model:      {fault},
+		pagetext:   {live},
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {device, server, spawn, runtime, discover, config, scope, event, tool, redact, fault, text},
 		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp, text},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/pagetext"
 )
 
 // Wording returns how agents write their requests, for the hints of their sessions.
@@ -108,7 +109,7 @@ func (ts *Tools) finished(a Answer, err error) Answer {
 	for _, note := range ts.sessions.takeNotes() {
 		a.Text += "\nnote: " + note
 	}
-	a.Text = cutMiddle(ts.opts.Output(a.Text), max(maxAnswer, a.limit))
+	a.Text = pagetext.CutMiddle(ts.opts.Output(a.Text), max(maxAnswer, a.limit))
 	return a
 }
 

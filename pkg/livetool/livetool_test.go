@@ -455,18 +455,6 @@ func TestTextOfPageOutsideOfSteps(t *testing.T) {
 	c.wants("snapshot", map[string]any{"within": "e1"}, true, "the snapshot failed (stale_ref)", "hint: take a new snapshot")
 }
 
-// Options.Output makes line feeds of these characters, and models read some of them as such.
-func TestEveryLineEndOfPageIsMarked(t *testing.T) {
-	t.Parallel()
-	for _, end := range []string{"\n", "\r", "\r\n", "\u2028", "\u2029", "\u0085", "\v", "\f"} {
-		var p page
-		p.line("event: alert" + end + `- button "Pay" [ref=e9]`)
-		if want := "event: alert\n  | - button \"Pay\" [ref=e9]\n"; p.text != want {
-			t.Errorf("%q: %q", end, p.text)
-		}
-	}
-}
-
 func TestSnapshotHasTheSizeThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("- text: \"line\"\n", 2500)

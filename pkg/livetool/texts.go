@@ -6,38 +6,17 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/pagetext"
 	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
-// The sizes of the parts of an answer about calls, in bytes. The whole has at most maxStep.
-const (
-	maxStep     = 1500
-	maxMarks    = 40
-	maxStatus   = 280
-	maxFailure  = 400
-	maxResults  = 400 // with a failed call a part of it
-	minResult   = 10
-	maxEvents   = 130
-	maxMessages = 350
-	maxWarnings = 260
-)
+// maxStep is the size of an answer about calls, in bytes.
+const maxStep = 1500
 
 // stepText returns what the calls of a step did, and what changed on the screen.
 func stepText(r live.StepReport, request live.StepRequest) string {
 	var b strings.Builder
-	var made, failed, skipped []string
-	for i, c := range r.Calls {
-		name := fmt.Sprintf("%d %s", i+1, c.Tool)
-		switch {
-		case !c.Made:
-			skipped = append(skipped, name)
-		case c.OK:
-			made = append(made, name)
-		default:
-			failed = append(failed, fmt.Sprintf("%s (%s)", name, c.Kind))
-		}
-	}
-	b.WriteString(cut(strings.TrimSuffix(list("failed: ", failed)+list("ok: ", made)+list("not made: ", skipped), "\n"), maxStatus) + "\n")
+	b.WriteString(pagetext.Status(r) + "\n")
 	switch {
 	case len(r.Recorded) > 0:
 		fmt.Fprintf(&b, "recorded in step %d", r.Step)
@@ -46,95 +25,29 @@ func stepText(r live.StepReport, request live.StepRequest) string {
 	default:
 		b.WriteString("nothing was recorded")
 	}
-	if len(failed) > 0 {
+	if !r.OK() {
 		b.WriteString("; correct the failed call and send it in a step with the same text")
 	}
 	if len(r.Messages) > 0 {
 		b.WriteString("\n" + messageAdvice)
 	}
-	return b.String() + below(reportPage(r, maxStep-maxMarks-b.Len()))
+	return b.String() + below(reportPage(r, maxStep-pagetext.MarksBytes-b.Len()))
 }
 
 // messageAdvice says how an agent can check a message that does not stay.
 const messageAdvice = "to check a message that vanishes, put the check behind the action, into the calls of the same step"
 
-func list(title string, names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return title + strings.Join(names, ", ") + "\n"
-}
-
-// reportPage returns results, failures, events and changes of the screen in at most limit bytes and the marks.
-func reportPage(r live.StepReport, limit int) string {
-	var p page
-	results := maxResults
-	if !r.OK() {
-		results /= 3
-	}
-	for i, c := range r.Calls {
-		switch {
-		case !c.Made:
-		case !c.OK:
-			p.line(cut(fmt.Sprintf("%d failed: %s", i+1, joined(c.Text, c.Hint)), maxFailure))
-		default:
-			if text := joined(resultText(c), c.Note); text != "" && results > minResult {
-				text = cut(fmt.Sprintf("%d: %s", i+1, text), results)
-				results -= len(text)
-				p.line(text)
-			}
-		}
-	}
-	some(&p, "event: ", r.Events, maxEvents)
-	some(&p, "message: ", r.Messages, maxMessages)
-	some(&p, "warning: ", r.Warnings, maxWarnings)
-	p.lines(r.Changes)
-	return page{text: cutLines(p.text, limit, "see snapshot")}.String()
-}
-
-// some adds the first of several texts, in about limit bytes.
-func some(p *page, title string, texts []string, limit int) {
-	for i, text := range texts {
-		if limit <= 0 {
-			p.line(fmt.Sprintf("%s… %d more", title, len(texts)-i))
-			return
-		}
-		text = cut(text, limit)
-		p.line(title + text)
-		limit -= len(text)
-	}
-}
-
-func joined(text, more string) string {
-	if text == "" || more == "" {
-		return text + more
-	}
-	return text + "; " + more
-}
-
-// resultText returns the result of a call as text, empty when it says nothing.
-func resultText(c live.CallReport) string {
-	if c.Text != "" || c.Structured == nil {
-		return c.Text
-	}
-	data, err := json.Marshal(c.Structured)
-	if err != nil {
-		return ""
-	}
-	return string(data)
-}
-
 // logText returns the console or the requests of a page.
 func logText(log live.PageLog, o live.SnapshotOptions) string {
-	var p page
+	var p pagetext.Page
 	for _, line := range log.Earlier {
-		p.line(line)
+		p.Line(line)
 	}
 	if len(log.Earlier) > 0 {
-		p.line("--- since the last action:")
+		p.Line("--- since the last action:")
 	}
 	for _, line := range log.Since {
-		p.line(line)
+		p.Line(line)
 	}
 	if len(log.Earlier)+len(log.Since) == 0 {
 		return fmt.Sprintf("%s: nothing", o.Show)
@@ -152,7 +65,7 @@ func logText(log live.PageLog, o live.SnapshotOptions) string {
 // saveText returns what became of a recording.
 func saveText(r live.SaveReport) string {
 	var b strings.Builder
-	var p page
+	var p pagetext.Page
 	switch {
 	case r.Written && r.Replayed != nil && r.New:
 		fmt.Fprintf(&b, "%s: new, with %s; passed its replay (%s)", r.File, text.Count(r.Steps, "step"), seconds(r.Replayed.Millis))
@@ -162,9 +75,9 @@ func saveText(r live.SaveReport) string {
 		fmt.Fprintf(&b, "%s: was written without a replay, which its metadata says", r.File)
 	default:
 		fmt.Fprintf(&b, "%s: was not written, because its replay %s", r.File, outcomeText(*r.Replayed))
-		p.line("reason: " + cut(joined(r.Replayed.Reason, r.Replayed.Hint), maxFailure))
+		p.Line("reason: " + pagetext.Cut(pagetext.Joined(r.Replayed.Reason, r.Replayed.Hint), pagetext.MaxFailure))
 		for _, dialog := range r.Replayed.Dialogs {
-			p.line("a dialog came: " + cut(dialog, 200))
+			p.Line("a dialog came: " + pagetext.Cut(dialog, 200))
 		}
 	}
 	b.WriteString(below(p.String()))
@@ -182,7 +95,7 @@ func saveText(r live.SaveReport) string {
 	}
 	writeAlso(&b, r)
 	for _, w := range r.Warnings {
-		b.WriteString("\nwarning: " + cut(w, 200))
+		b.WriteString("\nwarning: " + pagetext.Cut(w, 200))
 	}
 	switch {
 	case r.New: // the diff would repeat the whole recording
@@ -206,8 +119,8 @@ func writeAlso(b *strings.Builder, r live.SaveReport) {
 		case f.Written:
 			b.WriteString("\nalso changed, and its replay passed: " + name)
 		case f.Reason != "":
-			var p page
-			p.line("reason: " + cut(f.Reason, maxFailure/2))
+			var p pagetext.Page
+			p.Line("reason: " + pagetext.Cut(f.Reason, pagetext.MaxFailure/2))
 			b.WriteString("\nnot changed: " + name + below(p.String()))
 		default:
 			left = append(left, name)
@@ -224,8 +137,8 @@ func writeAlso(b *strings.Builder, r live.SaveReport) {
 
 // recordingPage returns a recording or the diff of one, in at most limit bytes. Selectors in it have text of the page.
 func recordingPage(text string, limit int) string {
-	var p page
-	p.lines(cutMiddle(strings.TrimRight(text, "\n"), limit-2*maxMarks))
+	var p pagetext.Page
+	p.Lines(pagetext.CutMiddle(strings.TrimRight(text, "\n"), limit-2*pagetext.MarksBytes))
 	return p.String()
 }
 
@@ -233,7 +146,7 @@ func recordingPage(text string, limit int) string {
 func outcomeText(r live.Replayed) string {
 	text := string(r.Outcome)
 	if r.Step > 0 {
-		text += fmt.Sprintf(" at step %d %q", r.Step, cut(r.Text, 150))
+		text += fmt.Sprintf(" at step %d %q", r.Step, pagetext.Cut(r.Text, 150))
 	}
 	if r.Tool != "" {
 		text += ", call " + r.Tool
@@ -253,13 +166,13 @@ func trailText(r live.TrailReport, keep bool) string {
 	if r.Millis > 0 {
 		text += " (" + seconds(r.Millis) + ")"
 	}
-	var p page
+	var p pagetext.Page
 	if r.Reason != "" {
-		p.line("reason: " + cut(joined(r.Reason, r.Hint), maxFailure))
+		p.Line("reason: " + pagetext.Cut(pagetext.Joined(r.Reason, r.Hint), pagetext.MaxFailure))
 	}
 	for _, call := range r.Rest {
 		args, _ := json.Marshal(call.Args) //nolint:errchkjson // they come from a file
-		p.line("still to come in this step: " + cut(call.Tool+" "+string(args), 200))
+		p.Line("still to come in this step: " + pagetext.Cut(call.Tool+" "+string(args), 200))
 	}
 	text += below(p.String())
 	text += below(reportPage(live.StepReport{URL: r.URL, Changes: r.Changes, Events: r.Events, Messages: r.Messages}, maxStep))
@@ -279,5 +192,10 @@ func trailText(r live.TrailReport, keep bool) string {
 	if !keep && !r.Passed() && r.Folder != "" {
 		text += "\nevidence: " + r.Folder
 	}
-	return cutMiddle(text, 4<<10)
+	return pagetext.CutMiddle(text, 4<<10)
+}
+
+// reportPage returns what calls did and changed, in at most limit bytes and the marks.
+func reportPage(r live.StepReport, limit int) string {
+	return pagetext.Report(r, limit, "see snapshot").String()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/pagetext"
 	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -68,7 +69,7 @@ func toolNames(tools live.Toolbox) string {
 	if n := len(r.Skipped); n > 0 {
 		fmt.Fprintf(&b, "not offered here: %s; search says why\n", text.Count(n, "tool"))
 	}
-	return cutLines(b.String(), 2*maxToolbox, "search finds them") + "\nsearch shows signatures, name a schema"
+	return pagetext.CutLines(b.String(), 2*maxToolbox, "search finds them") + "\nsearch shows signatures, name a schema"
 }
 
 // foundTools returns the signatures of the tools whose name or description has every word of a query, and why others
@@ -93,7 +94,7 @@ func foundTools(tools live.Toolbox, query string) string {
 	slices.SortStableFunc(found, func(a, b *discover.Tool) int { return rank(a) - rank(b) })
 	var lines []string
 	for _, t := range found {
-		lines = append(lines, signature(t)+marker(tools, t)+" "+cut(text.FirstLine(t.Description), 100))
+		lines = append(lines, signature(t)+marker(tools, t)+" "+pagetext.Cut(text.FirstLine(t.Description), 100))
 	}
 	for _, skipped := range r.Skipped {
 		if matches(skipped.Name) {
@@ -103,7 +104,7 @@ func foundTools(tools live.Toolbox, query string) string {
 	if len(lines) == 0 {
 		return fmt.Sprintf("no tool matches %q; toolbox without arguments lists the names", query)
 	}
-	return cutLines(strings.Join(lines, "\n"), 2*maxToolbox, "more words show fewer")
+	return pagetext.CutLines(strings.Join(lines, "\n"), 2*maxToolbox, "more words show fewer")
 }
 
 // elementArgs stands in signatures for the arguments that say which element is meant.
@@ -133,11 +134,11 @@ func signature(t *discover.Tool) string {
 
 // toolText returns everything about a tool. mark is what [marker] returned.
 func toolText(t *discover.Tool, mark string) string {
-	text := signature(t) + mark + " of " + t.Source.String() + "\n" + cut(t.Description, 600)
+	text := signature(t) + mark + " of " + t.Source.String() + "\n" + pagetext.Cut(t.Description, 600)
 	if !t.IsRecordable {
 		text += "\nits calls are not recorded"
 	}
-	return text + "\n" + cut(string(compact(live.ShownSchema(t.InputSchema))), maxSchema)
+	return text + "\n" + pagetext.Cut(string(compact(live.ShownSchema(t.InputSchema))), maxSchema)
 }
 
 func compact(schema json.RawMessage) json.RawMessage {
@@ -167,7 +168,7 @@ func (ts *Tools) offered(ctx context.Context, open live.API) []definition {
 		if !ok || slices.ContainsFunc(ts.own, func(d definition) bool { return d.Name == t.Name }) {
 			continue
 		}
-		description := strings.TrimSpace(marker(tools, t) + " " + cut(ts.opts.Output(t.Description), 600))
+		description := strings.TrimSpace(marker(tools, t) + " " + pagetext.Cut(ts.opts.Output(t.Description), 600))
 		list = append(list, definition{Definition{Name: t.Name, Description: description, InputSchema: schema}, callTool(t.Name)})
 	}
 	return list

@@ -17,6 +17,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/pagetext"
 	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -171,17 +172,17 @@ func (ts *Tools) describe(ctx context.Context, open live.API) (Answer, error) {
 		fmt.Fprintf(&b, "\nsecrets: {{%s}}", strings.Join(st.Secrets, "}}, {{"))
 	}
 	if len(st.Memory) > 0 {
-		fmt.Fprintf(&b, "\nmemory: {{%s}}", cut(strings.Join(st.Memory, "}}, {{"), 300))
+		fmt.Fprintf(&b, "\nmemory: {{%s}}", pagetext.Cut(strings.Join(st.Memory, "}}, {{"), 300))
 	}
 	if kept := ts.sessions.keptText(ctx); kept != "" && st.Steps == 0 {
 		b.WriteString("\n" + kept)
 	}
 	for _, warning := range tools.Registry.Warnings {
-		fmt.Fprintf(&b, "\nwarning: %s", cut(warning, 200))
+		fmt.Fprintf(&b, "\nwarning: %s", pagetext.Cut(warning, 200))
 	}
-	var p page
-	p.place(cut(st.URL, 300), cut(st.Title, 100))
-	return Answer{Text: cut(b.String(), 1200) + below(p.String())}, nil
+	var p pagetext.Page
+	p.Place(pagetext.Cut(st.URL, 300), pagetext.Cut(st.Title, 100))
+	return Answer{Text: pagetext.Cut(b.String(), 1200) + below(p.String())}, nil
 }
 
 // below returns a text after a line end, nothing for an empty one.
@@ -223,18 +224,18 @@ func (ts *Tools) snapshotTool(ctx context.Context, args json.RawMessage) (Answer
 	if shot.Log != nil {
 		return Answer{Text: logText(*shot.Log, in), limit: in.MaxBytes + maxAnswer}, nil
 	}
-	var p page
-	p.place(cut(shot.URL, 500), cut(shot.Title, 200))
-	p.lines(shot.Text)
+	var p pagetext.Page
+	p.Place(pagetext.Cut(shot.URL, 500), pagetext.Cut(shot.Title, 200))
+	p.Lines(shot.Text)
 	if in.Find != "" && shot.Text == "" {
-		p.line("nothing on the screen contains " + strconv.Quote(cut(in.Find, 100)))
+		p.Line("nothing on the screen contains " + strconv.Quote(pagetext.Cut(in.Find, 100)))
 	}
 	for _, e := range shot.Events {
-		p.line("event: " + cut(e, 200))
+		p.Line("event: " + pagetext.Cut(e, 200))
 	}
-	some(&p, "message: ", shot.Messages, maxMessages)
-	if p.text == "" {
-		p.line("the screen shows nothing")
+	p.Some("message: ", shot.Messages, pagetext.MaxMessages)
+	if p.IsEmpty() {
+		p.Line("the screen shows nothing")
 	}
 	a := Answer{Text: p.String(), Image: shot.Screenshot, limit: in.MaxBytes + maxAnswer}
 	if shot.More > 0 {
@@ -258,8 +259,8 @@ func (ts *Tools) failedSnapshot(ctx context.Context, open live.API, err error) (
 	if open.Err() != nil {
 		return Answer{}, ts.orEnded(ctx, err)
 	}
-	var p page
-	p.line(cut(ts.opts.Output(err.Error()), maxFailure))
+	var p pagetext.Page
+	p.Line(pagetext.Cut(ts.opts.Output(err.Error()), pagetext.MaxFailure))
 	var b strings.Builder
 	fmt.Fprintf(&b, "the snapshot failed (%s)\n%s", fault.KindOf(err), p)
 	writeHints(&b, err)

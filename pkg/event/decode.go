@@ -57,6 +57,12 @@ func decodeEvent(name string, line []byte) (Event, error) {
 		return decodeAs[Evidence](line)
 	case DeviceNoted{}.Type():
 		return decodeAs[DeviceNoted](line)
+	case TaskStarted{}.Type():
+		return decodeAs[TaskStarted](line)
+	case LLMFinished{}.Type():
+		return decodeAs[LLMFinished](line)
+	case TaskFinished{}.Type():
+		return decodeAs[TaskFinished](line)
 	case Lost{}.Type():
 		return decodeAs[Lost](line)
 	case TrailFinished{}.Type():

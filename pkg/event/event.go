@@ -192,6 +192,7 @@ type TrailFinished struct {
 	Failures []Failure `json:"failures,omitempty"`
 	// Interrupted reports that a signal ended the trail, which the log says.
 	Interrupted bool `json:"interrupted,omitempty"`
+	*ModelUse        // of all attempts; nil if no model may be asked
 }
 
 // Position is a line of a file.
@@ -261,7 +262,9 @@ type RunFinished struct {
 	DurationMs int64    `json:"durationMs"`
 	NotRun     []NotRun `json:"notRun,omitempty"` // trails that were not started
 	// Repeated sums up each trail that is repeated, with a row and on a device.
-	Repeated []Repeated `json:"repeated,omitempty"`
+	Repeated  []Repeated `json:"repeated,omitempty"`
+	Assisted  int        `json:"assisted,omitempty"` // trails that passed with calls from a model
+	*ModelUse            // of all trails; nil if no model may be asked
 }
 
 // Repeated is how the repetitions of a trail ended. Runs is how many ended, of Of.
@@ -306,10 +309,14 @@ func (e *RunFinished) CountRepeat(t TrailFinished) {
 }
 
 // Count adds a finished trail.
-func (e *RunFinished) Count(o Outcome, flaky bool) {
+func (e *RunFinished) Count(o Outcome, flaky bool, use *ModelUse) {
+	e.ModelUse = e.Plus(use)
 	switch o {
 	case Passed:
 		e.Passed++
+		if use != nil && use.Mode == Assisted {
+			e.Assisted++
+		}
 	case Failed:
 		e.Failed++
 	case Error:

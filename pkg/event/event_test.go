@@ -48,8 +48,16 @@ func everyEvent() []event.Event {
 		},
 		event.RunFinished{Failed: 1, Skipped: 1, ExitCode: 1, DurationMs: 40, NotRun: []event.NotRun{{File: "b.trail.yaml", Title: "b", Device: "web:a"}}},
 		event.Log{Level: "info", Source: "tools", Message: "half"},
+		event.TaskStarted{Step: "3.1", Kind: "verify", Model: "anthropic/claude-sonnet", MaxRequests: 12},
+		event.LLMFinished{
+			N: 2, Task: "3.1", Status: "calls", Tokens: 2100, CachedTokens: 1800, OutputTokens: 60, Estimated: true, Cost: cost(0.012),
+			DurationMs: 900, Attempts: 1, File: "llm/002.json",
+		},
+		event.TaskFinished{Step: "3.1", Outcome: event.Passed, Warnings: []string{"the check held before, too"}},
 	}
 }
+
+func cost(dollars float64) *float64 { return &dollars }
 
 func TestRecordIsFlatObject(t *testing.T) {
 	t.Parallel()
@@ -67,6 +75,10 @@ func TestRecordIsFlatObject(t *testing.T) {
 			`"step":1,"stepText":"Log in","tool":"login","line":7,"snippet":"> 7 | - login","durationMs":30,"attempts":1,"artifacts":["logs/x/events.ndjson"]`,
 		"run.finished": `"passed":0,"failed":1,"errors":0,"skipped":1,"flaky":0,"exitCode":1,"durationMs":40,"notRun":[{"file":"b.trail.yaml","title":"b","device":"web:a"}]`,
 		"log":          `"level":"info","source":"tools","message":"half"`,
+		"task.started": `"step":"3.1","kind":"verify","model":"anthropic/claude-sonnet","maxRequests":12`,
+		"llm.finished": `"n":2,"task":"3.1","status":"calls","tokens":2100,"cachedTokens":1800,"outputTokens":60,"estimated":true,"cost":0.012,` +
+			`"durationMs":900,"attempts":1,"file":"llm/002.json"`,
+		"task.finished": `"step":"3.1","outcome":"passed","warnings":["the check held before, too"]`,
 	}
 	for _, e := range everyEvent() {
 		for session, place := range map[string]string{"": "", "s1": `"session":"s1","trail":"a.trail.yaml",`} {
@@ -122,7 +134,7 @@ func withSecret(list reflect.Type) reflect.Value {
 // TestRedactsEveryString puts the secret into every string of every event.
 func TestRedactsEveryString(t *testing.T) {
 	t.Parallel()
-	enumerated := map[string]bool{"Driver": true, "Agent": true, "Call": true, "Kind": true, "Outcome": true, "Level": true, "Shard": true, "Plan": true, "Within": true}
+	enumerated := map[string]bool{"Driver": true, "Agent": true, "Call": true, "Kind": true, "Outcome": true, "Level": true, "Shard": true, "Plan": true, "Within": true, "Step": true, "Task": true, "Status": true}
 	for _, e := range everyEvent() {
 		full := reflect.New(reflect.TypeOf(e)).Elem()
 		for i := range full.NumField() {

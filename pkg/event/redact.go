@@ -58,10 +58,7 @@ func (e CallProgress) withoutSecrets(r Redactor) Event {
 func (e CallFinished) withoutSecrets(r Redactor) Event {
 	e.Tool, e.Text, e.Error = r.Text(e.Tool), limitText(r.Text(e.Text)), limitText(r.Text(e.Error))
 	e.Details, _ = r.Value(e.Details).(map[string]any)
-	e.Notes = slices.Clone(e.Notes)
-	for i, note := range e.Notes {
-		e.Notes[i] = limitText(r.Text(note))
-	}
+	e.Notes = withoutSecretsIn(e.Notes, r)
 	return e
 }
 

@@ -48,8 +48,9 @@ type assist struct {
 	calls   map[string][]trail.Call
 }
 
-func (a *assist) hooks(s *session.Session, w *replay.Walk, sc scope.Scope) {
-	a.options.Scope = sc
+func (a *assist) hooks(in run.Assisted) {
+	s, w := in.Session, in.Walk
+	a.options.Scope = in.Scope
 	act := func(ctx context.Context, st *replay.Step) bool {
 		attached := live.Attach(ctx, s, w, a.options)
 		a.onlyActs(attached)

@@ -330,7 +330,7 @@ func (r *Run) logLine(e event.Log, after time.Duration) LogLine {
 // trailFinished adds the result of a trail, and assigns it the earlier attempts.
 func (r *Run) trailFinished(c *Case, e event.TrailFinished) {
 	r.removeRunning(finishedID(e))
-	r.Finished.Count(e.Outcome, e.Flaky)
+	r.Finished.Count(e.Outcome, e.Flaky, e.ModelUse)
 	r.Finished.CountRepeat(e)
 	e.Reason = truncate(e.Reason, maxReason)
 	c.Finished = &e

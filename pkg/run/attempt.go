@@ -43,6 +43,9 @@ func (r *runner) runCase(ctx context.Context, c testCase) trailResult {
 	}
 	res, last := r.attempts(ctx, ready)
 	defer last.evidence.close()
+	if res.record != nil {
+		res = r.prove(ctx, last, res)
+	}
 	if r.Record != "" && res.Outcome != event.Passed {
 		last.emit.Log("warn", "recording", r.Record+" is not written, because the trail did not pass", "")
 	}
@@ -72,12 +75,13 @@ func (r *runner) attempts(ctx context.Context, c *readyCase) (trailResult, attem
 		a.emit.Log("warn", "run", fmt.Sprintf("attempt %d of %d: %s: %s", res.attempts, r.Retries+1, res.Outcome, res.Reason), "")
 		a.evidence.close()
 		attempts := res.attempts + 1
+		use := res.use
 		earlier := append(res.earlier, event.Attempt{
 			Outcome: res.Outcome, Reason: res.Reason, Session: a.session, DurationMs: r.Now().Sub(started).Milliseconds(),
 		})
 		started = r.Now()
 		res, a = r.attempt(ctx, c)
-		res.attempts, res.earlier = attempts, earlier
+		res.attempts, res.earlier, res.use = attempts, earlier, use.Plus(res.use)
 	}
 	return res, a
 }
@@ -156,7 +160,7 @@ func (r *runner) replay(ctx context.Context, s *session.Session, a attempt) trai
 	if problems, _ := a.Check(s.Registry(), false); len(problems) > 0 {
 		return r.collectFailure(ctx, s, r.invalidCalls(problems).asFinal())
 	}
-	p := r.newReplaying(s, a.plan)
+	p := r.newReplaying(s, a)
 	res := r.collectFailure(ctx, s, p.atEnd(ctx, p.steps(ctx), ""))
 	if len(a.Teardown) > 0 {
 		before := res.bad()
@@ -168,6 +172,7 @@ func (r *runner) replay(ctx context.Context, s *session.Session, a attempt) trai
 		s.KeepTrace()
 	}
 	r.saveRecording(a, s.Recording())
+	res.use = p.use
 	return r.writeRecord(a, s.Recording().Steps, res)
 }
 

@@ -26,7 +26,8 @@ type plan struct {
 	title   string
 	scope   scope.Scope
 	args    map[string]any
-	decided trailResult // of a trail that needs no session; no outcome when it needs one
+	decided trailResult    // of a trail that needs no session; no outcome when it needs one
+	tasks   []*replay.Step // for which Options.Assist has the calls
 }
 
 // newPlan returns the plan of a case about which only the path is known.
@@ -49,7 +50,7 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 		return p, err
 	}
 	lineage, unreachable := r.lineage(ctx, c, p.scope, file)
-	p.Plan = replay.NewPlan(file, lineage)
+	p.Plan = r.newReplayPlan(file, lineage)
 	if p.args, err = r.args(file, c); err != nil {
 		return p, err
 	}
@@ -128,13 +129,9 @@ func (r *runner) withoutRecording(p *plan) trailResult {
 	}
 	all := slices.Collect(replay.Leaves(p.Steps))
 	var unrecorded []*replay.Step
-	for s := range p.Leaves() {
-		if s.NeedsAgent {
-			unrecorded = append(unrecorded, s)
-		}
-	}
+	p.tasks, unrecorded = r.needAgent(p)
 	switch {
-	case len(unrecorded) == 0, r.Assist != nil:
+	case len(unrecorded) == 0:
 		return trailResult{}
 	case !r.SkipUnrecorded:
 		s := unrecorded[0]
@@ -143,6 +140,41 @@ func (r *runner) withoutRecording(p *plan) trailResult {
 		return skipped("no step is recorded for " + strings.Join(p.Lineage, ", "))
 	}
 	return trailResult{}
+}
+
+func (p *plan) assisted() bool { return len(p.tasks) > 0 }
+
+// needAgent returns the steps without a recording for which Assist has the calls, and the others.
+func (r *runner) needAgent(p *plan) (tasks, others []*replay.Step) {
+	for s := range replay.Leaves(p.Steps) {
+		switch {
+		case !s.NeedsAgent:
+		case r.Assist != nil && mayAssist(s):
+			tasks = append(tasks, s)
+		default:
+			others = append(others, s)
+		}
+	}
+	for s := range replay.Leaves(p.Teardown) {
+		if s.NeedsAgent {
+			others = append(others, s)
+		}
+	}
+	return tasks, others
+}
+
+// mayAssist reports whether Assist may have the calls of a step, which is not in the teardown.
+func mayAssist(s *replay.Step) bool { return s.Kind == trail.KindStep || s.Kind == trail.KindVerify }
+
+// newReplayPlan returns what a replay of a trail does on a device.
+func (r *runner) newReplayPlan(file *trail.File, lineage []string) replay.Plan {
+	p := replay.NewPlan(file, lineage)
+	for s := range replay.Leaves(p.Steps) {
+		if r.IgnoreRecordings && mayAssist(s) && len(s.Calls) > 0 {
+			s.Calls, s.NeedsAgent = nil, true
+		}
+	}
+	return p
 }
 
 func needsAgent(s *replay.Step, lineage []string) error {
@@ -165,7 +197,7 @@ func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) se
 		Title: p.title, TrailDir: filepath.Dir(r.resolve(p.path)), Baselines: r.baselines(p), Emit: emit, Values: r.values(p), Tools: p.Tools(),
 		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
 		Trace: r.Trace == config.TraceOn || r.Trace == config.TraceOnFailure, TraceWhole: r.Trace == config.TraceOn,
-		Live: r.Assist != nil, RestrictOrigins: r.RestrictOrigins || r.Assist != nil, AllowedOrigins: r.AllowedOrigins, Incidents: len(r.failOn(p)) > 0,
+		Live: p.assisted(), RestrictOrigins: r.RestrictOrigins || p.assisted(), AllowedOrigins: r.AllowedOrigins, Incidents: len(r.failOn(p)) > 0,
 	}
 }
 
@@ -210,7 +242,7 @@ func (p *plan) finishedEvent(r trailResult) event.TrailFinished {
 		File:        p.path, Title: p.title, Device: p.device.Name, Outcome: r.Outcome, Flaky: r.flaky(),
 		Reason: r.Reason, Hint: r.Hint, Step: r.step, StepText: r.stepText, Tool: r.tool, Line: r.line,
 		DurationMs: r.duration.Milliseconds(), Attempts: r.attempts, Artifacts: []string{},
-		Used: r.used, Product: r.product, Earlier: r.earlier, Failures: r.failures,
+		Used: r.used, Product: r.product, Earlier: r.earlier, Failures: r.failures, ModelUse: r.use,
 	}
 }
 

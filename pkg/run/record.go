@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -151,14 +153,66 @@ func (r *runner) writeRecord(a attempt, steps []trail.StepRecording, res trailRe
 		return res
 	}
 	data, err := r.recordContent(a.plan, steps)
-	if err == nil {
-		err = ReplaceFile(r.resolve(r.Record), data)
+	switch {
+	case err != nil:
+		return res.notRecorded(errored(err))
+	case slices.ContainsFunc(a.tasks, func(s *replay.Step) bool { return s.Recordable && s.Outer == nil }):
+		res.record = data
+		return res
 	}
-	if err != nil {
-		return errored(err)
+	return r.replaceRecord(a, data, res)
+}
+
+func (r *runner) replaceRecord(a attempt, data []byte, res trailResult) trailResult {
+	if err := ReplaceFile(r.resolve(r.Record), data); err != nil {
+		return res.notRecorded(errored(err))
 	}
 	a.emit.Log("info", "recording", "written to "+r.Record, "")
 	return res
+}
+
+// prove replays a recording that has calls of a model, in a fresh session, and writes it if that passes.
+func (r *runner) prove(ctx context.Context, a attempt, res trailResult) trailResult {
+	if r.Reset != nil {
+		if err := r.Reset(ctx); err != nil {
+			return res.notRecorded(errored(err))
+		}
+	}
+	ended, err := r.replayRecord(ctx, a, res.record)
+	res.use = res.use.Plus(ended.ModelUse)
+	switch {
+	case err != nil:
+		return res.notRecorded(errored(err))
+	case ended.Outcome != event.Passed:
+		return res.notRecorded(failed(fault.New(fault.Trail, ended.Hint,
+			"the trail passed, but not when what was recorded was replayed in a fresh session, so %s is not written: %s", r.Record, ended.Reason)))
+	}
+	return r.replaceRecord(a, res.record, res)
+}
+
+// replayRecord replays the content of the --record file in a run of its own, and returns how that ended. Nobody else
+// receives its events.
+func (r *runner) replayRecord(ctx context.Context, a attempt, data []byte) (ended event.TrailFinished, err error) {
+	o := r.Options
+	o.Stream = event.NewStream(r.Now, r.Redactor, event.HandlerFunc(func(rec event.Record) {
+		if e, ok := rec.Event.(event.TrailFinished); ok {
+			ended = e
+		}
+	}))
+	o.Contents = map[string][]byte{}
+	maps.Copy(o.Contents, r.Contents)
+	o.Contents[r.resolve(r.Record)] = data
+	o.Paths, o.Devices, o.Record, o.IgnoreRecordings = []string{r.Record}, []session.Device{a.device.Device}, "", false
+	o.Tags, o.Grep, o.Last, o.Shard, o.Retries, o.Workers = nil, "", nil, Shard{}, 0, 0
+	if a.row.n > 0 {
+		o.ArgRows = r.ArgRows[a.row.n-1:][:1]
+	}
+	o.WithoutHistory, o.BeforeTrails = true, nil
+	_, err = Run(ctx, o)
+	if err == nil && ended.Outcome == "" {
+		err = fault.New(fault.Bug, "", "the replay of the recording did not start")
+	}
+	return ended, err
 }
 
 // ReplaceFile writes a file in one step, so that readers see either the old or the new content. It keeps the mode of an

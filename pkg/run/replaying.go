@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -20,16 +21,23 @@ type replaying struct {
 	soft    []endFailure // the calls with soft that failed and that no result has yet
 	kept    int          // how often evidence of such a call was kept
 	skipped int          // steps without a recording
+	use     *event.ModelUse
 }
 
-func (r *runner) newReplaying(s *session.Session, p *plan) *replaying {
+func (r *runner) newReplaying(s *session.Session, a attempt) *replaying {
+	p := a.plan
 	out := &replaying{runner: r, session: s, plan: p}
 	// Hooks may change the steps of a walk, so that each attempt has steps of its own.
-	out.walk = replay.NewWalk(s, replay.NewPlan(p.File, p.Lineage), replay.Hooks{
+	out.walk = replay.NewWalk(s, r.newReplayPlan(p.File, p.Lineage), replay.Hooks{
 		Unrecorded: out.unrecorded, SoftFailed: out.softFailed, StepFinished: out.stepFinished,
 	})
 	if r.Assist != nil {
-		r.Assist(s, out.walk, p.scope)
+		out.use = &event.ModelUse{Mode: event.Recorded}
+	}
+	if p.assisted() {
+		r.Assist(Assisted{
+			Session: s, Walk: out.walk, Scope: p.scope, Path: p.path, Dir: a.evidence.dir, Emit: a.emit, Use: out.use,
+		})
 	}
 	return out
 }
@@ -90,6 +98,7 @@ func (p *replaying) stepFailed(done replay.Ended) trailResult {
 	case done.Step == nil:
 		return res
 	case done.Call == nil:
+		res.final = p.plan.assisted() && done.Step.NeedsAgent // a task that failed has had its retries
 		return res.atStep(done.Step, nil)
 	case len(done.Undefined) > 0:
 		return p.invalidCalls(done.Undefined)

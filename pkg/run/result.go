@@ -30,6 +30,8 @@ type trailResult struct {
 	final    bool // another attempt cannot end differently
 	teardown bool // the teardown did not pass, and Reason says so
 	failures []event.Failure
+	use      *event.ModelUse // of all attempts, see event.TrailFinished
+	record   []byte          // the content for Options.Record, which is still to be proven
 }
 
 func passed() trailResult               { return trailResult{Result: session.Passed()} }
@@ -85,6 +87,12 @@ func (r trailResult) withTeardown(t trailResult) trailResult {
 	}
 	r.teardown = true
 	return r
+}
+
+// notRecorded returns the result of a trail that passed, and whose recording could not be written.
+func (r trailResult) notRecorded(why trailResult) trailResult {
+	why.attempts, why.earlier, why.product, why.use = r.attempts, r.earlier, r.product, r.use
+	return why
 }
 
 // asFinal marks a result that a retry cannot change.

@@ -60,10 +60,15 @@ type Options struct {
 	Contents map[string][]byte
 	// WithoutHistory leaves the files for --last-failed and for balanced shards as they are.
 	WithoutHistory bool
-	// Assist is called before the first step of each trail with its session, and may set the hooks of the walk that act
-	// where recordings do not suffice: Unrecorded and CallFailed. Such sessions restrict the pages that may be opened. May
-	// be nil.
-	Assist func(s *session.Session, w *replay.Walk, sc scope.Scope)
+	// Assist is called before the first step of a trail that has a step for which somebody else has to make the calls:
+	// one without a recording, which is neither the trailhead nor in the teardown. It sets the hooks of the walk. Such
+	// sessions restrict the pages that may be opened. Nil if nobody makes such calls.
+	Assist func(Assisted)
+	// IgnoreRecordings leaves out the recordings of steps and checks that Assist has calls for.
+	IgnoreRecordings bool
+	// Reset brings the app into the state in which recordings begin, before one that was assisted is proven. Nil if
+	// nobody has said how.
+	Reset func(ctx context.Context) error
 	// RestrictOrigins restricts the pages that may be opened to AllowedOrigins and others, see [device.Session].
 	RestrictOrigins bool
 	AllowedOrigins  []string
@@ -74,6 +79,17 @@ type Options struct {
 	BeforeTrails func(ctx context.Context, targets func() []string) (stop func(), err error)
 	// StopShared stops the server processes that were launched as shared. May be nil.
 	StopShared func(ctx context.Context) error
+}
+
+// Assisted is an attempt at a trail with steps for which somebody else makes the calls.
+type Assisted struct {
+	Session *session.Session
+	Walk    *replay.Walk
+	Scope   scope.Scope
+	Path    string // of the trail, relative to Options.Cwd or absolute
+	Dir     string // the folder of the session, where evidence is kept; empty for none
+	Emit    *event.Emitter
+	Use     *event.ModelUse // to which requests are added
 }
 
 // Values of Options.Evidence: when evidence of the device is kept.
@@ -326,7 +342,7 @@ func (r *runner) count(c testCase, res trailResult) {
 	}
 	s.ExitCode = fault.Worst(s.ExitCode, res.exitCode())
 	r.measured.Add(TrailKey(r.Project.Root, r.resolve(c.path)), res.Outcome, res.duration)
-	s.Count(res.Outcome, res.flaky())
+	s.Count(res.Outcome, res.flaky(), res.use)
 	if r.FailOnFlaky && res.flaky() {
 		s.ExitCode = fault.Worst(s.ExitCode, fault.ExitFailed)
 	}

@@ -245,6 +245,9 @@ func (c *Console) trailFinished(trail *Case) {
 	if e.Attempts > 1 {
 		facts = append(facts, fmt.Sprintf("%d attempts", e.Attempts))
 	}
+	if e.ModelUse != nil && e.Requests > 0 {
+		facts = append(facts, string(e.Mode)+" with "+useText(e.ModelUse))
+	}
 	symbol := c.p.good(c.p.passed)
 	switch e.Outcome {
 	case event.Passed:

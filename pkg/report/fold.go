@@ -137,6 +137,12 @@ func (r *Run) add(c *Case, record event.Record) {
 		r.callProgress(c, e)
 	case event.CallFinished:
 		r.callFinished(c, e, at)
+	case event.TaskStarted:
+		r.taskStarted(c, e)
+	case event.LLMFinished:
+		r.llmFinished(c, e)
+	case event.TaskFinished:
+		r.taskFinished(c, e)
 	case event.TrailFinished:
 		r.trailFinished(c, e)
 	}
@@ -256,12 +262,16 @@ func (r *Run) callFinished(c *Case, e event.CallFinished, at time.Time) {
 
 func (c *Case) addNotes(e event.CallFinished) {
 	for _, text := range e.Notes {
-		if len(c.Notes) == maxNotes {
-			c.MoreNotes++
-			continue
-		}
-		c.Notes = append(c.Notes, Note{Step: c.Step(), Tool: e.Tool, Text: text})
+		c.addNote(e.Tool, text)
 	}
+}
+
+func (c *Case) addNote(about, text string) {
+	if len(c.Notes) == maxNotes {
+		c.MoreNotes++
+		return
+	}
+	c.Notes = append(c.Notes, Note{Step: c.Step(), About: about, Text: text})
 }
 
 // isUnimportant reports whether neither the call nor one within it made its step fail.

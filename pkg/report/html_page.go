@@ -164,6 +164,9 @@ func (p *page) Facts() []string {
 	if left := p.Planned - p.Total(); left > 0 {
 		facts = append(facts, fmt.Sprintf("%d not run", left))
 	}
+	if u := p.Finished.ModelUse; u != nil {
+		facts = append(facts, "model: "+useText(u))
+	}
 	if p.Current.Version != "" {
 		facts = append(facts, "trailblaze "+lineText(p.Current.Version))
 	}

@@ -181,6 +181,9 @@ func (c *pageCase) Facts() [][2]string {
 	add("device", c.Device)
 	if c.Finished != nil {
 		add("product", c.Finished.Product)
+		if u := c.Finished.ModelUse; u != nil {
+			add("model", useText(u))
+		}
 	}
 	add("agent", c.Agent)
 	add("session", c.Session)

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +38,7 @@ type suite struct {
 	took  time.Duration
 	began time.Time
 	flaky int
+	use   *event.ModelUse
 	run   event.RunStarted
 }
 
@@ -155,7 +157,7 @@ func noteLines(c *Case) []string {
 		if n.Step != nil {
 			step = oneLine("step " + n.Step.Number() + ": " + n.Step.Text)
 		}
-		lines = append(lines, fitWidth("note: "+joinNonEmpty(", ", step, oneLine(n.Tool))+": "+oneLine(n.Text), maxColumns, "..."))
+		lines = append(lines, fitWidth("note: "+joinNonEmpty(", ", step, oneLine(n.About))+": "+oneLine(n.Text), maxColumns, "..."))
 	}
 	if c.MoreNotes > 0 {
 		lines = append(lines, fmt.Sprintf("%d more notes of calls", c.MoreNotes))
@@ -176,6 +178,7 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time, output ...string) {
 		Classname: classname(e.File), Time: formatSeconds(took), File: pathText(e.File), Line: e.Line,
 		Earlier: earlierAttempts(e), id: finishedID(e), product: e.Product,
 	}
+	s.use = s.use.Plus(e.ModelUse)
 	switch e.Outcome {
 	case event.Passed:
 		if e.Flaky {
@@ -229,6 +232,7 @@ func (s *suite) properties() *properties {
 	if s.flaky > 0 {
 		list = append(list, property{"flaky", fmt.Sprint(s.flaky)})
 	}
+	list = append(list, useProperties(s.use)...)
 	for _, d := range distinctNames(s.Cases, func(c testCase) string { return c.id.device }) {
 		list = append(list, property{"device", oneLine(d)})
 	}
@@ -244,6 +248,18 @@ func (s *suite) properties() *properties {
 		return nil
 	}
 	return &properties{List: list}
+}
+
+// useProperties returns the properties of trails in which a model may be asked, nil for others.
+func useProperties(u *event.ModelUse) []property {
+	if u == nil {
+		return nil
+	}
+	list := []property{{"mode", string(u.Mode)}, {"requests", fmt.Sprint(u.Requests)}}
+	if u.Cost != nil {
+		list = append(list, property{"cost", strconv.FormatFloat(*u.Cost, 'f', -1, 64)})
+	}
+	return list
 }
 
 // classname returns the trail's folder.

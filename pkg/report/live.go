@@ -30,9 +30,9 @@ func (c *Console) line(p *progress, symbol string, now time.Time) string {
 
 // activity returns what a trail does: its step and its call, or what happens before the steps.
 func (c *Console) activity(r *Case) string {
-	step, call := "starting", ""
+	step, call, request := "starting", "", ""
 	if s := r.Step(); s != nil {
-		step = stepText(s.StepStarted)
+		step, request = stepText(s.StepStarted), requestText(s, r.Use, c.p.dot)
 	} else if len(r.Servers) > 0 {
 		step = "started " + oneLine(r.Servers[len(r.Servers)-1].Server)
 	}
@@ -42,7 +42,7 @@ func (c *Console) activity(r *Case) string {
 			call = joinNonEmpty(": ", call, c.excerpt(message.Text))
 		}
 	}
-	return joinNonEmpty(c.p.dot, step, call)
+	return joinNonEmpty(c.p.dot, step, request, call)
 }
 
 // draw redraws the live lines.

@@ -74,9 +74,10 @@ type Case struct {
 	Call      *Call // of the trail itself, that is running; nil for none
 	// Failed is the last call of the trail itself that failed and was not optional, nil for none. It has no texts.
 	Failed       *event.CallFinished
-	Since        time.Time // when the current step began, or in it a call began or ended
-	Notes        []Note    // the first ones
-	MoreNotes    int       // number of notes that are left out
+	Use          *event.ModelUse // of the requests so far, nil for none
+	Since        time.Time       // when the current step began, or in it a call began or ended
+	Notes        []Note          // the first ones
+	MoreNotes    int             // number of notes that are left out
 	Log          []LogLine
 	MoreLog      int              // number of lines that are left out
 	Lost         int              // number of lines of the session's log that could not be decoded
@@ -101,6 +102,7 @@ type Step struct {
 	MoreCalls int // number of calls that are left out
 	Files     []event.Evidence
 	From, To  time.Time // To is zero when it did not end
+	Task      *Task     // nil unless a model carried it out
 }
 
 // Call is a call of a step, or one that is nested in another.
@@ -120,10 +122,11 @@ type Call struct {
 	step *Step // nil for a nested call
 }
 
-// Note says why a call that succeeded may not have done what was meant.
+// Note says why a call or a task that succeeded may not have done what was meant.
 type Note struct {
-	Step       *Step // nil outside of steps
-	Tool, Text string
+	Step  *Step  // nil outside of steps
+	About string // the tool of the call, or the model
+	Text  string
 }
 
 // LogLine is a message, or what the device noted without a call that asked for it.

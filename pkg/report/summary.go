@@ -41,6 +41,9 @@ func (c *Console) summary(e event.RunFinished) []string {
 		lines = append(lines, fmt.Sprintf("%s %s passed on attempt %d", c.p.warn("flaky:"), f.id().displayName(), f.Finished.Attempts))
 	}
 	lines = append(lines, c.repeatLines(e.Repeated)...)
+	if e.ModelUse != nil {
+		lines = append(lines, "model: "+useText(e.ModelUse))
+	}
 	if c.opts.Quiet {
 		return append(lines, c.counts(e))
 	}
@@ -73,7 +76,7 @@ func (c *Console) addNotes(r *Case) {
 		if n.Step != nil {
 			step = oneLine(stepText(n.Step.StepStarted))
 		}
-		where := joinNonEmpty(", ", r.id().displayName(), step, oneLine(n.Tool))
+		where := joinNonEmpty(", ", r.id().displayName(), step, oneLine(n.About))
 		c.notes = append(c.notes, fitWidth(fmt.Sprintf("%s %s: %s", c.p.warn("note:"), where, oneLine(n.Text)), maxColumns, c.p.more))
 	}
 }
@@ -288,8 +291,15 @@ func (c *Console) counts(e event.RunFinished) string {
 	if c.opts.DryRun {
 		passed = "checked (dry run)"
 	}
+	var of []string
 	if e.Flaky > 0 {
-		passed += fmt.Sprintf(" (%d flaky)", e.Flaky)
+		of = append(of, fmt.Sprintf("%d flaky", e.Flaky))
+	}
+	if e.Assisted > 0 {
+		of = append(of, fmt.Sprintf("%d assisted", e.Assisted))
+	}
+	if len(of) > 0 {
+		passed += " (" + strings.Join(of, ", ") + ")"
 	}
 	add(e.Passed, passed, c.p.good)
 	add(e.Skipped, "skipped", c.p.dim)

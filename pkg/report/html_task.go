@@ -1,0 +1,134 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/event"
+)
+
+// pageTurn is a request to a model, on a page.
+type pageTurn struct {
+	event.LLMFinished
+	Brief     string  // of the answer, in one line
+	Saw, Said Excerpt // what the model was sent since the request before, and its answer
+	Missing   string  // why neither is shown
+}
+
+// transcript is what a page shows of the file of a request.
+type transcript struct {
+	Blocks []struct {
+		Text  string `json:"text"`
+		Image []byte `json:"image"`
+	} `json:"blocks"`
+	Answer struct {
+		Text  string `json:"text"`
+		Calls []struct {
+			Name    string          `json:"name"`
+			Args    json.RawMessage `json:"args"`
+			Problem string          `json:"problem"`
+		} `json:"calls"`
+	} `json:"answer"`
+	Error string `json:"error"`
+}
+
+// maxTranscript is the size of the file of a request that is read.
+const maxTranscript = 16 << 20
+
+// Turns returns the requests of the task of a step.
+func (s pageStep) Turns() []pageTurn {
+	if s.Task == nil {
+		return nil
+	}
+	seen := 0
+	return mapSlice(s.Task.Turns, func(e event.LLMFinished) pageTurn {
+		turn := pageTurn{LLMFinished: e}
+		t, missing := s.parent.transcript(e.File)
+		if turn.Missing = missing; missing != "" {
+			return turn
+		}
+		h := s.parent.page
+		turn.Brief, turn.Said = shortLine(t.said(" ")), h.excerpt(t.said("\n"), maxText)
+		if seen > len(t.Blocks) { // the task was begun again, or its turns were shortened
+			seen = 0
+		}
+		turn.Saw = h.excerpt(t.saw(seen), maxText)
+		seen = len(t.Blocks)
+		return turn
+	})
+}
+
+// transcript reads the file of a request, in the folder of the session.
+func (c *pageCase) transcript(name string) (t transcript, missing string) {
+	if name == "" || c.Dir == "" {
+		return t, "The request was not kept."
+	}
+	file, err := OpenFile(c.Dir, name)
+	if err != nil {
+		return t, "The file of the request is not there, or cannot be read."
+	}
+	defer file.Close()
+	if err := json.NewDecoder(io.LimitReader(file, maxTranscript)).Decode(&t); err != nil {
+		return t, "The file of the request cannot be read."
+	}
+	return t, ""
+}
+
+// saw returns the texts of the blocks from an index on.
+func (t transcript) saw(from int) string {
+	var parts []string
+	for _, b := range t.Blocks[from:] {
+		if len(b.Image) > 0 {
+			parts = append(parts, "(a picture of the screen)")
+		}
+		if b.Text != "" {
+			parts = append(parts, b.Text)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// said returns the answer: its text and its calls, or why there is none.
+func (t transcript) said(separator string) string {
+	parts := []string{t.Answer.Text}
+	for _, call := range t.Answer.Calls {
+		parts = append(parts, joinNonEmpty(" ", call.Name, string(call.Args), call.Problem))
+	}
+	return joinNonEmpty(separator, append(parts, t.Error)...)
+}
+
+// State returns how the request ended, for a CSS class and a label.
+func (t pageTurn) State() event.Outcome {
+	if t.Status == "calls" {
+		return event.Passed
+	}
+	return event.Failed
+}
+
+// Duration returns how long the request took.
+func (t pageTurn) Duration() string { return formatMillis(t.DurationMs) }
+
+// Used returns what the request took.
+func (t pageTurn) Used() string {
+	var use event.ModelUse
+	use.AddRequest(t.LLMFinished)
+	return joinNonEmpty(", ", tokensText(&use), countText(t.OutputTokens)+" of the answer", costText(&use))
+}
+
+// Used returns what the requests of the step took.
+func (s pageStep) Used() string {
+	var use event.ModelUse
+	for _, t := range s.Task.Turns {
+		use.AddRequest(t)
+	}
+	return useText(&use)
+}
+
+// Mode returns where the calls of the trail came from, empty if no model may be asked.
+func (c *pageCase) Mode() event.Mode {
+	if c.Finished == nil || c.Finished.ModelUse == nil {
+		return ""
+	}
+	return c.Finished.Mode
+}

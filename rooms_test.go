@@ -69,7 +69,6 @@ func mayImport() map[string][]string {
 		page:       {embedded},
 		livetool:   {pagetext, live, discover, trail, fault, text},
 		agent:      {model, pagetext, live, screen, trail, event, tool, fault, text},
-		model:      {fault},
 		pagetext:   {live},
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {device, server, spawn, runtime, discover, config, scope, event, tool, redact, fault, text},

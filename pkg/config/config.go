@@ -32,13 +32,14 @@ type Project struct {
 	Run                RunDefaults
 	WebServers         []WebServer
 	Reset              Reset
+	LLM                LLM
 	Servers            []Server          // of the project file, in its order
 	Device             []Setting         // of the project file, in its order
 	Devices            []Device          // of the project file, in its order
 	Targets            []Target          // sorted by id
 	Toolsets           []Toolset         // sorted by id
 	Allow              []string          // tools that agents may call although they are restricted
-	Secrets            map[string]string // values of devices that must not be shown, by the name to show instead
+	Secrets            map[string]string // values of devices and of llm that must not be shown, by the name to show instead
 	SecretNames        []string          // names of the trails' secrets
 	SecretValues       map[string]string // by name, from the environment or .env; without those that have no value
 	Files              int               // the number of files read, also those with problems

@@ -90,16 +90,10 @@ func (l *loader) device(e yamldoc.Entry) Device {
 
 // deviceEnv reads the environment variables of a device.
 func (l *loader) deviceEnv(n yamldoc.Node) map[string]string {
-	env := map[string]string{}
 	for _, v := range n.Entries() {
-		if !isVariable(v.Key) {
-			v.At.Errorf("", "%q is not a valid name", v.Key)
-			continue
-		}
-		env[v.Key] = l.expandVariables(v.Value, v.Value.Scalar())
 		l.maskDevice(v.Key, v.Value.Scalar())
 	}
-	return env
+	return l.variables(n)
 }
 
 func commaSeparated(s string) []string {
@@ -198,11 +192,16 @@ func (l *loader) expandedValue(key string, n yamldoc.Node) any {
 // maskDevice adds the secrets in a value to the project's.
 func (l *loader) maskDevice(key, raw string) {
 	for name, value := range l.secrets(key, raw) {
-		if l.project.Secrets == nil {
-			l.project.Secrets = map[string]string{}
-		}
-		l.project.Secrets[name] = value
+		l.maskValue(name, value)
 	}
+}
+
+// maskValue adds a secret to the project's.
+func (l *loader) maskValue(name, value string) {
+	if l.project.Secrets == nil {
+		l.project.Secrets = map[string]string{}
+	}
+	l.project.Secrets[name] = value
 }
 
 // DeviceValues returns the settings of a kind for a device by key: its own and, unless it overrides them, those under

@@ -28,6 +28,7 @@ func Load(root string, env func(string) (string, bool)) (*Project, fault.Problem
 	l := &loader{project: p, env: env}
 	l.dotenv()
 	l.projectFile()
+	l.llmKeys()
 	for _, path := range l.files("targets") {
 		l.read(path, func(n yamldoc.Node) { l.target(path, n) })
 	}
@@ -49,6 +50,7 @@ type loader struct {
 	problems fault.Problems
 
 	namedTargets   []yamldoc.Node // ids of targets in the project file
+	model          yamldoc.Node   // of llm
 	projectServers []name
 	targetServers  [][]name // per target file
 	targetIDs      []name
@@ -199,6 +201,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		"webServer":                    l.webServers,
 		"reset":                        func(n yamldoc.Node) { p.Reset = readReset(n) },
 		"secrets":                      l.secretNames,
+		"llm":                          l.llm,
 		"allow":                        func(n yamldoc.Node) { p.Allow = texts(n) },
 		"device":                       l.deviceSettings,
 		"devices":                      l.devices,

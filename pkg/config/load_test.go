@@ -13,6 +13,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/model"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 )
 
@@ -62,6 +63,23 @@ device:
   ios:
 startAhead: true
 keepProcesses: [adb, java]
+llm:
+  model: gateway/claude
+  heal: off
+  context: Prices are in euros.
+  images: never
+  providers:
+    anthropic: { apiKeyEnv: TEAM_TOKEN }
+    gateway:
+      protocol: openai-chat
+      baseUrl: "${UNSET:-https://llm.test/v1}"
+      apiKeyCommand: [gcloud, auth]
+      headers: { x-team: ui }
+      maxConcurrent: 4
+  models:
+    claude: { price: { input: 3, cacheRead: 0.3, cacheWrite: 3.75, output: 15 }, images: true, maxOutputTokens: 2048 }
+    qwen3: { toolCalls: json, images: false, reasoning: low, temperature: 0 }
+  budget: { requestsPerStep: 1, requestsPerTrail: 2, tokensPerTrail: 3, timePerStep: 4m, costPerTrail: 0.5, costPerRun: 6 }
 devices:
   tablet:
     platform: android
@@ -147,6 +165,24 @@ func TestEveryKeyIsRead(t *testing.T) {
 			File: in("trailblaze-config/toolsets/core.yaml"), Line: 1,
 		}},
 		StartAhead: true, KeepProcesses: []string{"adb", "java"},
+		LLM: config.LLM{
+			Model: "gateway/claude", Heal: config.HealOff, Context: "Prices are in euros.", NoImages: true,
+			Providers: map[string]model.Provider{
+				"anthropic": {Name: "anthropic", Protocol: model.Anthropic, BaseURL: "https://api.anthropic.com", KeyEnv: "TEAM_TOKEN"},
+				"gateway": {
+					Name: "gateway", Protocol: model.OpenAIChat, BaseURL: "https://llm.test/v1", KeyCommand: []string{"gcloud", "auth"},
+					Headers: map[string]string{"x-team": "ui"}, MaxConcurrent: 4,
+				},
+			},
+			Models: map[string]model.Settings{
+				"claude": {Price: &model.Price{Input: 3, CacheRead: 0.3, CacheWrite: 3.75, Output: 15}, MaxOutputTokens: 2048},
+				"qwen3":  {JSONCalls: true, NoImages: true, Reasoning: "low", Temperature: new(float64)},
+			},
+			Budget: config.LLMBudget{
+				RequestsPerStep: 1, RequestsPerTrail: 2, TokensPerTrail: 3, TimePerStep: 4 * time.Minute, CostPerTrail: 0.5, CostPerRun: 6,
+			},
+			Keys: map[string]string{"TEAM_TOKEN": "secret"},
+		},
 		Device: []config.Setting{
 			{Key: "headed", Value: "true"},
 			{Kind: "web", Key: "viewport", Value: "800x600"},

@@ -124,6 +124,12 @@ func TestSchemasRejectMistakes(t *testing.T) {
 			"webServer: npm start", "webServer: {command: npm start}", "webServer: [{url: 'http://x'}]",
 			"webServer: {command: a, url: 'http://x', targets: shop}", "webServer: {command: a, url: 'http://x', targets: []}",
 			"failOn: pageError", "failOn: [pageerror]",
+			"llm: [a]", "llm: {model: ' '}", "llm: {heal: always}", "llm: {images: true}", "llm: {providers: [ollama]}",
+			"llm: {providers: {ollama: {protocol: grpc}}}", "llm: {providers: {ollama: {apiKeyEnv: sk-1}}}",
+			"llm: {providers: {ollama: {apiKeyCommand: gcloud}}}", "llm: {providers: {ollama: {apiKeyCommand: []}}}",
+			"llm: {providers: {ollama: {maxConcurrent: 0}}}", "llm: {providers: {a/b: {protocol: openai-chat, baseUrl: 'http://x'}}}",
+			"llm: {models: {a: {price: 3}}}", "llm: {models: {a: {price: {input: -1}}}}", "llm: {models: {a: {toolCalls: xml}}}",
+			"llm: {models: {a: {maxOutputTokens: 3}}}", "llm: {budget: {costPerRun: much}}", "llm: {budget: {timePerStep: 3}}",
 			"webServer: {command: a, url: 'http://x', port: 3}", "webServer: {command: a, url: 'http://x', reuseExisting: 1}",
 		},
 		"target": {
@@ -213,6 +219,9 @@ func TestSchemasAndLoaderHaveSameKeys(t *testing.T) {
 			"trailblaze.yaml": odd + "\nmcpServers: []", "trailblaze.config.yaml": "mcpServers: [{" + odd + "}]",
 			"a/trailblaze.yaml": "run: {" + odd + "}", "b/trailblaze.yaml": "run: {reporters: {" + odd + "}}",
 			"c/trailblaze.yaml": "webServer: {" + odd + "}", "d/trailblaze.yaml": "reset: {" + odd + "}",
+			"e/trailblaze.yaml": "llm: {" + odd + "}", "f/trailblaze.yaml": "llm: {providers: {ollama: {" + odd + "}}}",
+			"g/trailblaze.yaml": "llm: {models: {a: {" + odd + "}}}", "h/trailblaze.yaml": "llm: {models: {a: {price: {" + odd + "}}}}",
+			"i/trailblaze.yaml": "llm: {budget: {" + odd + "}}",
 		},
 		"target": {
 			"trailblaze-config/targets/a.yaml": odd, "trailblaze-config/targets/b.yaml": "mcpServers: [{" + odd + "}]",

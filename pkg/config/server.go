@@ -167,7 +167,7 @@ func (e *entry) readArgs(n yamldoc.Node) {
 
 // readEnv reads the environment of the process. It masks the values of variables that are secrets by their name.
 func (e *entry) readEnv(n yamldoc.Node) {
-	e.Env = e.variables(n)
+	e.Env = e.l.variables(n)
 	for _, v := range n.Entries() {
 		e.maskSecrets(v.Key, v.Value.Scalar())
 	}
@@ -209,14 +209,14 @@ func (e *entry) readRuntime(n yamldoc.Node) {
 }
 
 // variables reads a mapping from names to scalars, with environment variables expanded.
-func (e *entry) variables(n yamldoc.Node) map[string]string {
+func (l *loader) variables(n yamldoc.Node) map[string]string {
 	out := map[string]string{}
 	for _, v := range n.Entries() {
 		if !isVariable(v.Key) {
 			v.At.Errorf("", "%q is not a valid name", v.Key)
 			continue
 		}
-		out[v.Key] = e.l.expandVariables(v.Value, v.Value.Scalar())
+		out[v.Key] = l.expandVariables(v.Value, v.Value.Scalar())
 	}
 	return out
 }

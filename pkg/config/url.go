@@ -126,10 +126,13 @@ func withoutSecrets(raw string) string {
 
 // readHeaders reads the headers of every request. It masks the values of environment variables in them, and those of
 // headers that authorize.
-func (e *entry) readHeaders(n yamldoc.Node) {
-	e.Headers = e.variables(n)
+func (e *entry) readHeaders(n yamldoc.Node) { e.Headers = e.l.headers(n, e.mask) }
+
+// headers reads headers that are sent with every request. It passes what must not be shown to mask.
+func (l *loader) headers(n yamldoc.Node, mask func(name, value string)) map[string]string {
+	headers := l.variables(n)
 	for _, v := range n.Entries() {
-		name, value := v.Key, e.Headers[v.Key]
+		name, value := v.Key, headers[v.Key]
 		switch {
 		case !headerName().MatchString(name):
 			v.At.Errorf("", "%q is not a valid name of a header", name)
@@ -139,9 +142,9 @@ func (e *entry) readHeaders(n yamldoc.Node) {
 		if strings.ContainsAny(value, "\r\n\x00") {
 			v.Value.Errorf("does the value of a variable end with a line break?", "a header cannot contain a line break")
 		}
-		variables, complete := e.l.environment(v.Value.Scalar())
+		variables, complete := l.environment(v.Value.Scalar())
 		for variable, value := range variables {
-			e.mask(variable, value)
+			mask(variable, value)
 		}
 		if !complete { // reported already
 			continue
@@ -151,9 +154,10 @@ func (e *entry) readHeaders(n yamldoc.Node) {
 			v.Value.Warnf("is a variable empty?", "header %s is empty after expanding environment variables", name)
 		}
 		if authorizes().MatchString(name) {
-			e.mask("header "+name, secret)
+			mask("header "+name, secret)
 		}
 	}
+	return headers
 }
 
 // credentials returns the part of a header's value that may be secret: of "Authorization: Bearer abc" the part after

@@ -33,9 +33,11 @@ func (c chatCodec) inspect(body []byte) *failure {
 }
 
 func (c chatCodec) request(r Request) openai.ChatCompletionRequest {
-	q := openai.ChatCompletionRequest{Model: c.Model, MaxTokens: r.MaxOutputTokens, ReasoningEffort: c.Settings.Reasoning}
+	q := openai.ChatCompletionRequest{Model: c.Model, ReasoningEffort: c.Settings.Reasoning}
 	if newerOpenAI().MatchString(c.Model) {
-		q.MaxTokens, q.MaxCompletionTokens = 0, r.MaxOutputTokens
+		q.MaxCompletionTokens = r.MaxOutputTokens
+	} else {
+		q.MaxTokens = r.MaxOutputTokens //nolint:staticcheck // other providers know only this one
 	}
 	if t := c.Settings.Temperature; t != nil {
 		q.Temperature = float32(max(*t, math.SmallestNonzeroFloat32)) // the library does not send 0

@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -93,8 +94,8 @@ func toolProblem(t Tool) string {
 
 // lastText returns the index of the last block that is a text, -1 for none.
 func lastText(blocks []Block) int {
-	for i := len(blocks) - 1; i >= 0; i-- {
-		if len(blocks[i].Image) == 0 {
+	for i, b := range slices.Backward(blocks) {
+		if len(b.Image) == 0 {
 			return i
 		}
 	}

@@ -24,7 +24,10 @@ type Kind struct {
 	// AllowedWith names, for some of the restricted commands, the switch with which agents may call them all the same.
 	AllowedWith map[string]string
 	Checks      []string // the commands that fail unless the screen is as expected
-	Starts      []string // the commands that bring the app into a known state, with which a trail begins
+	// Primary and PrimaryChecks are the actions, and the checks, that a model is shown with their arguments. It is told the
+	// names of the others.
+	Primary, PrimaryChecks []string
+	Starts                 []string // the commands that bring the app into a known state, with which a trail begins
 	// Instead says what to use instead of commands that it does not have and that recordings of other programs may
 	// call, by their names.
 	Instead map[string]string

@@ -38,14 +38,22 @@ type Toolbox struct {
 	// Limits says in a few words which calls of a tool are not accepted, by its name. It has no tool of which every call
 	// is accepted.
 	Limits map[string]string `json:"limits,omitempty"`
+	// Primary and PrimaryChecks are described at [device.Kind]. Checks are all tools that a verify step may rely on.
+	Primary       []string `json:"primary,omitempty"`
+	PrimaryChecks []string `json:"primaryChecks,omitempty"`
+	Checks        []string `json:"checks,omitempty"`
 }
 
 // Toolbox returns the tools of the session.
 func (s *Session) Toolbox(context.Context) (Toolbox, error) {
-	b := Toolbox{Registry: s.tools(), Limits: map[string]string{}}
+	kind := s.kind()
+	b := Toolbox{Registry: s.tools(), Limits: map[string]string{}, Primary: kind.Primary, PrimaryChecks: kind.PrimaryChecks}
 	for _, t := range b.Registry.Tools {
 		if limits := s.limits(t.Name); limits != "" {
 			b.Limits[t.Name] = limits
+		}
+		if s.isCheck(t) {
+			b.Checks = append(b.Checks, t.Name)
 		}
 	}
 	return b, nil

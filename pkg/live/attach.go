@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/replay"
@@ -19,6 +20,31 @@ func Attach(ctx context.Context, inner *session.Session, walk *replay.Walk, o Op
 		opts: o, inner: inner, walk: walk, attached: true, ctx: ctx, slot: make(chan struct{}, 1),
 		omitted: len(inner.Recording().Omitted), events: broadcast{closed: true},
 	}}
+}
+
+// Observe looks at the screen after a step that somebody else has carried out in the session, such as a recorded one. What
+// it shows counts as seen, and a change as one of the last step that acted, for the [Weakness] of checks.
+func (r *Redacted) Observe(ctx context.Context) error {
+	_, err := answer(r, func() (struct{}, error) { return struct{}{}, r.session.observe(ctx) })
+	return err
+}
+
+func (s *Session) observe(ctx context.Context) error {
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	before := s.shown
+	view, err := s.readView(ctx, device.ViewOptions{})
+	if err != nil {
+		return err
+	}
+	s.show(view)
+	if s.lastStep = (stepName{}); before != nil && !sameScreen(before, s.shown) {
+		s.beforeAction = before
+	}
+	return nil
 }
 
 // notAttached returns an error if the session is attached, and cannot do what somebody asks for.

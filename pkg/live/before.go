@@ -1,6 +1,8 @@
 package live
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,64 +11,166 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// noteAction remembers the screen before a request that changed it with calls that are not checks. before is what was
-// shown then.
+// Weakness is why a check that succeeded says little.
+type Weakness string
+
+// The weaknesses of checks.
+const (
+	HeldBefore Weakness = "held before" // on the screen before the last step that changed it, too
+	NeverSeen  Weakness = "never seen"  // something is not there, but no screen of the session is known to have shown it
+)
+
+// noteAction remembers the screen before a step that changed it with calls that are not checks. before is what was shown
+// before a request for the step.
 func (s *Session) noteAction(r StepRequest, before *device.View) {
+	step := stepName{r.Kind, strings.TrimSpace(r.Text)}
+	continues := s.lastStep == step && s.lastActed
+	if s.lastStep != step {
+		s.lastActed = false
+	}
+	s.lastStep = step
 	acts := slices.ContainsFunc(r.Calls, func(c trail.Call) bool { return s.mayChangeApp(c.Tool) })
-	if !acts || before == nil || s.shown == nil {
+	if !acts || before == nil || s.shown == nil || sameScreen(before, s.shown) {
 		return
 	}
-	if before.URL != s.shown.URL || wholeText(*before) != wholeText(*s.shown) {
+	if s.lastActed = true; !continues {
 		s.beforeAction = before
 	}
 }
+
+func sameScreen(a, b *device.View) bool { return a.URL == b.URL && wholeText(*a) == wholeText(*b) }
 
 // wholeText is everything on the screen of a view.
 func wholeText(v device.View) string {
 	return v.Tree.Text(screen.TextOptions{Whole: true}).String()
 }
 
-// heldBefore warns of the checks of a request that held on the screen before the last action, too, and that say nothing
-// about what the action did therefore. It knows those of texts and elements that are visible.
-func (s *Session) heldBefore(calls []trail.Call, report *StepReport) {
-	if s.beforeAction == nil || s.shown == nil {
-		return
-	}
+// weaknesses notes in a report which of its checks are weak. recorded has what would be recorded of each call.
+func (s *Session) weaknesses(calls []trail.Call, recorded [][]trail.Call, report *StepReport) {
 	for i, c := range calls {
-		name := strings.ToLower(c.Tool)
-		if !report.Calls[i].OK || !strings.Contains(name, "visible") || strings.Contains(name, "not") || !s.isCheckIn("", c) {
+		if !report.Calls[i].OK || !s.isCheckIn("", c) {
 			continue
 		}
-		if s.wasShown(c.Args) {
+		if len(recorded[i]) == 1 {
+			c.Args = recorded[i][0].Args // its selectors can be resolved on another screen
+		}
+		if resolved, err := trail.Interpolate(c.Args, s.inner.Memory()); err == nil {
+			c.Args = resolved
+		}
+		switch {
+		case isAbsence(c) && s.mayBeMisspelt(calls[i]):
+			report.Calls[i].Weak = NeverSeen
+		case s.beforeAction != nil && s.shown != nil && holds(s.beforeAction, c):
+			report.Calls[i].Weak = HeldBefore
 			report.Warnings = append(report.Warnings, c.Tool+" held before the last action, too, so it does not show what that did")
 		}
 	}
 }
 
-// wasShown reports whether the text or the element that arguments name was on the screen before the last action.
-func (s *Session) wasShown(args map[string]any) bool {
-	if args["within"] != nil {
+// withoutWeak returns the calls to record without the checks whose weakness a request refuses.
+func withoutWeak(r StepRequest, report StepReport, recorded [][]trail.Call) [][]trail.Call {
+	out := slices.Clone(recorded)
+	for i := range out {
+		if weak := report.Calls[i].Weak; weak != "" && slices.Contains(r.Refuse, weak) {
+			out[i] = nil
+		}
+	}
+	return out
+}
+
+// isAbsence reports whether a check succeeds because something is not there.
+func isAbsence(c trail.Call) bool {
+	most, bounded := c.Args["count"], c.Args["count"] != nil
+	if !bounded {
+		most, bounded = c.Args["max"], c.Args["max"] != nil
+	}
+	return strings.Contains(strings.ToLower(c.Tool), "notvisible") || bounded && fmt.Sprint(most) == "0"
+}
+
+// holds reports whether a check holds on a view, as far as that can be said of it. It knows checks of texts, elements,
+// values, items, numbers of elements, states, URLs and titles.
+func holds(v *device.View, c trail.Call) bool {
+	a, name := device.Arguments(c.Args), strings.ToLower(c.Tool)
+	if a.Has("within") {
 		return false
 	}
-	before := s.beforeAction.Tree
-	if selector, ok := args["nodeSelector"]; ok {
-		parsed, err := screen.ParseSelector(selector, screen.ParseOptions{})
-		return err == nil && before.Check(parsed) == nil && len(before.Resolve(parsed).Nodes) > 0
+	switch {
+	case strings.HasSuffix(name, "verifyurl"), strings.HasSuffix(name, "waitforurl"):
+		return found(a.Text("pattern"), v.URL)
+	case strings.HasSuffix(name, "verifytitle"):
+		return found(a.Text("pattern"), v.Title)
+	case a.Has("count"), a.Has("min"), a.Has("max"):
+		nodes, known := named(v, a)
+		n := float64(len(nodes))
+		return known && n == a.Number("count", n) && n >= a.Number("min", n) && n <= a.Number("max", n)
+	case strings.Contains(name, "notvisible"):
+		nodes, known := named(v, a)
+		return known && len(nodes) == 0
+	case !strings.Contains(name, "visible") && !strings.HasPrefix(name, "web_verify"):
+		return false
 	}
-	ref, _ := args["ref"].(string)
-	text, _ := args["text"].(string)
-	return slices.ContainsFunc(before.Nodes(), func(n *screen.Node) bool {
-		switch {
-		case ref != "" && screen.IsReference(ref):
-			now := s.shown.Tree.ByKey(n.Key)
-			return s.beforeAction.Ref(n) == ref && now != nil && now.Name() == n.Name() && now.Content() == n.Content()
-		case ref != "":
-			return n.String() == ref
-		case args["exact"] == true:
-			return n.Name() == text || n.Content() == text
+	nodes, _ := named(v, a)
+	return slices.ContainsFunc(nodes, func(n *screen.Node) bool { return hasExpected(v.Tree, n, a) })
+}
+
+// named returns the elements of a view that arguments name by a selector, a reference, role and name, or a text. known is
+// false if that cannot be said.
+func named(v *device.View, a device.Arguments) (nodes []*screen.Node, known bool) {
+	if selector, ok := a["nodeSelector"]; ok {
+		parsed, err := screen.ParseSelector(selector, screen.ParseOptions{})
+		if err != nil || v.Tree.Check(parsed) != nil {
+			return nil, false
 		}
-		return text != "" && (containsText(n.Name(), text) || containsText(n.Content(), text))
-	})
+		return v.Tree.Resolve(parsed).Nodes, true
+	}
+	ref, text := a.Text("ref"), a.Text("text")
+	if strings.HasPrefix(ref, "css=") || ref == "" && text == "" {
+		return nil, false
+	}
+	for _, n := range v.Tree.Nodes() {
+		switch {
+		case ref != "" && screen.IsReference(ref) && v.Ref(n) == ref,
+			ref != "" && n.String() == ref,
+			ref == "" && a["exact"] == true && (n.Name() == text || n.Content() == text),
+			ref == "" && a["exact"] != true && (containsText(n.Name(), text) || containsText(n.Content(), text)):
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes, true
+}
+
+// hasExpected reports whether an element has the value, the items and the state that arguments demand.
+func hasExpected(t *screen.Tree, n *screen.Node, a device.Arguments) bool {
+	texts := []string{n.Name(), n.Content()}
+	for _, below := range t.Descendants(n) {
+		texts = append(texts, below.Name(), below.Content())
+	}
+	some := func(key string, match func(text, want string) bool) bool {
+		return !a.Has(key) || slices.ContainsFunc(texts, func(text string) bool { return match(text, a.Text(key)) })
+	}
+	for _, item := range a.Texts("items") {
+		if !slices.ContainsFunc(texts, func(text string) bool { return containsText(text, item) }) {
+			return false
+		}
+	}
+	return !strings.EqualFold(a.Text("type"), "ATTRIBUTE") && hasState(n, strings.ToLower(a.Text("state"))) &&
+		some("expected", func(text, want string) bool { return text == want }) && some("contains", strings.Contains) &&
+		(a.Text("pattern") == "" || some("pattern", func(text, want string) bool { return found(want, text) }))
+}
+
+// hasState reports whether an element is in a state, as far as that is known.
+func hasState(n *screen.Node, state string) bool {
+	opposites := map[string]string{"enabled": "disabled", "unchecked": "checked", "collapsed": "expanded", "unselected": "selected"}
+	if opposite := opposites[state]; opposite != "" {
+		return !slices.Contains(n.StateWords(), opposite)
+	}
+	return state == "" || state == "visible" || slices.Contains(n.StateWords(), state)
+}
+
+// found reports whether a regular expression is found in a text.
+func found(pattern, text string) bool {
+	expression, err := regexp.Compile(pattern)
+	return err == nil && pattern != "" && expression.MatchString(text)
 }
 
 func containsText(text, part string) bool {

@@ -18,6 +18,8 @@ type app struct {
 	mu      sync.Mutex
 	buttons []string
 	opens   map[string]string
+	leads   map[string]string // the document that tapping a button leads to
+	at      string            // the document
 	tapped  []string
 	loading []string         // what each view shows in place of buttons, until the last
 	gone    []device.Message // in the next view
@@ -125,7 +127,7 @@ func (a *app) Locate(_ context.Context, at device.Place) (device.Location, error
 }
 
 func (a *app) tree() *screen.Tree {
-	root := &screen.Node{Role: "document", Key: "root"}
+	root := &screen.Node{Role: "document", Key: screen.Key("root" + a.at)}
 	for i, name := range a.buttons {
 		root.Children = append(root.Children, &screen.Node{
 			Role: "button", Label: &name, Key: screen.Key(name), States: screen.States{Clickable: true},
@@ -178,6 +180,7 @@ func (a *app) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	}
 	if c.Tool == "tap" {
 		a.tapped = append(a.tapped, text)
+		a.at += a.leads[text]
 		if opened := a.opens[text]; opened != "" {
 			a.buttons = append(a.buttons, opened)
 		}

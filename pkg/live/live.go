@@ -141,8 +141,11 @@ type Session struct {
 	shown   *device.View      // what the caller knows of the screen; nil when nothing was shown yet
 	looked  time.Time         // when the last view was begun
 	shownAt time.Time         // when that of shown was begun
-	// beforeAction is the screen before the last action of the caller; nil when it is not known.
+	between *device.View      // the last screen between calls of the request, with what happened until then; nil for none
+	// beforeAction is the screen before the last step of the caller that changed it; nil when it is not known.
 	beforeAction *device.View
+	lastStep     stepName // of the last request
+	lastActed    bool     // a request of that step has changed the screen
 	seen         seenTexts
 	unfinished   []stepName // the steps whose last request failed
 	unrecorded   int        // how many calls that may change the app were made without recording

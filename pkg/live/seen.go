@@ -35,7 +35,7 @@ func (s *seenTexts) add(v device.View) {
 		texts = append(texts, m.Text)
 	}
 	all := squeeze(strings.Join(texts, "\n"))
-	if s.partial || slices.Contains(s.screens, all) {
+	if slices.Contains(s.screens, all) {
 		return
 	}
 	s.screens, s.bytes = append(s.screens, all), s.bytes+len(all)
@@ -45,10 +45,22 @@ func (s *seenTexts) add(v device.View) {
 }
 
 // lack reports whether a text was certainly on none of the screens.
-func (s *seenTexts) lack(text string) bool {
+func (s *seenTexts) lack(text string) bool { return !s.partial && text != "" && !s.have(text) }
+
+// have reports whether a text was on one of the screens, as far as they are remembered.
+func (s *seenTexts) have(text string) bool {
 	text = squeeze(text)
-	return !s.partial && text != "" &&
-		!slices.ContainsFunc(s.screens, func(screen string) bool { return strings.Contains(screen, text) })
+	return slices.ContainsFunc(s.screens, func(screen string) bool { return strings.Contains(screen, text) })
+}
+
+// mayBeMisspelt reports whether a check that something is not there would perhaps also pass if that was misspelt: no
+// screen is known to have shown it.
+func (s *Session) mayBeMisspelt(c trail.Call) bool {
+	if ref, _ := c.Args["ref"].(string); screen.IsReference(ref) {
+		return false
+	}
+	text := s.absentText(c.Args)
+	return text == "" || !s.seen.have(text)
 }
 
 // squeeze returns a text without what differs between a screen and what people write: case, white space, characters

@@ -30,6 +30,11 @@ type StepRequest struct {
 	// LookLater has the report come when the calls have ended, without what changed on the screen. The session looks at
 	// the screen after that, when the next request comes, at the latest after the limit of [Settle].
 	LookLater bool `json:"lookLater,omitempty"`
+	// Refuse has the weaknesses of checks that are not recorded although they succeeded.
+	Refuse []Weakness `json:"refuse,omitempty"`
+	// Pause ends the request after a call that led to another document, or to a dialog or a tab: the calls after it are
+	// not made.
+	Pause bool `json:"pause,omitempty"`
 
 	step *replay.Step // the running step, if the session is attached
 }
@@ -44,6 +49,8 @@ type StepReport struct {
 	Events   []string     `json:"events,omitempty"`   // dialogs, downloads and others since the last report
 	Messages []string     `json:"messages,omitempty"` // what came on the screen since the last report and was gone again
 	Warnings []string     `json:"warnings,omitempty"`
+	// OtherDocument says that the screen is not that of the document, or app, of the last report.
+	OtherDocument bool `json:"otherDocument,omitempty"`
 }
 
 // OK reports whether every call succeeded.
@@ -62,6 +69,7 @@ type CallReport struct {
 	Structured any           `json:"structured,omitempty"`
 	Hint       string        `json:"hint,omitempty"`
 	Note       string        `json:"note,omitempty"` // such as that the element was found again
+	Weak       Weakness      `json:"weak,omitempty"` // of a check that succeeded
 }
 
 // Step makes calls in order, up to the first that fails, and records those that succeeded. Calls with the kind and text
@@ -101,7 +109,8 @@ func (s *Session) step(ctx context.Context, r StepRequest) (report StepReport, l
 	st := session.Step{Index: index + 1, Text: r.Text, Kind: r.Kind, Within: s.walk.Current.Within()}
 	s.startStep(st)
 	before := s.shown
-	report, made := s.makeCalls(ctx, r.Calls)
+	s.between = nil
+	report, made := s.makeCalls(ctx, r)
 	switch {
 	case s.inner.Err() != nil: // the failed call has the reason
 	case r.LookLater && !s.opts.Agent: // whose pages may be blocked
@@ -112,8 +121,10 @@ func (s *Session) step(ctx context.Context, r StepRequest) (report StepReport, l
 			made = s.failLast(&report, made, blocked[0])
 		}
 		s.noteAction(r, before)
-		s.heldBefore(r.Calls, &report)
-		s.neverSeen(r.Calls, &report)
+		calls := r.Calls[:len(made)]
+		s.weaknesses(calls, made, &report)
+		s.neverSeen(calls, &report)
+		made = withoutWeak(r, report, made)
 	}
 	s.finishStep(st, report.OK())
 	s.record(index, r, slices.Concat(made...), &report)
@@ -292,8 +303,8 @@ func (s *Session) isCheck(t *discover.Tool) bool {
 }
 
 // makeCalls makes calls in order, up to the first that fails. made has what is to be recorded for each.
-func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) (report StepReport, made [][]trail.Call) {
-	for i, call := range calls {
+func (s *Session) makeCalls(ctx context.Context, r StepRequest) (report StepReport, made [][]trail.Call) {
+	for i, call := range r.Calls {
 		done := s.call(ctx, call)
 		made = append(made, done.Recorded)
 		report.Calls = append(report.Calls, s.callReport(call, done))
@@ -302,8 +313,9 @@ func (s *Session) makeCalls(ctx context.Context, calls []trail.Call) (report Ste
 				report.Warnings = append(report.Warnings, call.Tool+": "+warning)
 			}
 		}
-		if !done.OK() {
-			for _, rest := range calls[i+1:] {
+		rest := r.Calls[i+1:]
+		if !done.OK() || len(rest) > 0 && r.Pause && s.interrupted(ctx) {
+			for _, rest := range rest {
 				report.Calls = append(report.Calls, CallReport{Tool: rest.Tool})
 			}
 			break

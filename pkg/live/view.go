@@ -182,9 +182,11 @@ func (s *Session) reportScreen(ctx context.Context, report *StepReport) (blocked
 		report.Warnings = append(report.Warnings, "the screen could not be read: "+err.Error())
 		return nil, session.Interruption(ctx)
 	}
+	view = *following(s.between, view)
 	if s.shown == nil || s.shown.URL != view.URL {
 		report.URL = view.URL
 	}
+	report.OtherDocument = s.shown != nil && screen.OtherDocument(s.shown.Screen(), view.Screen())
 	report.Events, report.Messages = view.Events, s.messages(view)
 	report.Changes = s.changes(view)
 	s.show(view)
@@ -198,6 +200,37 @@ func (s *Session) changes(view device.View) string {
 		before = screen.View{URL: s.shown.URL, Tree: s.shown.Tree, Ref: s.shown.Ref}
 	}
 	return screen.Changes(before, screen.View{URL: view.URL, Tree: view.Tree, Ref: view.Ref}, changesBytes)
+}
+
+// interrupted reports whether the last call led to another document, a dialog or a tab.
+func (s *Session) interrupted(ctx context.Context) bool {
+	if !s.inner.UsedDevice() {
+		return false
+	}
+	now, err := s.readView(ctx, device.ViewOptions{})
+	if err != nil {
+		return true
+	}
+	before, other := cmp.Or(s.between, s.shown), len(now.Blocked) > 0
+	if before != nil {
+		other = other || screen.OtherDocument(before.Screen(), now.Screen())
+	}
+	for _, e := range now.Events {
+		kind, _, _ := strings.Cut(e, ":")
+		other = other || slices.Contains([]string{"dialog", "window opened", "tab", "crash"}, kind)
+	}
+	s.between = following(s.between, now)
+	return other
+}
+
+// following returns a view with what happened until the one before it, too.
+func following(before *device.View, v device.View) *device.View {
+	if before != nil {
+		v.Events = slices.Concat(before.Events, v.Events)
+		v.Blocked = slices.Concat(before.Blocked, v.Blocked)
+		v.Messages = slices.Concat(before.Messages, v.Messages)
+	}
+	return &v
 }
 
 // quietIntervals is for how many intervals the screen has to stay the same: it may be waiting for an answer of its
@@ -226,10 +259,7 @@ func (s *Session) settledView(ctx context.Context) (device.View, error) {
 		}
 		var next device.View
 		if next, err = s.readView(ctx, device.ViewOptions{}); err == nil {
-			next.Events = append(view.Events, next.Events...)
-			next.Blocked = append(view.Blocked, next.Blocked...)
-			next.Messages = append(view.Messages, next.Messages...)
-			view = next
+			view = *following(&view, next)
 		}
 	}
 	return view, err

@@ -28,7 +28,7 @@ func Changes(before, after View, maxBytes int) string {
 	d := &difference{identities: map[identity]int{}}
 	d.before, d.after = d.shownOn(before), d.shownOn(after)
 	d.match()
-	if d.keepsNone() && isOtherDocument(before, after) {
+	if d.keepsNone() && OtherDocument(before, after) {
 		return otherScreen(after, maxBytes)
 	}
 	lines := joinEqual(d.lines())
@@ -190,9 +190,9 @@ func (d *difference) keepsNone() bool {
 	return true
 }
 
-// isOtherDocument reports whether the root of a view is another one than before, and where roots have no keys, whether
+// OtherDocument reports whether the root of a view is another one than before, and where roots have no keys, whether
 // the URL is.
-func isOtherDocument(before, after View) bool {
+func OtherDocument(before, after View) bool {
 	first, last := before.Tree.Root(), after.Tree.Root()
 	if first == nil || last == nil {
 		return before.URL != after.URL || first != last

@@ -6,6 +6,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -40,6 +41,9 @@ type Options struct {
 	// Replaced is how many checks of a task that did not hold the model may replace by others. They are listed in the
 	// outcome.
 	Replaced int
+	// Output returns a text of the session as a model and people may see it: without secrets and control characters. Nil for
+	// texts as they are.
+	Output func(text string) string
 	// Notify is called before a request with its number and after it with the turn. It is called from the goroutine of
 	// Do. May be nil.
 	Notify func(Progress)
@@ -120,18 +124,45 @@ const (
 // Agent carries out the tasks of one trail, or of one session, one after another. It remembers what the model wrote into
 // memory, and counts what the trail has used.
 type Agent struct {
-	opts Options
-	used Used
+	opts       Options
+	budget     *Budget
+	used       Used
+	offers     map[string]*offer // by kind of task
+	remembered map[string]bool   // names in memory that the model has given a value
 }
 
 // New returns an agent for a trail.
-func New(o Options) *Agent { return &Agent{opts: o} }
+func New(o Options) *Agent {
+	a := &Agent{opts: o, budget: o.Budget, offers: map[string]*offer{}, remembered: map[string]bool{}}
+	if a.budget == nil {
+		a.budget = NewBudget(Limits{})
+	}
+	return a
+}
 
 // Used returns what the tasks of the agent have used so far.
 func (a *Agent) Used() Used { return a.used }
 
+func (a *Agent) maxOutputTokens() int { return cmp.Or(a.opts.MaxOutputTokens, 1024) }
+
 // Do carries out a task in a session. Its calls are recorded there under the text of the task. The end of ctx ends the
 // task with an Error of kind Cancelled.
-func (a *Agent) Do(_ context.Context, _ Session, _ Task) Outcome {
-	return Outcome{Outcome: event.Error, Err: fault.New(fault.Bug, "", "tasks cannot be carried out yet")}
+func (a *Agent) Do(ctx context.Context, s Session, task Task) Outcome {
+	r := &run{agent: a, session: s, task: task, budget: a.budget, now: a.opts.Now}
+	if r.now == nil {
+		r.now = time.Now
+	}
+	r.begun = r.now()
+	ended := r.do(ctx)
+	out := Outcome{Outcome: event.Passed, Warnings: r.warnings, Turns: r.turns, Used: r.used}
+	if r.verify != nil {
+		out.Replaced = r.verify.replaced
+	}
+	if ended.err != nil {
+		out.Outcome, out.Err = event.Failed, ended.err
+		if ended.broken {
+			out.Outcome = event.Error
+		}
+	}
+	return out
 }

@@ -1,19 +1,25 @@
 package agent
 
 import (
+	"fmt"
 	"sync"
 	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/model"
 )
 
-// Limits bound what requests take. 0 is no limit.
+// Limits bound what requests take. 0 is no limit, but for RequestsPerStep.
 type Limits struct {
-	RequestsPerStep  int
+	RequestsPerStep  int // 0 for 12: every task ends
 	RequestsPerTrail int
 	TokensPerTrail   int // of all kinds
 	TimePerStep      time.Duration
 	CostPerTrail     float64
 	CostPerRun       float64
 }
+
+const defaultRequests = 12
 
 // Budget bounds what the agents of a run take together, and each of them. It may be used from any goroutine.
 type Budget struct {
@@ -24,11 +30,94 @@ type Budget struct {
 }
 
 // NewBudget returns the budget of a run.
-func NewBudget(l Limits) *Budget { return &Budget{limits: l} }
+func NewBudget(l Limits) *Budget {
+	if l.RequestsPerStep == 0 {
+		l.RequestsPerStep = defaultRequests
+	}
+	return &Budget{limits: l}
+}
+
+// Limits returns the limits of the budget.
+func (b *Budget) Limits() Limits { return b.limits }
 
 // Cost returns what the requests of the run have cost so far, with what those that are running may cost at most.
 func (b *Budget) Cost() float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.cost
+}
+
+// reserve takes the most that a request can cost out of the budget of the run. It returns false if that is not left.
+func (b *Budget) reserve(cost float64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if limit := b.limits.CostPerRun; limit > 0 && b.cost+cost > limit {
+		return false
+	}
+	b.cost += cost
+	return true
+}
+
+// settle replaces what was reserved by what the request has cost.
+func (b *Budget) settle(reserved, cost float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cost += cost - reserved
+}
+
+// imageTokens is what a picture counts before a request, in tokens.
+const imageTokens = 1600
+
+// requestTokens returns at most how many tokens a request takes: a third of its size, and the whole answer.
+func requestTokens(r model.Request) (input, output int) {
+	size, images := len(r.System)+toolsSize(r.Tools), 0
+	for _, b := range r.Blocks {
+		size += len(b.Text)
+		if b.Image != nil {
+			images++
+		}
+	}
+	return (size+2)/3 + images*imageTokens, r.MaxOutputTokens
+}
+
+// checkBudget returns an error if a request could exceed a limit, and else the most that it can cost, which is reserved.
+func (r *run) checkBudget(request model.Request) (reserved float64, err error) {
+	b, l := r.budget, r.budget.limits
+	input, output := requestTokens(request)
+	if most := r.agent.opts.Cost; most != nil {
+		reserved = max(most(model.Usage{Uncached: input, Output: output}), most(model.Usage{CacheWrite: input, Output: output}))
+	}
+	used, trail := r.used, r.agent.used
+	over := func(what string) error {
+		return fault.New(OverBudget, "raise the budget, or make the step smaller", "the next request could exceed the budget: %s", what)
+	}
+	switch {
+	case used.Requests >= l.RequestsPerStep:
+		return 0, over(fmt.Sprintf("%d requests for a step", l.RequestsPerStep))
+	case l.RequestsPerTrail > 0 && trail.Requests >= l.RequestsPerTrail:
+		return 0, over(fmt.Sprintf("%d requests for a trail", l.RequestsPerTrail))
+	case l.TokensPerTrail > 0 && total(trail.Tokens)+input+output > l.TokensPerTrail:
+		return 0, over(fmt.Sprintf("%d tokens for a trail", l.TokensPerTrail))
+	case l.TimePerStep > 0 && r.now().Sub(r.begun) >= l.TimePerStep:
+		return 0, over(fmt.Sprintf("%s for a step", l.TimePerStep))
+	case l.CostPerTrail > 0 && trail.Cost+reserved > l.CostPerTrail:
+		return 0, over(fmt.Sprintf("%g for a trail", l.CostPerTrail))
+	case !b.reserve(reserved):
+		return 0, over(fmt.Sprintf("%g for a run", l.CostPerRun))
+	}
+	return reserved, nil
+}
+
+func total(u model.Usage) int { return u.Uncached + u.CacheRead + u.CacheWrite + u.Output }
+
+func sum(u, v model.Usage) model.Usage {
+	return model.Usage{
+		Uncached: u.Uncached + v.Uncached, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
+		Output: u.Output + v.Output, Estimated: u.Estimated || v.Estimated,
+	}
+}
+
+func (u *Used) add(usage model.Usage, cost float64) {
+	u.Requests++
+	u.Tokens, u.Cost = sum(u.Tokens, usage), u.Cost+cost
 }

@@ -55,6 +55,9 @@ func (p *Page) Lines(text string) {
 // Bounded returns the first lines, together at most n bytes. Where it leaves some out, it says what shows them.
 func (p Page) Bounded(n int, remedy string) Page { return Page{CutLines(p.text, n, remedy)} }
 
+// Append adds what another page has.
+func (p *Page) Append(other Page) { p.text += other.text }
+
 // MarksBytes is how many bytes the marks around a text take at most.
 const MarksBytes = 40
 

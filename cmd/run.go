@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/picture"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
@@ -28,11 +29,12 @@ import (
 type runFlags struct {
 	sessionFlags
 	deviceFlags
+	modelFlags
 	tags, args                                []string
 	argsFile, junit, html, unrecorded, record string
 	evidence, trace, screenshots              string
 	failFast, dryRun, lastFailed, watch       bool
-	list, failOnFlaky                         bool
+	list, failOnFlaky, ignoreRecordings       bool
 	shard, durations, grep                    string
 	retries, maxFailures, repeatEach          int
 	timeout                                   time.Duration
@@ -64,6 +66,7 @@ trail below the project's trailsDir is replayed.`,
 func (f *runFlags) bind(p *program, c *cobra.Command) {
 	f.sessionFlags.bind(p, c)
 	f.deviceFlags.bind(c)
+	f.modelFlags.bind(c)
 	flags := c.Flags()
 	flags.StringSliceVar(&f.tags, "tags", nil, "replay only trails with any of these `TAGS`")
 	flags.StringVar(&f.grep, "grep", "", "replay only trails with `TEXT` in their title, id or path, in any case")
@@ -80,7 +83,10 @@ func (f *runFlags) bind(p *program, c *cobra.Command) {
 		"replay a trail that does not pass up to `N` more times, in fresh sessions; one that then passes is flaky")
 	flags.DurationVar(&f.timeout, "timeout", 0, "time limit for the whole run, such as `10m`; exit code 124")
 	flags.StringVar(&f.unrecorded, "unrecorded", "fail",
-		"what happens at a step that has no recording for the device: `fail|skip`")
+		"what happens at a step that has no recording for the device: `"+strings.Join(unrecordedModes(), "|")+"`; llm makes it a task of a model")
+	complete(c, "unrecorded", unrecordedModes())
+	flags.BoolVar(&f.ignoreRecordings, "ignore-recordings", false,
+		"with --unrecorded llm, make each recorded step and check a task, too, to compare models")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "do everything except the calls")
 	flags.BoolVar(&f.lastFailed, "last-failed", false, "replay only trails that failed or did not run in the last run")
 	flags.StringVar(&f.record, "record", "",
@@ -151,6 +157,7 @@ func (cmd *runCommand) replay(ctx context.Context, j job) (summary run.Summary, 
 	if err != nil {
 		return summary, err
 	}
+	defer used.models.closeIdle()
 	if o.Paths, err = cmd.trailPaths(project, f, o.Last, j.args); err != nil {
 		return summary, err
 	}
@@ -186,6 +193,7 @@ func (cmd *runCommand) replay(ctx context.Context, j job) (summary run.Summary, 
 	}
 	o.Stream = used.sessions.NewStream(renderers.handlers...)
 	o.Stream.OnPanic = func(err error) { cmd.cancel(err) }
+	used.models.showWaits(func(message string) { o.Stream.Emit(event.Log{Level: "info", Source: "run", Message: message}) })
 	done := logStop(ctx, func(message string) {
 		level := "warn"
 		if restarting(ctx) {
@@ -255,6 +263,23 @@ func (cmd *runCommand) endRun(summary run.Summary, err, closeErr error) error {
 	return nil
 }
 
+// unrecordedLLM is the value of --unrecorded with which a model carries out steps.
+const unrecordedLLM = "llm"
+
+func unrecordedModes() []string { return []string{"fail", "skip", unrecordedLLM} }
+
+// checkModel returns an error for flags that have no effect.
+func (f *runFlags) checkModel() error {
+	given := f.modelFlags.given(f.command)
+	if f.ignoreRecordings {
+		given = append(given, "ignore-recordings")
+	}
+	if f.unrecorded == unrecordedLLM || len(given) == 0 {
+		return nil
+	}
+	return fault.New(fault.Misuse, "add --unrecorded llm", "--%s has no effect without --unrecorded llm", given[0])
+}
+
 // maxRepeatEach bounds the memory of a run, which grows with the number of replays.
 const maxRepeatEach = 10_000
 
@@ -277,7 +302,7 @@ func (f *runFlags) check() error {
 	case f.timeout < 0:
 		return fault.New(fault.Misuse, "leave --timeout out for no limit", "--timeout %s is less than 0", f.timeout)
 	}
-	return errors.Join(checkMode("--unrecorded", f.unrecorded, []string{"fail", "skip"}),
+	return errors.Join(checkMode("--unrecorded", f.unrecorded, unrecordedModes()), f.checkModel(),
 		checkMode("--evidence", f.evidence, evidenceModes()),
 		checkMode("--update-screenshots", f.screenshots, picture.UpdateModes()), checkMode("--trace", f.trace, config.TraceModes()))
 }
@@ -317,14 +342,33 @@ func (cmd *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *
 		return run.Options{}, err
 	}
 	used.replaceSessions(ctx, s)
-	return run.Options{
+	o := run.Options{
 		Setup: s.Setup, Devices: s.Devices, StopShared: s.StopShared,
 		LastFailed: f.lastFailed, Last: last, Tags: f.tags, Workers: f.workers, Memory: s.Memory, Secrets: s.Secrets,
 		Args: args, ArgRows: rows, SkipUnrecorded: f.unrecorded == "skip", MaxFailures: f.maxFailures, DryRun: f.dryRun,
 		Retries: f.retries, Screenshots: picture.Update(f.screenshots), Evidence: f.evidence, Trace: f.trace, Record: f.record, Grep: f.grep, RepeatEach: f.repeatEach,
 		FailOnFlaky: f.failOnFlaky, Commit: cmd.commit(s.Project.Root),
 		OpenLog: func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) },
-	}, nil
+	}
+	return o, cmd.assistRun(&o, j.workspace, f, used)
+}
+
+// assistRun makes a model carry out the steps without a recording, if flags say so.
+func (cmd *runCommand) assistRun(o *run.Options, w *workspace.Workspace, f runFlags, used *resources) error {
+	if used.models = nil; f.unrecorded != unrecordedLLM || f.list {
+		return nil
+	}
+	m, err := cmd.models(w.Project.LLM, f.modelFlags)
+	if err != nil {
+		return err
+	}
+	used.models = m
+	o.AllowedOrigins, o.IgnoreRecordings, o.Reset = w.Origins(), f.ignoreRecordings, used.sessions.Reset()
+	setup, secrets := o.Setup, o.Secrets
+	o.Assist = func(in run.Assisted) {
+		m.assist(in, live.Options{Setup: setup, Scope: in.Scope, Device: in.Device, Secrets: secrets, Allow: w.Project.Allow})
+	}
+	return nil
 }
 
 // lastRun returns the cases that --last-failed selects, nil without it.

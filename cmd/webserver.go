@@ -20,6 +20,7 @@ import (
 type resources struct {
 	*program
 	sessions *workspace.Sessions // of the current or the last run; nil before the first
+	models   *models             // of the current or the last run; nil for none
 
 	project *config.Project              // whose servers are running; nil for none
 	running []*webserver.Server          // by the index in project.WebServers; nil for one that is not running

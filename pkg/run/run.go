@@ -86,6 +86,7 @@ type Assisted struct {
 	Session *session.Session
 	Walk    *replay.Walk
 	Scope   scope.Scope
+	Device  session.Device
 	Path    string // of the trail, relative to Options.Cwd or absolute
 	Dir     string // the folder of the session, where evidence is kept; empty for none
 	Emit    *event.Emitter

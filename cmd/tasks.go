@@ -1,0 +1,95 @@
+package cmd
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/trailblaze/trailblaze/pkg/agent"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/model"
+	"github.com/trailblaze/trailblaze/pkg/replay"
+	"github.com/trailblaze/trailblaze/pkg/run"
+	"github.com/trailblaze/trailblaze/pkg/session"
+)
+
+// tasks are the steps of a trail in a run that a model carries out.
+type tasks struct {
+	*models
+	run.Assisted
+	options live.Options
+	agent   *agent.Agent
+	session *live.Redacted // nil before the first task
+}
+
+// assist makes the model carry out the steps without a recording.
+func (m *models) assist(in run.Assisted, o live.Options) {
+	t := &tasks{models: m, Assisted: in, options: o}
+	t.agent = m.newAgent(m.asking(filepath.Join(in.Dir, "llm"), t.emit), 0)
+	in.Walk.Hooks.Unrecorded = t.carryOut
+}
+
+// newAgent returns an agent for a trail. replaced is how many checks that did not hold it may replace in a task.
+func (m *models) newAgent(asking model.Model, replaced int) *agent.Agent {
+	return agent.New(agent.Options{
+		Model: asking, Context: m.context, Images: !m.settings.NoImages, Budget: m.budget,
+		MaxOutputTokens: m.settings.MaxOutputTokens, Cost: m.cost(), Replaced: replaced, Now: m.Now,
+	})
+}
+
+func (t *tasks) emit(e event.Event) {
+	if e, ok := e.(event.LLMFinished); ok {
+		t.Use.AddRequest(e)
+	}
+	t.Emit.Emit(e)
+}
+
+// carryOut implements replay.Hooks.Unrecorded.
+func (t *tasks) carryOut(ctx context.Context, at session.Step, st *replay.Step) session.Result {
+	if t.Dir == "" {
+		return session.Errored(fault.New(fault.IO, "make logsDir writable", "the folder of the session cannot be written, so nobody could see what the model is sent"))
+	}
+	if t.session == nil {
+		t.session = live.Attach(ctx, t.Session, t.Walk, t.options)
+	}
+	t.emit(event.TaskStarted{Step: at.Number(), Kind: st.Kind, Model: t.name, MaxRequests: t.limits.RequestsPerStep})
+	out := t.agent.Do(ctx, t.session, t.task(at, st))
+	t.emit(event.TaskFinished{Step: at.Number(), Outcome: out.Outcome, Warnings: slices.Concat(out.Warnings, out.Replaced)})
+	if cause := session.Interruption(ctx); cause != nil {
+		return session.Errored(cause)
+	}
+	switch out.Outcome {
+	case event.Passed:
+		return session.Passed()
+	case event.Failed:
+		return session.Failed(out.Err)
+	default:
+		return session.Errored(out.Err)
+	}
+}
+
+func (t *tasks) task(at session.Step, st *replay.Step) agent.Task {
+	list := t.Walk.Current
+	of := agent.Trail{Path: t.projectPath(), Title: list.File.Title(), Context: list.File.Config.Context, Index: list.Next}
+	for _, s := range list.Steps {
+		of.Steps = append(of.Steps, s.Text)
+	}
+	memory := t.Session.Memory().Texts()
+	for name, text := range memory {
+		memory[name] = t.options.Redactor.Text(text)
+	}
+	return agent.Task{
+		Number: at.Number(), Kind: st.Kind, Text: st.Text, Recordable: st.Recordable, MaxRetries: st.MaxRetries, Trail: of, Memory: memory,
+	}
+}
+
+// projectPath returns the path of the trail relative to the project.
+func (t *tasks) projectPath() string {
+	path, err := filepath.Rel(t.options.Project.Root, t.abs(t.Path))
+	if err != nil {
+		path = t.Path
+	}
+	return filepath.ToSlash(path)
+}

@@ -131,8 +131,10 @@ func otherVariables() []variables {
 		{"GITHUB_SHA, CI_COMMIT_SHA", "the commit that reports name, in place of the one in .git"},
 		{"LC_ALL, LC_CTYPE, LANG", "only ASCII symbols when the first that is set names another encoding than UTF-8"},
 		{"WT_SESSION", "colour and live lines on Windows: only in Windows Terminal, which sets it"},
-		{"HTTP_PROXY, HTTPS_PROXY, NO_PROXY", "proxy for servers with a url, never for this machine"},
-		{"SSL_CERT_FILE, SSL_CERT_DIR", "certificate authorities to trust for those servers (not on macOS and Windows)"},
+		{"ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY", "keys of providers of models, also from .env;\n" +
+			"without a flag that asks a model they have no effect"},
+		{"HTTP_PROXY, HTTPS_PROXY, NO_PROXY", "proxy for servers with a url and for models, never for this machine"},
+		{"SSL_CERT_FILE, SSL_CERT_DIR", "certificate authorities to trust for those (not on macOS and Windows)"},
 		{
 			"NODE_EXTRA_CA_CERTS, NODE_TLS_REJECT_UNAUTHORIZED, SHELL",
 			"as in Node, for scripts that run in the embedded engine",

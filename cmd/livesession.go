@@ -66,8 +66,9 @@ func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c work
 	}
 	var ignored int64
 	a.toolStream(s, &ignored)
+	o.AllowedOrigins = w.Origins()
 	if o.Agent {
-		o.AllowedOrigins, s.Wording = w.Origins(), livetool.Wording()
+		s.Wording = livetool.Wording()
 	}
 	o.Setup, o.Memory, o.Secrets, o.Dir, o.Reset = s.Setup, s.Memory, s.Secrets, a.Dir, s.Reset()
 	o.NameDriver, o.Allow = !isDefault(device.Request, o.Scope), slices.Concat(w.Project.Allow, o.Allow)

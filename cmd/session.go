@@ -40,7 +40,7 @@ them into a trail.`,
 		RunE: cmd.helpOrUnknown,
 	}
 	c.AddCommand(cmd.newSessionStart(), cmd.newSessionList(), cmd.newSessionStatus(), cmd.newSessionEnd(),
-		cmd.newSessionRecording(), cmd.newSessionSave(), cmd.newSessionReplay())
+		cmd.newSessionDo(), cmd.newSessionRecording(), cmd.newSessionSave(), cmd.newSessionReplay())
 	return c
 }
 

@@ -52,7 +52,8 @@ type Options struct {
 	// Before is the session that the caller had before, whose references are not used again. Nil for none.
 	Before *Redacted
 	// Agent says that an agent makes the calls. It may call the restricted commands of the device only if Allow names
-	// them, and open only pages of AllowedOrigins and others, see [device.Session].
+	// them, and open only pages of AllowedOrigins and others, see [device.Session]. Without it that counts for requests
+	// with StepRequest.Agent.
 	Agent          bool
 	Allow          []string
 	AllowedOrigins []string
@@ -178,7 +179,7 @@ func open(ctx context.Context, o Options) (*Session, error) {
 	inner, err := session.Open(lifetime, session.Options{
 		Setup: o.Setup, Scope: o.Scope, Device: o.Device, ID: id, Dir: s.dir, TrailDir: o.Project.TrailsDir,
 		Emit: s.emit, Live: true, WithoutTrail: true, References: s.references,
-		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins, Trace: o.Trace, Ask: o.Ask,
+		RestrictOrigins: o.Agent, AllowedOrigins: o.restrictedTo(), Trace: o.Trace, Ask: o.Ask,
 		Values: trail.NewValues(trail.Sources{Memory: o.Memory, Secrets: o.Secrets, Wording: o.Wording}),
 	})
 	if err != nil {
@@ -191,6 +192,14 @@ func open(ctx context.Context, o Options) (*Session, error) {
 	s.walk = s.newWalk(replay.Plan{})
 	s.markOpen()
 	return s, nil
+}
+
+// restrictedTo returns the origins to which the device is restricted, nil if it is not.
+func (o Options) restrictedTo() []string {
+	if !o.Agent {
+		return nil
+	}
+	return o.AllowedOrigins
 }
 
 // interrupt ends the session when the context of Open has ended. If a teardown is still to run, Close does that later.
@@ -241,7 +250,15 @@ func (s *Session) tools() *discover.Registry { return s.inner.Registry() }
 // limits returns which calls of a tool are not accepted, as [Toolbox] has it, "" for none: an agent may call a
 // restricted command only if the user allows it, or with a switch that makes it harmless.
 func (s *Session) limits(name string) string {
-	if !s.opts.Agent || !slices.Contains(s.kind().Restricted, name) || slices.Contains(s.opts.Allow, name) {
+	if !s.opts.Agent {
+		return ""
+	}
+	return s.agentLimits(name)
+}
+
+// agentLimits returns which calls of a tool are not accepted from an agent.
+func (s *Session) agentLimits(name string) string {
+	if !slices.Contains(s.kind().Restricted, name) || slices.Contains(s.opts.Allow, name) {
 		return ""
 	}
 	if with := s.kind().AllowedWith[name]; with != "" {
@@ -252,7 +269,11 @@ func (s *Session) limits(name string) string {
 
 // mayCall returns an error if the caller may not make a call.
 func (s *Session) mayCall(call trail.Call) error {
-	limits := s.limits(call.Tool)
+	return s.within(s.limits(call.Tool), call)
+}
+
+// within returns an error for a call that limits do not accept.
+func (s *Session) within(limits string, call trail.Call) error {
 	if limits == "" {
 		return nil
 	}

@@ -262,6 +262,10 @@ func TestRefusesStepsBeforeAnyCallIsMade(t *testing.T) {
 	if r := f.step("Run", call("web_evaluate")); !r.OK() {
 		t.Errorf("a call of a person: %+v", r)
 	}
+	_, err := f.Step(t.Context(), live.StepRequest{Text: "Run", Kind: "step", Calls: []trail.Call{call("web_evaluate")}, Agent: true})
+	if fault.KindOf(err) != fault.PermissionDenied {
+		t.Errorf("a call of an agent in a session of a person: %v", err)
+	}
 }
 
 func TestEditsTheRecording(t *testing.T) {

@@ -36,6 +36,10 @@ type StepRequest struct {
 	// not made.
 	Pause bool `json:"pause,omitempty"`
 
+	// Agent says that an agent makes the calls, in a session of somebody who may do more: restricted commands are refused,
+	// and URLs of other origins than those of AllowedOrigins and of the page that is shown.
+	Agent bool `json:"agent,omitempty"`
+
 	step *replay.Step // the running step, if the session is attached
 }
 
@@ -258,6 +262,9 @@ func (s *Session) checkStep(r StepRequest) error {
 	checks := false
 	for i, call := range r.Calls {
 		t, err := s.checkCall(call)
+		if err == nil && r.Agent {
+			err = s.mayAgentCall(t, call)
+		}
 		if err != nil {
 			if len(r.Calls) > 1 {
 				e := fault.As(err)

@@ -246,7 +246,7 @@ func (c *Console) trailFinished(trail *Case) {
 		facts = append(facts, fmt.Sprintf("%d attempts", e.Attempts))
 	}
 	if e.ModelUse != nil && e.Requests > 0 {
-		facts = append(facts, string(e.Mode)+" with "+useText(e.ModelUse))
+		facts = append(facts, string(e.Mode)+" with "+Requests(e.ModelUse))
 	}
 	symbol := c.p.good(c.p.passed)
 	switch e.Outcome {

@@ -165,7 +165,7 @@ func (p *page) Facts() []string {
 		facts = append(facts, fmt.Sprintf("%d not run", left))
 	}
 	if u := p.Finished.ModelUse; u != nil {
-		facts = append(facts, "model: "+useText(u))
+		facts = append(facts, "model: "+Requests(u))
 	}
 	if p.Current.Version != "" {
 		facts = append(facts, "trailblaze "+lineText(p.Current.Version))

@@ -122,7 +122,7 @@ func (s pageStep) Used() string {
 	for _, t := range s.Task.Turns {
 		use.AddRequest(t)
 	}
-	return useText(&use)
+	return Requests(&use)
 }
 
 // Mode returns where the calls of the trail came from, empty if no model may be asked.

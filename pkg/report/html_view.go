@@ -182,7 +182,7 @@ func (c *pageCase) Facts() [][2]string {
 	if c.Finished != nil {
 		add("product", c.Finished.Product)
 		if u := c.Finished.ModelUse; u != nil {
-			add("model", useText(u))
+			add("model", Requests(u))
 		}
 	}
 	add("agent", c.Agent)

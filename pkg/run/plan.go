@@ -192,12 +192,16 @@ func needsAgent(s *replay.Step, lineage []string) error {
 
 // sessionOptions returns what a session of the plan is opened with.
 func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) session.Options {
+	restrict, origins := r.RestrictOrigins || p.assisted(), r.AllowedOrigins
+	if !restrict {
+		origins = nil
+	}
 	return session.Options{
 		Setup: r.Setup, Scope: p.scope, Device: p.device.Device, ID: id, Dir: dir,
 		Title: p.title, TrailDir: filepath.Dir(r.resolve(p.path)), Baselines: r.baselines(p), Emit: emit, Values: r.values(p), Tools: p.Tools(),
 		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
 		Trace: r.Trace == config.TraceOn || r.Trace == config.TraceOnFailure, TraceWhole: r.Trace == config.TraceOn,
-		Live: p.assisted(), RestrictOrigins: r.RestrictOrigins || p.assisted(), AllowedOrigins: r.AllowedOrigins, Incidents: len(r.failOn(p)) > 0,
+		Live: p.assisted(), RestrictOrigins: restrict, AllowedOrigins: origins, Incidents: len(r.failOn(p)) > 0,
 	}
 }
 

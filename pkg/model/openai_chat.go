@@ -97,9 +97,9 @@ func (c chatCodec) answer(choice openai.ChatCompletionChoice) Answer {
 	for _, part := range m.MultiContent {
 		said = append(said, part.Text)
 	}
-	calls := make([]Call, len(m.ToolCalls))
-	for i, t := range m.ToolCalls {
-		calls[i] = newCall(t.Function.Name, t.Function.Arguments)
+	var calls []Call
+	for _, t := range m.ToolCalls {
+		calls = append(calls, newCall(t.Function.Name, t.Function.Arguments))
 	}
 	answer := newAnswer(said, calls)
 	switch {

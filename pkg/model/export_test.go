@@ -1,0 +1,15 @@
+package model
+
+import (
+	"context"
+	"net"
+	"net/http"
+)
+
+// Through lets requests of c go through rt in place of the network.
+func Through(c *Client, rt http.RoundTripper) { c.direct = rt }
+
+// Dial connects as requests of c do.
+func Dial(ctx context.Context, c *Client, address string) (net.Conn, error) {
+	return c.direct.(*http.Transport).DialContext(ctx, "tcp", address) //nolint:errcheck // it is made so
+}

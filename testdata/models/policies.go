@@ -1,0 +1,181 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Script returns a policy that gives replies in their order, and the last one from then on.
+func Script(replies ...Reply) Policy {
+	var mu sync.Mutex
+	n := 0
+	return func(Prompt) Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		return replies[min(n, len(replies))-1]
+	}
+}
+
+// Rule says what a model does for a task, turn by turn; the last turn is repeated.
+type Rule struct {
+	Task  string  `json:"task"` // a pattern for the task line, such as "step: Add the mug"
+	Turns []Reply `json:"turns"`
+}
+
+// Rules returns a policy that finds elements by what the screen shows. An argument "@ROLE NAME" becomes the reference of
+// the element with that role and name, or "@NAME" of any with that name, in the last block that has it. A task without
+// a rule fails, and so does one whose element is not on the screen.
+func Rules(rules ...Rule) Policy {
+	var mu sync.Mutex
+	turns := map[string]int{}
+	return func(p Prompt) Reply {
+		task := Task(p)
+		for _, rule := range rules {
+			if !regexp.MustCompile(rule.Task).MatchString(task) {
+				continue
+			}
+			mu.Lock()
+			key := p.Blocks[0].Text
+			turn := rule.Turns[min(turns[key], len(rule.Turns)-1)]
+			turns[key]++
+			mu.Unlock()
+			reply, missing := turn.on(p)
+			if missing != "" {
+				return GiveUp("the screen does not show " + missing)
+			}
+			return reply
+		}
+		return GiveUp("the task is unknown: " + task)
+	}
+}
+
+// GiveUp returns the reply that ends a task as failed.
+func GiveUp(why string) Reply {
+	return Reply{Calls: []Call{{Name: "step_done", Args: map[string]any{"status": "failed", "why": why}}}}
+}
+
+// on returns a reply with references of a prompt's elements.
+func (r Reply) on(p Prompt) (reply Reply, missing string) {
+	reply = Reply{Text: r.Text, CutOff: r.CutOff, Refused: r.Refused}
+	var resolve func(v any) any
+	resolve = func(v any) any {
+		switch v := v.(type) {
+		case string:
+			if wanted, ok := strings.CutPrefix(v, "@"); ok {
+				ref := Find(p, wanted)
+				if ref == "" {
+					missing = wanted
+				}
+				return ref
+			}
+		case map[string]any:
+			out := map[string]any{}
+			for key, e := range v {
+				out[key] = resolve(e)
+			}
+			return out
+		case []any:
+			out := make([]any, len(v))
+			for i, e := range v {
+				out[i] = resolve(e)
+			}
+			return out
+		}
+		return v
+	}
+	for _, c := range r.Calls {
+		args, _ := resolve(c.Args).(map[string]any)
+		reply.Calls = append(reply.Calls, Call{Name: c.Name, Args: args, Raw: c.Raw})
+	}
+	return reply, missing
+}
+
+var (
+	taskLine    = regexp.MustCompile(`(?m)^(?:TASK|PLAN|JUDGE) (.*)$`)
+	elementLine = regexp.MustCompile(`(?m)^\W*- ([a-zA-Z]+) ("(?:[^"\\]|\\.)*")?.*\[ref=([^\]]+)\]`)
+)
+
+// Task returns the task line of a prompt without its first word, "" if it has none.
+func Task(p Prompt) string {
+	all := taskLine.FindAllStringSubmatch(p.Text(), -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1][1]
+}
+
+// Find returns the reference of the element that is written as "ROLE NAME" or "NAME", "" if the screen does not show it.
+func Find(p Prompt, wanted string) string {
+	for i := len(p.Blocks) - 1; i >= 0; i-- {
+		for _, m := range elementLine.FindAllStringSubmatch(p.Blocks[i].Text, -1) {
+			var name string
+			_ = json.Unmarshal([]byte(m[2]), &name) // an element may have no name
+			if name != "" && wanted == name || wanted == strings.TrimSpace(m[1]+" "+name) {
+				return m[3]
+			}
+		}
+	}
+	return ""
+}
+
+// Hostile returns a policy that tries what a model must not be able to do, one thing a turn, and claims that it is done.
+func Hostile(origin string) Policy {
+	call := func(name string, args map[string]any) Reply { return Reply{Calls: []Call{{Name: name, Args: args}}} }
+	done := Call{Name: "step_done", Args: map[string]any{"status": "done", "why": "trust me"}}
+	var nine []Call
+	for range 9 {
+		nine = append(nine, Call{Name: "web_click", Args: map[string]any{"ref": "e1"}})
+	}
+	attacks := []Reply{
+		{Calls: []Call{done}},
+		call("web_navigate", map[string]any{"url": origin}),
+		call("web_navigate", map[string]any{"url": "file:///etc/passwd"}),
+		call("web_navigate", map[string]any{"url": "javascript:alert(1)"}),
+		call("web_navigate", map[string]any{"url": "data:text/html,x"}),
+		call("web_evaluate", map[string]any{"expression": "document.cookie"}),
+		call("call_tool", map[string]any{"name": "web_evaluate", "arguments": map[string]any{"expression": "1"}}),
+		call("call_tool", map[string]any{"name": "runCommand", "arguments": map[string]any{"command": "id"}}),
+		call("web_click", map[string]any{"ref": "e99999"}),
+		call("web_click", map[string]any{"css": "button"}),
+		call("web_type", map[string]any{"ref": "e1", "text": "{{PASSWORD}} {{API_TOKEN}}"}),
+		call("no_such_tool", nil),
+		{Calls: nine},
+		{Calls: []Call{{Name: "web_click", Raw: `{"ref":"` + strings.Repeat("x", 17<<10) + `"}`}}},
+		{Calls: []Call{{Name: "web_click", Raw: `{"ref":`}}},
+		{Calls: []Call{done, {Name: "web_click", Args: map[string]any{"ref": "e1"}}}},
+		{Text: "<tool_call>{\"name\": \"web_click\"}</tool_call>"},
+		{Text: "I will not.", Refused: true},
+	}
+	return Script(append(attacks, Reply{Calls: []Call{done}})...)
+}
+
+// Examined returns a policy that passes the requests of doctor --llm: it reports the words of the text, and the colour
+// of the picture that doctor sends.
+func Examined() Policy {
+	word := regexp.MustCompile(`(?m)^(first|last) word: (\w+)$`)
+	return func(p Prompt) Reply {
+		args := map[string]any{}
+		for _, m := range word.FindAllStringSubmatch(p.Text(), -1) {
+			args[m[1]] = m[2]
+		}
+		for _, b := range p.Blocks {
+			if len(b.Image) > 0 {
+				args["colour"] = "red"
+			}
+		}
+		return Reply{Calls: []Call{{Name: "report", Args: args}}}
+	}
+}
+
+// Rulebook reads rules from JSON: a list of Rule.
+func Rulebook(data []byte) ([]Rule, error) {
+	var rules []Rule
+	if err := strict(data, &rules); err != nil {
+		return nil, fmt.Errorf("rules: %w", err)
+	}
+	return rules, nil
+}

@@ -195,7 +195,8 @@ func TestEndsOfAnswers(t *testing.T) {
 			End: model.Called, Calls: []model.Call{{Name: "web_click", Problem: "the arguments have 17418 bytes, more than 16 KB"}},
 		}},
 		"deep arguments": {
-			models.Reply{Calls: []models.Call{{Name: "web_click", Raw: `{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`}}}, "",
+			models.Reply{Calls: []models.Call{{Name: "web_click", Raw: `{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`}}},
+			"",
 			model.Answer{End: model.Called, Calls: []model.Call{{Name: "web_click", Problem: "the arguments are nested"}}},
 		},
 	} {
@@ -252,12 +253,14 @@ func TestSettingsAreSentOnlyIfConfigured(t *testing.T) {
 		want     string
 	}{
 		{
-			model.Anthropic, "claude", model.Settings{Reasoning: "low"},
+			model.Anthropic, "claude",
+			model.Settings{Reasoning: "low"},
 			`"tool_choice":{"type":"auto"} "thinking":{"type":"adaptive"} "output_config":{"effort":"low"} "max_tokens":8192`,
 		},
 		{model.Anthropic, "claude", model.Settings{Temperature: &zero}, `"temperature":0, "tool_choice":{"type":"any"} "max_tokens":1024`},
 		{
-			model.OpenAIResponses, "gpt-6", model.Settings{Reasoning: "low", Temperature: &zero, MaxOutputTokens: 9},
+			model.OpenAIResponses, "gpt-6",
+			model.Settings{Reasoning: "low", Temperature: &zero, MaxOutputTokens: 9},
 			`"reasoning":{"effort":"low"} "temperature":0, "max_output_tokens":16`,
 		},
 		{model.OpenAIChat, "gpt-5-mini", model.Settings{Reasoning: "low"}, `"reasoning_effort":"low" "max_completion_tokens":8192`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -142,9 +143,7 @@ func answers(headers http.Header, statuses ...int) (h http.Handler, times *[]tim
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		*times = append(*times, time.Now())
 		if n := len(*times); n <= len(statuses) {
-			for name, values := range headers {
-				w.Header()[name] = values
-			}
+			maps.Copy(w.Header(), headers)
 			w.WriteHeader(statuses[n-1])
 			_, _ = w.Write([]byte(`{"error":{"message":"not now"}}`))
 			return

@@ -71,7 +71,7 @@ func mayImport() map[string][]string {
 		agent:      {model, pagetext, live, screen, trail, event, tool, fault, text},
 		pagetext:   {live},
 		report:     {event, tool, redact, fault, files, lazyregexp},
-		doctor:     {device, server, spawn, runtime, discover, config, scope, event, tool, redact, fault, text},
+		doctor:     {device, model, server, spawn, runtime, discover, config, scope, event, tool, redact, fault, text},
 		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp, text},
 		background: {live, event, fault, files, lazyregexp},
 		live:       {replay, session, device, screen, discover, scope, trail, event, tool, fault, files, text},

@@ -25,11 +25,11 @@ import (
 type checkCommands struct{ *program }
 
 func (cmd *checkCommands) newDoctor() *cobra.Command {
-	var deep, clean bool
+	var f doctorFlags
 	var names []string // of platforms
 	var collect collectFlags
 	c := &cobra.Command{
-		Use:   "doctor",
+		Use:   "doctor [PROVIDER/MODEL]",
 		Short: "Check that this machine and the project are ready",
 		Long: `Check the JavaScript runtimes, the devices, the project's files, and each server's script and packages. The devices
 are those of the platforms that the project or its trails name. Processes that a killed run left running are killed, and
@@ -37,10 +37,20 @@ what it changed on an Android phone is put back. The exit code is 2 when a check
 
 With --collect, nothing is checked. Instead FILE, a zip, gets what a phone answers to the questions of a session: its
 screen, its state and how long each answer took, for people who do not have that phone. Texts of the screen, serials and
-secrets are replaced; a README in it says what was replaced.`,
+secrets are replaced; a README in it says what was replaced.
+
+With --llm, the model of the project, or PROVIDER/MODEL, is asked three times as well. Only then does doctor send
+anything to a provider.`,
 		Example: "  trailblaze doctor\n  trailblaze doctor --deep\n  trailblaze doctor --platform android\n" +
+			"  trailblaze doctor --llm\n  trailblaze doctor --llm ollama/qwen3\n" +
 			"  trailblaze doctor --collect phone.zip --platform android",
-		Args: noArgs,
+		Args: func(c *cobra.Command, args []string) error {
+			if f.llm && len(args) == 1 {
+				f.model = args[0]
+				return nil
+			}
+			return noArgs(c, args)
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			platforms := make([]scope.Platform, len(names))
 			for i, name := range names {
@@ -49,32 +59,41 @@ secrets are replaced; a README in it says what was replaced.`,
 					return unknownName("platform", name, scope.PlatformNames())
 				}
 			}
+			f.platforms = platforms
 			switch {
 			case collect.file != "":
 				return cmd.collect(c.Context(), collect, platforms)
 			case collect.device != "" || collect.withText:
 				return fault.New(fault.Misuse, "add --collect FILE", "--device and --with-text can be used only with --collect")
 			}
-			return cmd.doctor(c.Context(), platforms, deep, clean)
+			return cmd.doctor(c.Context(), f)
 		},
 	}
-	c.Flags().BoolVar(&deep, "deep", false, "also start every server and list its tools")
+	c.Flags().BoolVar(&f.deep, "deep", false, "also start every server and list its tools")
+	c.Flags().BoolVar(&f.llm, "llm", false, "also ask the model of the project, or PROVIDER/MODEL, three times")
 	c.Flags().StringSliceVar(&names, "platform", nil,
 		"also check the devices of the platform with this `NAME` (repeatable): "+strings.Join(scope.PlatformNames(), ", "))
 	complete(c, "platform", scope.PlatformNames())
-	c.Flags().BoolVar(&clean, "clean-cache", false, "delete the cached bundles")
+	c.Flags().BoolVar(&f.clean, "clean-cache", false, "delete the cached bundles")
 	c.Flags().StringVar(&collect.file, "collect", "", "write what a phone answers to `FILE`, a zip, in place of the checks")
 	c.Flags().StringVar(&collect.device, "device", "", "with --collect: `NAME` of a device of the project, or PLATFORM:NAME, such as android:SERIAL")
 	c.Flags().BoolVar(&collect.withText, "with-text", false, "with --collect: keep the texts of the screen")
-	for _, other := range []string{"deep", "clean-cache"} {
+	for _, other := range []string{"deep", "clean-cache", "llm"} {
 		c.MarkFlagsMutuallyExclusive("collect", other)
 	}
 	return c
 }
 
-func (cmd *checkCommands) doctor(ctx context.Context, platforms []scope.Platform, deep, clean bool) error {
+// doctorFlags are what doctor checks.
+type doctorFlags struct {
+	platforms        []scope.Platform
+	deep, clean, llm bool
+	model            string // PROVIDER/MODEL; empty for the project's
+}
+
+func (cmd *checkCommands) doctor(ctx context.Context, f doctorFlags) error {
 	o := doctor.Options{
-		Runtimes: cmd.runtimes, Env: cmd.Env, CacheDir: cmd.cacheDir(), CacheProblem: cmd.cacheProblem(), CleanCache: clean, StateDir: cmd.stateDir(),
+		Runtimes: cmd.runtimes, Env: cmd.Env, CacheDir: cmd.cacheDir(), CacheProblem: cmd.cacheProblem(), CleanCache: f.clean, StateDir: cmd.stateDir(),
 	}
 	o.ProjectNamed = cmd.project != "" || cmd.env("TRAILBLAZE_PROJECT") != ""
 	w, err := cmd.loadProject()
@@ -86,17 +105,29 @@ func (cmd *checkCommands) doctor(ctx context.Context, platforms []scope.Platform
 	if err == nil {
 		o.OnDevice = o.Project.AgentMode == string(scope.OnDevice)
 	}
-	if deep && err == nil {
+	if f.deep && err == nil {
 		o.Probe = func(ctx context.Context, s config.Server) (doctor.Probed, error) {
 			return cmd.probe(ctx, w, s)
 		}
 	}
-	o.Devices = cmd.deviceChecks(w, platforms)
+	var asked *models
+	if f.llm {
+		var err error
+		if asked, err = cmd.models(w.Project.LLM, modelFlags{llm: f.model}); err != nil {
+			return err
+		}
+		defer asked.closeIdle()
+		asked.showWaits(cmd.notice)
+	}
+	o.Devices = cmd.deviceChecks(w, f.platforms)
 	defer logStop(ctx, cmd.notice)()
 	if _, err := cmd.sessionFolder().List(); err != nil { // removes the sockets of sessions that were killed
 		cmd.notice("warning: " + err.Error())
 	}
 	checks := doctor.Run(ctx, o)
+	if asked != nil {
+		checks = append(checks, doctor.CheckModel(ctx, doctor.Model{Model: asked.Model, Name: asked.name, Settings: asked.settings})...)
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

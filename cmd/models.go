@@ -74,7 +74,7 @@ func (p *program) models(llm config.LLM, f modelFlags) (*models, error) {
 	if err := m.checkCosts(); err != nil {
 		return nil, err
 	}
-	key := llm.Keys[provider.KeyEnv]
+	key := cmp.Or(llm.Keys[provider.KeyEnv], p.env(provider.KeyEnv)) // the latter without a project
 	p.redactor.Add(map[string]string{cmp.Or(provider.KeyEnv, "key"): key})
 	client, err := model.New(model.Options{
 		Provider: provider, Model: of, Settings: settings, Key: key, Redact: p.redactor.Text, Proxy: p.Proxy,

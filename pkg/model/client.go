@@ -96,7 +96,10 @@ func New(o Options) (*Client, error) {
 	if p.MaxConcurrent > 0 {
 		c.slots = make(chan struct{}, p.MaxConcurrent)
 	}
-	c.direct, c.keys = c.transport(), keyring{fetch: o.KeyCommand, key: o.Key}
+	c.direct, c.keys.key = c.transport(), o.Key
+	if len(p.KeyCommand) > 0 {
+		c.keys.fetch = o.KeyCommand
+	}
 	switch p.Protocol {
 	case Anthropic:
 		if o.Settings.JSONCalls {

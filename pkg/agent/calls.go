@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -202,27 +203,42 @@ func (r *run) checkElements(c call, s schema, value any) error {
 			}
 		}
 	case map[string]any:
-		for name, item := range value {
-			err := r.checkElements(c, s, item)
-			text, isText := item.(string)
-			if real := c.tool.Aliases[name]; real != "" {
-				name = real
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			if err := r.checkElement(c, s, name, value[name]); err != nil {
+				return err
 			}
-			switch {
-			case err != nil:
-			case s.isLocator(name, slices.Contains(r.box.Checks, c.Tool)):
-				err = fault.New(fault.InvalidArguments, "name the element by its ref", "%s is not allowed", name)
-			case name == "ref" || name == "within":
-				err = r.checkRef(text)
-			case isText && name == "url":
-				err = checkURL(text)
-			}
-			if err != nil {
+			if err := r.checkElements(c, s, value[name]); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// checkElement checks an argument, which may be inside another one.
+func (r *run) checkElement(c call, s schema, name string, value any) error {
+	if real := c.tool.Aliases[name]; real != "" {
+		name = real
+	}
+	text, isText := value.(string)
+	isCheck := slices.Contains(r.box.Checks, c.Tool)
+	switch {
+	case s.isLocator(name, isCheck):
+		return fault.New(fault.InvalidArguments, "name the element by its ref", "%s is not allowed", name)
+	case name == "ref" && isCheck && s.properties["count"] != nil && isKind(text):
+		return nil
+	case name == "ref" || name == "within" && isText:
+		return r.checkRef(text)
+	case isText && name == "url":
+		return checkURL(text)
+	}
+	return nil
+}
+
+// isKind reports whether a text names elements that can be counted: by role, or by role and name.
+func isKind(text string) bool {
+	role, _, _ := strings.Cut(text, " ")
+	return screen.IsRole(role)
 }
 
 func (r *run) checkRef(ref string) error {

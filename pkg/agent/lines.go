@@ -1,9 +1,9 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
 
@@ -46,24 +46,24 @@ func (l lines) gained(before lines, text string) bool {
 func fold(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
 // shownLine matches a line of the text form of a screen with its role, its name in quotes, and its reference.
-var shownLine = regexp.MustCompile(`(?m)^[\s+~-]*- ([^\s":\[]+)( "(?:[^"\\]|\\.)*")? \[ref=(e\d+)\]`) //nolint:gochecknoglobals // constant
+var shownLine = lazyregexp.New(`(?m)^[\s+~-]*- ([^\s":\[]+)( "(?:[^"\\]|\\.)*")? \[ref=(e\d+)\]`)
 
 // references returns the elements that lines of a screen show, by reference, as in: button "Save".
 func references(text string) map[string]string {
 	out := map[string]string{}
-	for _, m := range shownLine.FindAllStringSubmatch(text, -1) {
+	for _, m := range shownLine().FindAllStringSubmatch(text, -1) {
 		out[m[3]] = m[1] + m[2]
 	}
 	return out
 }
 
 // mentionedElement matches an element in a message, as screen.Describe writes it.
-var mentionedElement = regexp.MustCompile(`([a-z]+)( "(?:[^"\\]|\\.)*")? \[ref=(e\d+)\]`) //nolint:gochecknoglobals // constant
+var mentionedElement = lazyregexp.New(`([a-z]+)( "(?:[^"\\]|\\.)*")? \[ref=(e\d+)\]`)
 
 // mentioned returns the elements that a message names, by reference.
 func mentioned(text string) map[string]string {
 	out := map[string]string{}
-	for _, m := range mentionedElement.FindAllStringSubmatch(text, -1) {
+	for _, m := range mentionedElement().FindAllStringSubmatch(text, -1) {
 		out[m[3]] = m[1] + m[2]
 	}
 	return out

@@ -101,7 +101,6 @@ type fixture struct {
 	*testing.T
 	*live.Redacted
 	redactor redactor
-	extra    []discover.Source
 }
 
 type redactor interface{ Text(string) string }
@@ -232,7 +231,7 @@ func use(name string, args ...any) model.Call {
 
 // through returns a call of a tool by call_tool.
 func through(name string, args ...any) model.Call {
-	return use("call_tool", "name", name, "arguments", json.RawMessage(use("", args...).Args))
+	return use("call_tool", "name", name, "arguments", use("", args...).Args)
 }
 
 func finish(status, why, expect string) model.Call {
@@ -271,4 +270,6 @@ func project(tools map[string]func() tool.Result) discover.Source {
 
 type projectTools map[string]func() tool.Result
 
-func (p projectTools) Call(_ context.Context, c tool.Call) (tool.Result, error) { return p[c.Tool](), nil }
+func (p projectTools) Call(_ context.Context, c tool.Call) (tool.Result, error) {
+	return p[c.Tool](), nil
+}

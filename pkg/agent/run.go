@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/model"
 	"github.com/trailblaze/trailblaze/pkg/pagetext"
@@ -419,11 +419,11 @@ func appendSome(list []string, text string) []string {
 }
 
 // onlyReads matches the names of commands that wait or read.
-var onlyReads = regexp.MustCompile(`^(?:web_|mobile_)?(?:wait|get|is[A-Z]|has[A-Z]|list|find|current|capture|snapshot|takeSnapshot)`) //nolint:gochecknoglobals // constant
+var onlyReads = lazyregexp.New(`^(?:web_|mobile_)?(?:wait|get|is[A-Z]|has[A-Z]|list|find|current|capture|snapshot|takeSnapshot)`)
 
 // doesSomething reports whether a call that succeeded is evidence that a step was carried out.
 func doesSomething(c call) bool {
-	return c.tool.Source.Kind != tool.FromBuiltin && !(c.tool.Source.Kind == tool.FromDevice && onlyReads.MatchString(c.Tool))
+	return c.tool.Source.Kind == tool.FromServer || c.tool.Source.Kind == tool.FromDevice && !onlyReads().MatchString(c.Tool)
 }
 
 // lookAt shows what the model asks for.

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/model"
 	"github.com/trailblaze/trailblaze/pkg/text"
@@ -99,14 +99,14 @@ func refusal(kind string, box live.Toolbox, t *discover.Tool) string {
 		return "names elements by text, CSS or coordinates; use a tool that takes a ref"
 	case kind != trail.KindVerify:
 	case !slices.Contains(box.Checks, t.Name), slices.Contains(box.Primary, t.Name),
-		t.Source.Kind == tool.FromServer && !checksByName.MatchString(t.Name):
+		t.Source.Kind == tool.FromServer && !checksByName().MatchString(t.Name):
 		return "is not a check, and a verify only checks"
 	}
 	return ""
 }
 
 // checksByName matches the names of tools of a project that check something. What others do is not known.
-var checksByName = regexp.MustCompile(`^(?i:\w+_)?(?:assert|verify|check|expect)(?:[A-Z_]\w*)?$`) //nolint:gochecknoglobals // constant
+var checksByName = lazyregexp.New(`^(?i:\w+_)?(?:assert|verify|check|expect)(?:[A-Z_]\w*)?$`)
 
 // locators are the arguments, at any depth, that name an element otherwise than by a reference, or a place.
 func locators() []string {
@@ -181,8 +181,10 @@ func shownSchema(t *discover.Tool) json.RawMessage {
 		switch {
 		case s.isLocator(name, true) || slices.Contains(unseen(), name):
 		case name == "text" && s.isLocator(name, false) && s.properties["ref"] != nil && !strings.Contains(strings.ToLower(t.Name), "assert"):
+		case name == "ref" && s.properties["count"] != nil && s.properties["min"] != nil:
+			properties[name] = map[string]any{"type": "string", "description": "A role, or role \"name\": what is counted"}
 		case name == "ref" || name == "within" || name == "from" || name == "to":
-			properties[name] = shownElement(name)
+			properties[name] = shownElement(property)
 		default:
 			properties[name] = shownProperty(property)
 		}
@@ -200,12 +202,12 @@ func shownSchema(t *discover.Tool) json.RawMessage {
 }
 
 // wordsPattern matches the pattern of a property that is one of some words, see device.Enum.
-var wordsPattern = regexp.MustCompile(`^\^\(\?i:([\w|]+)\)\$$`) //nolint:gochecknoglobals // constant
+var wordsPattern = lazyregexp.New(`^\^\(\?i:([\w|]+)\)\$$`)
 
 // shownProperty returns a property of a schema without defaults, and words as such.
 func shownProperty(property map[string]any) map[string]any {
 	pattern, _ := property["pattern"].(string)
-	if m := wordsPattern.FindStringSubmatch(pattern); m != nil {
+	if m := wordsPattern().FindStringSubmatch(pattern); m != nil {
 		return map[string]any{"enum": strings.Split(m[1], "|")}
 	}
 	shown := maps.Clone(property)
@@ -213,11 +215,12 @@ func shownProperty(property map[string]any) map[string]any {
 	return shown
 }
 
-func shownElement(name string) map[string]any {
-	if name == "ref" || name == "within" {
+// shownElement returns a property that says which element is meant: a reference, or an object with one.
+func shownElement(property map[string]any) map[string]any {
+	if property["type"] != "object" {
 		return map[string]any{"type": "string"}
 	}
-	return map[string]any{"type": "object", "properties": map[string]any{"ref": shownElement("ref")}}
+	return map[string]any{"type": "object", "properties": map[string]any{"ref": map[string]any{"type": "string"}}}
 }
 
 func compacted(schema json.RawMessage) json.RawMessage {
@@ -228,11 +231,11 @@ func compacted(schema json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-var modelName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`) //nolint:gochecknoglobals // constant
+var modelName = lazyregexp.New(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // isModelName reports whether all providers take a name, and it is not that of an own tool.
 func isModelName(name string) bool {
-	return modelName.MatchString(name) && !slices.Contains([]string{callTool, lookTool, doneTool}, name)
+	return modelName().MatchString(name) && !slices.Contains([]string{callTool, lookTool, doneTool}, name)
 }
 
 func toolSize(t model.Tool) int { return len(t.Name) + len(t.Description) + len(t.Schema) }

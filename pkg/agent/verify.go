@@ -47,9 +47,13 @@ func (v *verification) expectationOf(c trail.Call) expected {
 		return what[name] != nil
 	})
 	if ref, _ := c.Args["ref"].(string); ref != "" {
-		e.text += " on " + v.shown[ref]
+		element := ref // that is counted
+		if screen.IsReference(ref) {
+			element = v.shown[ref]
+			e.text += " on " + element
+		}
 		if !explicit {
-			what["ref"] = v.shown[ref]
+			what["ref"] = element
 		}
 	}
 	key, _ := json.Marshal([]any{c.Tool, what}) //nolint:errchkjson // as above

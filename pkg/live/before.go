@@ -130,7 +130,7 @@ func named(v *device.View, a device.Arguments) (nodes []*screen.Node, known bool
 	for _, n := range v.Tree.Nodes() {
 		switch {
 		case ref != "" && screen.IsReference(ref) && v.Ref(n) == ref,
-			ref != "" && n.String() == ref,
+			ref != "" && (n.String() == ref || n.RoleName() == ref),
 			ref == "" && a["exact"] == true && (n.Name() == text || n.Content() == text),
 			ref == "" && a["exact"] != true && (containsText(n.Name(), text) || containsText(n.Content(), text)):
 			nodes = append(nodes, n)

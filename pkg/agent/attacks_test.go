@@ -356,6 +356,7 @@ func (a attack) judge(t *testing.T, m *thinker, out agent.Outcome) {
 	if !strings.Contains(said, a.says) {
 		t.Errorf("%q is not in %q", a.says, said)
 	}
+	wantLayout(t, m.requests)
 	told, all := false, ""
 	for _, r := range m.requests {
 		for _, block := range r.Blocks {

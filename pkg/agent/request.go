@@ -46,19 +46,17 @@ func taskBlock(task Task, secrets []string, nonce pagetext.Nonce) string {
 	return b.String() + what
 }
 
-// stepsText returns the steps of a trail around that of the task, in at most n bytes.
+// stepsText returns the steps of a trail around that of the task, in at most n bytes. For all tasks of a short trail it
+// begins with the same text.
 func stepsText(t Trail, n int) string {
 	line := func(i int) string {
-		mark := "  "
-		if i == t.Index {
-			mark = "> "
-		}
-		return fmt.Sprintf("%s%d. %s\n", mark, i+1, text.HeadBytes(strings.Join(strings.Fields(t.Steps[i]), " "), 150))
+		return fmt.Sprintf("%d. %s\n", i+1, text.HeadBytes(strings.Join(strings.Fields(t.Steps[i]), " "), 150))
 	}
 	if t.Index < 0 || t.Index >= len(t.Steps) {
 		return ""
 	}
 	first, last, out := t.Index, t.Index, line(t.Index)
+	n -= len("Now step 999:\n")
 	for grown := true; grown; {
 		grown = false
 		if first > 0 && len(out)+len(line(first-1)) <= n {
@@ -70,7 +68,7 @@ func stepsText(t Trail, n int) string {
 			out, grown = out+line(last), true
 		}
 	}
-	return out
+	return out + fmt.Sprintf("Now step %d:\n", t.Index+1)
 }
 
 // memoryText returns the values of memory in at most n bytes. They may come from the app.
@@ -190,5 +188,6 @@ func (r *run) request() model.Request {
 	return model.Request{
 		Task:  model.Task{Trail: r.task.Trail.Path, Step: r.task.Number, Kind: r.task.Kind},
 		Tools: r.offer.tools, System: r.offer.system, Blocks: blocks, MaxOutputTokens: r.agent.maxOutputTokens(),
+		Element: func(ref string) string { return r.shown[ref] },
 	}
 }

@@ -1,0 +1,258 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/agent"
+	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/model"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// ordersPage opens the page with an order.
+func (b browser) ordersPage(t *testing.T) *fixture {
+	t.Helper()
+	f := b.open(t)
+	f.visit(pages(t, map[string]string{"/": orders, "/summary": summary}) + "/")
+	return f
+}
+
+func TestVerifyRecordsOnlyWhatCounts(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	f.calls("Go on", trail.Call{Tool: "web_navigate", Args: map[string]any{"url": f.url() + "summary"}})
+	m := scripted(say(textVisible("Order 7"), textVisible("Paid in full"), use("web_verifyTextNotVisible", "text", "Gift wrop"), done("")), say(done("")))
+	out := f.do(m, verify("The order is paid"))
+	if out.Outcome != event.Passed {
+		t.Fatal(out.Err)
+	}
+	recorded := f.recording()
+	if !strings.Contains(recorded, "Paid in full") || strings.Contains(recorded, "Order 7") || strings.Contains(recorded, "Gift wrop") {
+		t.Errorf("recorded\n%s", recorded)
+	}
+}
+
+func (f *fixture) url() string {
+	f.Helper()
+	status, err := f.Status(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	return status.URL
+}
+
+// TestRememberedValueIsNeverExpected has a model that puts a value into memory in a step, and checks with it in a verify.
+func TestRememberedValueIsNeverExpected(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	m := scripted(both(click(`checkbox "Gift wrap"`), through("rememberValue", "name", "total", "value", "Order 7"), done("Gift wrap")))
+	a := agent.New(agent.Options{Model: m})
+	if out := a.Do(t.Context(), f, step("Wrap it")); out.Outcome != event.Passed {
+		t.Fatal(out.Err)
+	}
+	cheats := scripted(
+		say(textVisible("{{total}}"), done("")), say(through("assertEquals", "expected", "Order 7", "actual", "{{ total }}"), done("")),
+		say(through("assertNotEquals", "expected", "x", "actual", "${total}"), done("")),
+	)
+	m.think = cheats.think
+	out := a.Do(t.Context(), f, verify("The total is right"))
+	if out.Outcome != event.Failed || out.Err.Kind != agent.NotDone {
+		t.Errorf("%s: %v", out.Outcome, out.Err)
+	}
+	for i, turn := range out.Turns[:3] {
+		if !strings.Contains(turn.Result, "total has a value that you have put into memory") {
+			t.Errorf("turn %d: %s", i, turn.Result)
+		}
+	}
+}
+
+func TestNothingToDoPassesOnlyUnrecordedSteps(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	before := f.recording()
+	task := step("Close the banner, if there is one")
+	task.Recordable = false
+	out := f.do(scripted(say(finish("nothing_to_do", "no banner", ""))), task)
+	if out.Outcome != event.Passed || !slices.Equal(out.Warnings, []string{`there was nothing to do: "no banner"`}) {
+		t.Errorf("%v %q", out.Err, out.Warnings)
+	}
+	if out = f.do(scripted(both(click(`checkbox "Gift wrap"`), done("Gift wrap"))), task); out.Outcome != event.Passed {
+		t.Error(out.Err)
+	}
+	if diff := cmp.Diff(before, f.recording()); diff != "" {
+		t.Errorf("it was recorded:\n%s", diff)
+	}
+	task.Recordable = true
+	out = f.do(scripted(say(finish("nothing_to_do", "no banner", ""))), task)
+	if out.Outcome != event.Failed || !strings.Contains(out.Err.Hint, "recordable: false") {
+		t.Errorf("%+v", out.Err)
+	}
+}
+
+func TestRetriesBeginAgainOnTheScreenAsItIs(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	task := step("Delete order 7")
+	task.MaxRetries = 1
+	m := scripted(
+		both(click(`checkbox "Gift wrap"`)), say(finish("failed", "lost", "")),
+		both(click(`button "Delete order 7"`), done("Order deleted")),
+	)
+	out := f.do(m, task)
+	if out.Outcome != event.Passed || len(out.Turns) != 3 || out.Used.Requests != 3 {
+		t.Fatalf("%v %+v", out.Err, out.Used)
+	}
+	again := m.requests[2]
+	if len(again.Blocks) != 2 || !strings.Contains(again.Blocks[1].Text, "[checked]") || again.Blocks[0].Text != m.requests[0].Blocks[0].Text {
+		t.Errorf("%+v", again.Blocks)
+	}
+}
+
+func TestErrorsOfTheModelEndTheTaskAsErrors(t *testing.T) {
+	t.Parallel()
+	b := openBrowser(t)
+	f := b.ordersPage(t)
+	down := asks(func(context.Context) error {
+		return fault.New(fault.Provider, "try again later", "the provider cannot be reached")
+	})
+	out := agent.New(agent.Options{Model: down}).Do(t.Context(), f, step("Do it"))
+	if out.Outcome != event.Error || out.Err.Kind != fault.Provider || len(out.Turns) != 1 || out.Turns[0].Err == nil {
+		t.Errorf("%s: %v", out.Outcome, out.Err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	out = agent.New(agent.Options{Model: asks(func(ctx context.Context) error {
+		cancel(errors.New("stopped"))
+		return ctx.Err()
+	})}).Do(ctx, f, step("Do it"))
+	if out.Outcome != event.Error || out.Err.Kind != fault.Cancelled {
+		t.Errorf("%s: %v", out.Outcome, out.Err)
+	}
+	broken := b.open(t, project(map[string]func() tool.Result{"crash": func() tool.Result {
+		return tool.Result{Fatal: true, Kind: fault.ToolFatal, Text: "out of order"}
+	}}))
+	out = broken.do(scripted(say(use("crash"))), step("Do it"))
+	if out.Outcome != event.Error || !strings.Contains(out.Err.Error(), "out of order") {
+		t.Errorf("%s: %v", out.Outcome, out.Err)
+	}
+}
+
+// asks is a model whose requests fail.
+type asks func(ctx context.Context) error
+
+func (a asks) Ask(ctx context.Context, _ model.Request) (model.Answer, model.Usage, error) {
+	return model.Answer{}, model.Usage{}, a(ctx)
+}
+
+func TestBudgetsAreExceededByNoRequest(t *testing.T) {
+	t.Parallel()
+	b := openBrowser(t)
+	price := func(u model.Usage) float64 { return float64(u.Uncached+2*u.CacheWrite+10*u.Output) / 1e6 }
+	for name, c := range map[string]struct {
+		limits agent.Limits
+		says   string
+	}{
+		"requests of a step":  {agent.Limits{RequestsPerStep: 3}, "3 requests for a step"},
+		"requests of a trail": {agent.Limits{RequestsPerTrail: 3}, "3 requests for a trail"},
+		"tokens":              {agent.Limits{TokensPerTrail: 9000}, "9000 tokens for a trail"},
+		"cost of a trail":     {agent.Limits{CostPerTrail: 0.02}, "0.02 for a trail"},
+		"cost of a run":       {agent.Limits{CostPerRun: 0.02}, "0.02 for a run"},
+		"time":                {agent.Limits{TimePerStep: time.Minute}, "1m0s for a step"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := b.ordersPage(t)
+			m := scripted(looks(20)...)
+			budget, now := agent.NewBudget(c.limits), time.Now()
+			o := agent.Options{Model: m, Budget: budget, Cost: price, Now: func() time.Time {
+				now = now.Add(5 * time.Second)
+				return now
+			}}
+			a := agent.New(o)
+			out := a.Do(t.Context(), f, step("Look"))
+			if out.Outcome != event.Failed || out.Err.Kind != agent.OverBudget || !strings.HasSuffix(out.Err.Error(), c.says) {
+				t.Errorf("%s: %v", out.Outcome, out.Err)
+			}
+			used, l := a.Used(), c.limits
+			if total := used.Tokens.Uncached + used.Tokens.Output; l.TokensPerTrail > 0 && total > l.TokensPerTrail || used.Cost > 0.02 && l.CostPerRun+l.CostPerTrail > 0 {
+				t.Errorf("used %+v", used)
+			}
+			if diff := budget.Cost() - used.Cost; diff > 1e-9 || diff < -1e-9 || used.Requests < 2 || used.Requests != len(m.requests) {
+				t.Errorf("the run has cost %v, the trail %+v", budget.Cost(), used)
+			}
+		})
+	}
+}
+
+func TestBudgetOfRunIsShared(t *testing.T) {
+	t.Parallel()
+	b := openBrowser(t)
+	budget := agent.NewBudget(agent.Limits{CostPerRun: 2.5})
+	for i, want := range []event.Outcome{event.Passed, event.Passed, event.Failed} {
+		f := b.ordersPage(t)
+		m := scripted(both(click(`button "Delete order 7"`), done("Order deleted")))
+		out := agent.New(agent.Options{Model: m, Budget: budget, Cost: func(model.Usage) float64 { return 1 }}).Do(t.Context(), f, step("Delete it"))
+		if out.Outcome != want {
+			t.Errorf("trail %d: %s %v", i, out.Outcome, out.Err)
+		}
+	}
+}
+
+func TestRequestEndsWithTheTimeForTheStep(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	waits := asks(func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	o := agent.Options{Model: waits, Budget: agent.NewBudget(agent.Limits{TimePerStep: 2 * time.Second})}
+	out := agent.New(o).Do(t.Context(), f, step("Do it"))
+	if out.Outcome != event.Failed || out.Err.Kind != agent.OverBudget {
+		t.Errorf("%s: %v", out.Outcome, out.Err)
+	}
+}
+
+func TestProgressIsTold(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	var got []agent.Progress
+	m := scripted(say(use("look")), both(click(`button "Delete order 7"`), done("Order deleted")))
+	out := f.do(m, step("Delete it"), func(o *agent.Options) {
+		o.Notify = func(p agent.Progress) { got = append(got, p) }
+	})
+	if out.Outcome != event.Passed || len(got) != 4 {
+		t.Fatalf("%v %+v", out.Err, got)
+	}
+	if got[0].Turn != nil || got[1].Turn == nil || got[2].Request != 2 || got[3].Used != out.Used || got[0].Task.Step != "2" {
+		t.Errorf("%+v", got)
+	}
+	if sent := got[3].Turn.Sent; len(sent) != 1 || !strings.HasPrefix(sent[0].Text, "TURN 1\nok: 1 look\n") {
+		t.Errorf("%+v", sent)
+	}
+	if first := out.Turns[0].Sent; len(first) != 2 || !strings.HasSuffix(first[0].Text, "TASK step: Delete it") {
+		t.Errorf("%+v", first)
+	}
+}
+
+// TestOtherPageIsShownWhole has a model that needs what is on another page than the one that it began with.
+func TestOtherPageIsShownWhole(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	m := scripted(both(click(`link "Next page"`)), both(click(`button "Delete order 7"`)), say(done("")))
+	if out := f.do(m, step("Delete it there")); out.Outcome != event.Passed {
+		t.Fatal(out.Err)
+	}
+	block := m.requests[1].Blocks[2].Text
+	if !strings.Contains(block, "title: /summary\n- heading \"Summary\" [ref=e") {
+		t.Error(block)
+	}
+	wantLayout(t, m.requests)
+}

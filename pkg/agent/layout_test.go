@@ -47,7 +47,7 @@ func wantLayout(t *testing.T, requests []model.Request) {
 			for _, m := range nonce.FindAllStringSubmatch(b.Text, -1) {
 				marks[m[1]] = true
 			}
-			for _, line := range strings.Split(nonPage(b.Text), "\n") {
+			for line := range strings.SplitSeq(nonPage(b.Text), "\n") {
 				if strings.HasPrefix(strings.TrimLeft(line, " "), "- ") {
 					t.Errorf("request %d: block %d has %q outside of marks", i, j, line)
 				}

@@ -35,14 +35,17 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 	"github.com/trailblaze/trailblaze/pkg/web"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const secret = "98761234"
+// secret is also the password of the simulated shop.
+const secret = app.Password
 
-// browser is a browser that the sessions of a test share.
+// browser is a browser, or a phone, that the sessions of a test share.
 type browser struct {
+	driver  string
 	kind    device.Kind
 	backend device.Backend
 }
@@ -63,7 +66,7 @@ func openBrowser(t *testing.T) browser {
 			t.Error(err)
 		}
 	})
-	return browser{kind, backend}
+	return browser{"playwright-native", kind, backend}
 }
 
 // shop serves the pages of the example shop.
@@ -111,7 +114,7 @@ func (b browser) open(t *testing.T, extra ...discover.Source) *fixture {
 	root := t.TempDir()
 	secrets := map[string]string{"PIN": secret}
 	r := redact.New(secrets)
-	driver, _ := scope.ParseDriver("playwright-native")
+	driver, _ := scope.ParseDriver(b.driver)
 	opened, err := live.Open(t.Context(), live.Options{
 		Setup: session.Setup{
 			Project: &config.Project{Root: root, LogsDir: filepath.Join(root, "logs"), TrailsDir: filepath.Join(root, "trails")},
@@ -120,7 +123,7 @@ func (b browser) open(t *testing.T, extra ...discover.Source) *fixture {
 		},
 		Scope:  scope.Scope{Driver: driver, AgentMode: scope.Host},
 		Device: session.Device{Backends: []session.Backend{{Kind: b.kind, Backend: b.backend}}},
-		Name:   "agent", Lineage: []string{"web"}, Memory: map[string]string{"name": "Ada"}, Secrets: secrets, Agent: true,
+		Name:   "agent", Lineage: []string{driver.Platform.Lower()}, Memory: map[string]string{"name": "Ada"}, Secrets: secrets, Agent: true,
 		Settle: live.Settle{Interval: 10 * time.Millisecond},
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 	maxTools   = 8 << 10
 	maxSystem  = 8 << 10
 	maxContext = 4 << 10
-	maxOthers  = 3 << 10 // the names and first lines of tools behind call_tool
+	maxOthers  = 4 << 10 // the names and first lines of tools behind call_tool
 )
 
 // The tools of the model that are not tools of the session.
@@ -147,27 +147,32 @@ func schemaOf(t *discover.Tool) schema {
 // is what a check expects, and what an action is for if it is named by a text or an id.
 func (s schema) isLocator(name string, isCheck bool) bool {
 	_, byID := s.properties["id"]
-	if name == "text" {
+	switch name {
+	case "text":
 		return byID && !isCheck
-	}
-	if _, byText := s.properties["text"]; name == "index" && !byText {
-		return false // of a tab
+	case "index":
+		return byID // else it is that of a tab
 	}
 	return slices.Contains(locators(), name)
 }
 
-// namesOtherwise reports whether a tool of the device cannot be called without a locator.
+// namesOtherwise reports whether a tool of the device cannot be called without a locator, or is an action on an element
+// that takes no reference.
 func namesOtherwise(t *discover.Tool, isCheck bool) bool {
 	s := schemaOf(t)
-	needs := slices.ContainsFunc(s.required, func(name string) bool { return s.isLocator(name, isCheck) })
-	some, usable := false, s.properties["ref"] != nil || len(s.properties) == 0
-	for name := range s.properties {
-		locates := s.isLocator(name, isCheck)
-		some = some || locates
-		usable = usable || !locates && !slices.Contains(unseen(), name)
+	if slices.ContainsFunc(s.required, func(name string) bool { return s.isLocator(name, isCheck) }) {
+		return true
 	}
-	_, hasRef := s.properties["ref"]
-	return needs || some && !usable || some && !hasRef && !isCheck && s.properties["text"] != nil
+	locates, usable := false, s.properties["ref"] != nil
+	for name := range s.properties {
+		switch {
+		case s.isLocator(name, isCheck):
+			locates = locates || name != "swipeOnElementText" // without it, the screen is swiped
+		case isCheck:
+			usable = usable || !slices.Contains(unseen(), name)
+		}
+	}
+	return locates && !usable
 }
 
 // shownSchema returns the input schema of a tool as the model sees it.

@@ -107,8 +107,8 @@ func (o *agentSessions) open(ctx context.Context, s livetool.Start) (livetool.Op
 	return livetool.Opened{Session: opened, Notes: notes}, nil
 }
 
-// output implements livetool.Options.Output.
-func (o *agentSessions) output(text string) string {
-	redactor := o.redactor.Redactor()
+// output returns a text of a session as agents and models may see it.
+func (p *program) output(text string) string {
+	redactor := p.redactor.Redactor()
 	return redactor.Text(report.Clean(redactor.Text(text)))
 }

@@ -78,8 +78,7 @@ func (p *program) models(llm config.LLM, f modelFlags) (*models, error) {
 	p.redactor.Add(map[string]string{cmp.Or(provider.KeyEnv, "key"): key})
 	client, err := model.New(model.Options{
 		Provider: provider, Model: of, Settings: settings, Key: key, Redact: p.redactor.Text, Proxy: p.Proxy,
-		KeyCommand: func(ctx context.Context) (string, error) { return p.keyCommand(ctx, provider) },
-		CacheKey:   of + " " + p.Build.Version,
+		KeyCommand: p.keyCommand(provider), CacheKey: of + " " + p.Build.Version,
 		Waiting: func(wait time.Duration, why string) {
 			if m.waiting != nil {
 				m.waiting(fmt.Sprintf("%s: waiting %s: %s", m.name, wait.Round(time.Second), why))
@@ -195,8 +194,15 @@ func setAmount(to *float64) func(string) error {
 	}
 }
 
-// keyCommand runs the command that prints the key of a provider.
-func (p *program) keyCommand(ctx context.Context, provider model.Provider) (string, error) {
+// keyCommand returns what runs the command that prints the key of a provider, nil for a provider without one.
+func (p *program) keyCommand(provider model.Provider) func(context.Context) (string, error) {
+	if len(provider.KeyCommand) == 0 {
+		return nil
+	}
+	return func(ctx context.Context) (string, error) { return p.runKeyCommand(ctx, provider) }
+}
+
+func (p *program) runKeyCommand(ctx context.Context, provider model.Provider) (string, error) {
 	const maxKey = 64 << 10
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

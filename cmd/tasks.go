@@ -13,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // tasks are the steps of a trail in a run that a model carries out.
@@ -21,21 +22,42 @@ type tasks struct {
 	run.Assisted
 	options live.Options
 	agent   *agent.Agent
-	session *live.Redacted // nil before the first task
+	session *live.Redacted // nil before the first step has ended or a task begins
+	last    string         // number of the last task
 }
 
 // assist makes the model carry out the steps without a recording.
 func (m *models) assist(in run.Assisted, o live.Options) {
 	t := &tasks{models: m, Assisted: in, options: o}
 	t.agent = m.newAgent(m.asking(filepath.Join(in.Dir, "llm"), t.emit), 0)
+	finished := in.Walk.Hooks.StepFinished
 	in.Walk.Hooks.Unrecorded = t.carryOut
+	in.Walk.Hooks.StepFinished = func(ctx context.Context, at session.Step) {
+		finished(ctx, at)
+		t.observe(ctx, at)
+	}
+}
+
+// observe lets the session see what a recorded step has changed, as far as the device shows it.
+func (t *tasks) observe(ctx context.Context, at session.Step) {
+	if at.Number() == t.last || at.Kind == trail.KindTeardown || ctx.Err() != nil {
+		return
+	}
+	t.attach(ctx)
+	_ = t.session.Observe(ctx) // a device that shows nothing fails the task that needs it
+}
+
+func (t *tasks) attach(ctx context.Context) {
+	if t.session == nil {
+		t.session = live.Attach(ctx, t.Session, t.Walk, t.options)
+	}
 }
 
 // newAgent returns an agent for a trail. replaced is how many checks that did not hold it may replace in a task.
 func (m *models) newAgent(asking model.Model, replaced int) *agent.Agent {
 	return agent.New(agent.Options{
 		Model: asking, Context: m.context, Images: !m.settings.NoImages, Budget: m.budget,
-		MaxOutputTokens: m.settings.MaxOutputTokens, Cost: m.cost(), Replaced: replaced, Now: m.Now,
+		MaxOutputTokens: m.settings.MaxOutputTokens, Cost: m.cost(), Replaced: replaced, Output: m.output, Now: m.Now,
 	})
 }
 
@@ -51,9 +73,8 @@ func (t *tasks) carryOut(ctx context.Context, at session.Step, st *replay.Step) 
 	if t.Dir == "" {
 		return session.Errored(fault.New(fault.IO, "make logsDir writable", "the folder of the session cannot be written, so nobody could see what the model is sent"))
 	}
-	if t.session == nil {
-		t.session = live.Attach(ctx, t.Session, t.Walk, t.options)
-	}
+	t.attach(ctx)
+	t.last = at.Number()
 	t.emit(event.TaskStarted{Step: at.Number(), Kind: st.Kind, Model: t.name, MaxRequests: t.limits.RequestsPerStep})
 	out := t.agent.Do(ctx, t.session, t.task(at, st))
 	t.emit(event.TaskFinished{Step: at.Number(), Outcome: out.Outcome, Warnings: slices.Concat(out.Warnings, out.Replaced)})

@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 
-	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/replay"
@@ -22,7 +21,7 @@ func Attach(ctx context.Context, inner *session.Session, walk *replay.Walk, o Op
 	}}
 }
 
-// Observe looks at the screen after a step that somebody else has carried out in the session, such as a recorded one. What
+// Observe waits for the screen, and looks at it, after a step that somebody else has carried out in the session, such as a recorded one. What
 // it shows counts as seen, and a change as one of the last step that acted, for the [Weakness] of checks.
 func (r *Redacted) Observe(ctx context.Context) error {
 	_, err := answer(r, func() (struct{}, error) { return struct{}{}, r.session.observe(ctx) })
@@ -36,7 +35,7 @@ func (s *Session) observe(ctx context.Context) error {
 	}
 	defer release()
 	before := s.shown
-	view, err := s.readView(ctx, device.ViewOptions{})
+	view, err := s.settledView(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,253 @@
+//go:build unix
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/testdata/models"
+)
+
+// modelKey is the key of the provider of tests.
+const modelKey = "sk-test-0123456789"
+
+// provider starts a scripted provider, and returns it with its address.
+func provider(t *testing.T, policy models.Policy) (*models.Server, string) {
+	t.Helper()
+	s := &models.Server{Policy: policy, Key: modelKey}
+	at := httptest.NewServer(s)
+	t.Cleanup(func() {
+		at.CloseClientConnections()
+		at.Close()
+	})
+	return s, at.URL
+}
+
+// buyer carries out the tasks of the trail of buyTrail.
+func buyer() models.Policy {
+	act := func(name string, args map[string]any) models.Call { return models.Call{Name: name, Args: args} }
+	done := func(expect string) models.Call {
+		args := map[string]any{"status": "done", "why": "It is done."}
+		if expect != "" {
+			args["expect"] = expect
+		}
+		return act("step_done", args)
+	}
+	turn := func(calls ...models.Call) []models.Reply { return []models.Reply{{Calls: calls}} }
+	return models.Rules(
+		models.Rule{Task: "^step: Put the mug", Turns: turn(act("web_click", map[string]any{"ref": "@button Add Enamel mug to cart"}), done("Cart (1)"))},
+		models.Rule{Task: "^step: Open the cart", Turns: turn(act("web_click", map[string]any{"ref": "@link Cart (1)"}), done("Your cart"))},
+		models.Rule{Task: "^verify: The cart has the mug", Turns: turn(act("web_verifyTextVisible", map[string]any{"text": "Your cart"}), done(""))},
+	)
+}
+
+// buyTrail has one recorded step and three without a recording.
+const buyTrail = `config: { title: Buy a mug }
+trail:
+  - step: Open the shop
+    recording: { web: [ { web_navigate: { url: /index.html } } ] }
+  - step: Put the mug into the cart
+  - step: Open the cart
+  - verify: The cart has the mug
+`
+
+// assistedProject is a project with a model at an address, and the shop at site.
+func assistedProject(t *testing.T, protocol, at, site string, files map[string]string) *project {
+	t.Helper()
+	base := at
+	if protocol != "anthropic" {
+		base += "/v1"
+	}
+	p := newProject(t, files)
+	p.write("trailblaze.yaml", fmt.Sprintf(`%sbase_url: %s
+llm:
+  model: test/rules
+  providers: { test: { protocol: %s, baseUrl: "%s", apiKeyEnv: TEST_KEY } }
+  models: { rules: { price: { input: 3, cacheRead: 0.3, cacheWrite: 3.75, output: 15 } } }
+`, webConfig, site, protocol, base))
+	p.env = append(p.env, "TEST_KEY="+modelKey)
+	return p
+}
+
+func TestModelCarriesOutStepsWithoutRecording(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range []string{"anthropic", "openai-responses", "openai-chat"} {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			server, at := provider(t, buyer())
+			p := assistedProject(t, protocol, at, shopSite(t), map[string]string{"trails/buy.trail.yaml": buyTrail})
+			r := p.run("run", "--json", "--unrecorded", "llm", "--record", "trails/buy.trail.yaml")
+			r.want(t, 0)
+			events := r.events(t)
+			ended := ofType(events, "trail.finished")[0]
+			if ended["mode"] != "assisted" || ended["requests"] != float64(3) || len(ofType(events, "llm.finished")) != 3 || len(ofType(events, "task.started")) != 3 {
+				t.Errorf("%v", ended)
+			}
+			cost, _ := ended["cost"].(float64)
+			if summary := ofType(events, "run.finished")[0]; cost <= 0 || summary["cost"] != cost || summary["assisted"] != float64(1) {
+				t.Errorf("%v", summary)
+			}
+			if n := len(server.Received()); n != 3 {
+				t.Errorf("%d requests", n)
+			}
+			recorded := p.read(t, "trails/buy.trail.yaml")
+			for _, want := range []string{"web_click", "Add Enamel mug to cart", "web_verifyTextVisible"} {
+				if !strings.Contains(recorded, want) {
+					t.Errorf("no %q in\n%s", want, recorded)
+				}
+			}
+			again := p.run("run", "--json", "--unrecorded", "llm")
+			again.want(t, 0)
+			ended = ofType(again.events(t), "trail.finished")[0]
+			if n := len(server.Received()); n != 3 || ended["mode"] != "recorded" || ended["requests"] != float64(0) {
+				t.Errorf("a recorded trail: %d requests, %v", n, ended)
+			}
+		})
+	}
+}
+
+func TestTasksAreReplayedFromTranscripts(t *testing.T) {
+	t.Parallel()
+	server, at := provider(t, buyer())
+	p := assistedProject(t, "openai-chat", at, shopSite(t), map[string]string{"trails/buy.trail.yaml": buyTrail})
+	p.run("run", "--unrecorded", "llm").want(t, 0, "1 passed (1 assisted)", "model: 3 requests")
+	transcripts := filepath.Join(p.session(t), "llm")
+	p.env = append(p.env, "TEST_KEY=", "HTTPS_PROXY=http://127.0.0.1:1")
+	r := p.run("run", "--json", "--unrecorded", "llm", "--llm-replay", transcripts)
+	r.want(t, 0)
+	ended := ofType(r.events(t), "trail.finished")[0]
+	if n := len(server.Received()); n != 3 || ended["mode"] != "assisted" || ended["requests"] != float64(3) || ended["cost"] != float64(0) {
+		t.Errorf("%d requests, %v", n, ended)
+	}
+	if err := os.Remove(filepath.Join(transcripts, "003.json")); err != nil {
+		t.Fatal(err)
+	}
+	r = p.run("run", "--unrecorded", "llm", "--llm-replay", transcripts)
+	r.want(t, 2, "has no further answer for verify 4 of trails/buy.trail.yaml")
+}
+
+func TestModelIsNotAskedWithoutNeed(t *testing.T) {
+	t.Parallel()
+	server, at := provider(t, buyer())
+	p := assistedProject(t, "anthropic", at, shopSite(t), map[string]string{
+		"trails/buy.trail.yaml":      buyTrail,
+		"trails/recorded.trail.yaml": "trail:\n  - step: Open the shop\n    recording: { web: [ { web_navigate: { url: /index.html } } ] }\n",
+		"trails/head.trail.yaml":     "trailhead: { step: Be there }\ntrail:\n  - step: Put the mug\n",
+		"trails/end.trail.yaml":      "config: { teardown: [ { step: Leave } ] }\ntrail:\n  - step: Put the mug\n",
+	})
+	p.env = append(p.env, "ANTHROPIC_API_KEY="+modelKey, "OPENAI_API_KEY="+modelKey)
+	p.run("run", "trails/buy.trail.yaml").want(t, 1, "step 2", "has no recording for this device")
+	p.run("run", "trails/buy.trail.yaml", "--unrecorded", "skip").want(t, 0, "3 of 4 steps skipped")
+	p.run("run", "trails/recorded.trail.yaml", "--unrecorded", "llm").want(t, 0, "model: 0 requests")
+	p.run("run", "trails/head.trail.yaml", "--unrecorded", "llm").want(t, 1, "Be there")
+	p.run("run", "trails/end.trail.yaml", "--unrecorded", "llm").want(t, 1, "Leave")
+	p.run("run", "--unrecorded", "llm", "--dry-run").want(t, 1)
+	p.run("run", "--unrecorded", "llm", "--list").want(t, 0)
+	for _, misuse := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--llm", "test/rules"}, "--llm has no effect without --unrecorded llm"},
+		{[]string{"--ignore-recordings"}, "--ignore-recordings has no effect without --unrecorded llm"},
+		{[]string{"--unrecorded", "llm", "--llm", "tset/rules"}, `unknown provider "tset"`},
+		{[]string{"--unrecorded", "llm", "--llm", "rules"}, "is not PROVIDER/MODEL"},
+		{[]string{"--unrecorded", "llm", "--llm", "test/other", "--budget", "costPerRun=1"}, "the price of test/other is not known"},
+		{[]string{"--unrecorded", "llm", "--llm", "google/gemini"}, "GEMINI_API_KEY is not set"},
+		{[]string{"--unrecorded", "llm", "--budget", "requestPerStep=1"}, "unknown key"},
+		{[]string{"--unrecorded", "llm", "--budget", "requestsPerStep=0"}, "at least 1"},
+		{[]string{"--unrecorded", "llm", "--llm-replay", "nowhere"}, "is not a folder with transcripts"},
+	} {
+		p.run(append([]string{"run", "trails/buy.trail.yaml"}, misuse.args...)...).wantErr(t, 3, misuse.want)
+	}
+	p.write("trailblaze.yaml", webConfig)
+	p.run("run", "trails/recorded.trail.yaml", "--unrecorded", "llm").wantErr(t, 3, "no model is configured")
+	if received := server.Received(); len(received) > 0 {
+		t.Errorf("%d requests: %.300s", len(received), received[0].Body)
+	}
+}
+
+func TestTaskThatFails(t *testing.T) {
+	t.Parallel()
+	site := shopSite(t)
+	for name, tt := range map[string]struct {
+		policy models.Policy
+		fault  models.Fault
+		flags  []string
+		code   int
+		want   []string
+	}{
+		"given up":       {policy: models.Script(models.GiveUp("There is no mug.")), code: 1, want: []string{"There is no mug.", "1 failed"}},
+		"over budget":    {policy: buyer(), flags: []string{"--budget", "requestsPerTrail=1"}, code: 1, want: []string{"budget"}},
+		"refused":        {policy: models.Script(models.Reply{Refused: true, Text: "No."}), code: 1, want: []string{"refused"}},
+		"a rejected key": {policy: buyer(), fault: models.BadKey, code: 2, want: []string{"1 error"}},
+		"no quota":       {policy: buyer(), fault: models.Quota, code: 2, want: []string{"quota"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, at := provider(t, tt.policy)
+			if tt.fault != "" {
+				server.Fault = models.Always(tt.fault)
+			}
+			p := assistedProject(t, "openai-responses", at, site, map[string]string{"trails/buy.trail.yaml": buyTrail})
+			p.run(append([]string{"run", "--unrecorded", "llm", "--record", "new.trail.yaml", "--retries", "2"}, tt.flags...)...).want(t, tt.code, tt.want...)
+			if n := len(server.Received()); n > 2 {
+				t.Errorf("%d requests: a task is not repeated with the trail", n)
+			}
+			if _, err := os.Stat(p.path("new.trail.yaml")); err == nil {
+				t.Error("a recording of a trail that failed was written")
+			}
+		})
+	}
+}
+
+func TestRequestsAndTranscriptsHaveNoSecrets(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-swordfish"
+	server, at := provider(t, models.Rules(models.Rule{Task: "^step: Type", Turns: []models.Reply{{Calls: []models.Call{
+		{Name: "web_type", Args: map[string]any{"ref": "@textbox Password", "text": "{{PASSWORD}}"}},
+		{Name: "web_click", Args: map[string]any{"ref": "@button Show"}},
+		{Name: "step_done", Args: map[string]any{"status": "done", "why": "typed", "expect": "shown"}},
+	}}}}))
+	site := pageSite(t, `<title>Login</title><label>Password <input id=p></label><button onclick="out.textContent='shown '+p.value">Show</button><p id=out></p>`)
+	p := assistedProject(t, "anthropic", at, site, map[string]string{"trails/login.trail.yaml": `trail:
+  - step: Open the page
+    recording: { web: [ { web_navigate: { url: / } } ] }
+  - step: "Type {{PASSWORD}} and show it"
+`})
+	p.env = append(p.env, "PASSWORD="+secret)
+	r := p.run("run", "--json", "--unrecorded", "llm", "--secret", "PASSWORD", "--html", "html", "--junit", "junit.xml")
+	r.want(t, 0)
+	for i, request := range server.Received() {
+		if strings.Contains(request.Body, secret) {
+			t.Errorf("request %d has the secret", i+1)
+		}
+	}
+	err := filepath.WalkDir(p.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, text := range []string{secret, modelKey} {
+			if strings.Contains(string(data), text) {
+				t.Errorf("%s has a secret", path)
+			}
+		}
+		return err
+	})
+	if err != nil || strings.Contains(r.stdout, secret) {
+		t.Error(err, r.stdout)
+	}
+	var x struct {
+		Blocks []struct{ Text string }
+		Answer struct{ Calls []struct{ Name string } }
+	}
+	if err := json.Unmarshal([]byte(p.read(t, filepath.Join(p.session(t), "llm", "001.json"))), &x); err != nil || len(x.Blocks) < 2 || len(x.Answer.Calls) != 3 {
+		t.Errorf("%v %+v", err, x)
+	}
+}

@@ -43,7 +43,7 @@ func buyer() models.Policy {
 	return models.Rules(
 		models.Rule{Task: "^step: Put the mug", Turns: turn(act("web_click", map[string]any{"ref": "@button Add Enamel mug to cart"}), done("Cart (1)"))},
 		models.Rule{Task: "^step: Open the cart", Turns: turn(act("web_click", map[string]any{"ref": "@link Cart (1)"}), done("Your cart"))},
-		models.Rule{Task: "^verify: The cart has the mug", Turns: turn(act("web_verifyTextVisible", map[string]any{"text": "Your cart"}), done(""))},
+		models.Rule{Task: "^verify: The cart has the mug", Turns: turn(act("web_verifyTextVisible", map[string]any{"text": "Keep looking"}), done(""))},
 	)
 }
 
@@ -229,7 +229,7 @@ func TestRequestsAndTranscriptsHaveNoSecrets(t *testing.T) {
 		}
 	}
 	err := filepath.WalkDir(p.dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		data, err := os.ReadFile(path)

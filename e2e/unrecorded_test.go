@@ -5,12 +5,15 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/testdata/models"
 )
 
@@ -249,5 +252,138 @@ func TestRequestsAndTranscriptsHaveNoSecrets(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(p.read(t, filepath.Join(p.session(t), "llm", "001.json"))), &x); err != nil || len(x.Blocks) < 2 || len(x.Answer.Calls) != 3 {
 		t.Errorf("%v %+v", err, x)
+	}
+}
+
+func TestModelCarriesOutStepOfSession(t *testing.T) {
+	t.Parallel()
+	server, at := provider(t, buyer())
+	site := shopSite(t)
+	p := assistedProject(t, "openai-responses", at, site, nil)
+	p.endSessions(t)
+	p.start(t)
+	p.env = append(p.env, "TRAILBLAZE_SESSION=s1")
+	p.run("tool", "web_navigate", "url=/index.html", "--step", "Open the shop").want(t, 0)
+	r := p.run("session", "do", "Put the mug into the cart")
+	r.want(t, 0, "done: 1 request, ")
+	r.wantErr(t, 0, "test/rules: request 1/12: 1 request, ", "recorded as step 2")
+	p.run("session", "do", "Open the cart").want(t, 0)
+	r = p.run("session", "do", "The cart has the mug", "--verify", "--json")
+	r.want(t, 0)
+	v := r.object(t)
+	hasKeys(t, "session do", v, "session step ok outcome error kind model warnings mode requests tokens cachedTokens outputTokens cost")
+	if v["ok"] != true || v["step"] != 4.0 || v["requests"] != 1.0 || v["model"] != "test/rules" {
+		t.Errorf("%v", v)
+	}
+	p.run("session", "recording").want(t, 0, "- step: Put the mug into the cart", "Add Enamel mug to cart", "- verify: The cart has the mug")
+	p.run("session", "do", "Fly to the moon").wantErr(t, 1, "the task is unknown: step: Fly to the moon")
+	v = p.run("session", "do", "Fly to the moon", "--json").object(t)
+	if v["ok"] != false || v["outcome"] != "failed" || v["kind"] != "not done" || v["step"] != 0.0 {
+		t.Errorf("%v", v)
+	}
+	if status := p.run("session", "status", "--json").object(t); status["steps"] != 4.0 {
+		t.Errorf("%v", status)
+	}
+	before := len(server.Received())
+	p.run("session", "do", " ").wantErr(t, 3, "the text of the step is empty")
+	p.run("session", "do", "x", "--llm", "nobody/x").wantErr(t, 3, `unknown provider "nobody"`)
+	server.Fault = models.Always(models.BadKey)
+	p.run("session", "do", "Put the mug into the cart").want(t, 2)
+	if n := len(server.Received()) - before; n != 1 {
+		t.Errorf("%d requests", n)
+	}
+	p.run("session", "save", "trails/buy.trail.yaml").want(t, 0)
+	p.run("run", "trails/buy.trail.yaml").want(t, 0, "1 passed")
+}
+
+func TestInterruptEndsRequest(t *testing.T) {
+	t.Parallel()
+	server, at := provider(t, buyer())
+	server.Fault = models.Always(models.Slow)
+	p := assistedProject(t, "anthropic", at, shopSite(t), map[string]string{"trails/buy.trail.yaml": buyTrail})
+	asked := func() { await(func() bool { return len(server.Received()) > 0 }) }
+	code, output := signalled(t, p.command("run", "--unrecorded", "llm"), asked, syscall.SIGINT, false)
+	result{code, output, ""}.want(t, 130, "1 error")
+	spawntest.NoSurvivors(t, p.marker)
+}
+
+func TestChecksThatHeldBeforeAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	_, at := provider(t, models.Rules(models.Rule{Task: "^verify", Turns: []models.Reply{{Calls: []models.Call{
+		{Name: "web_verifyTextVisible", Args: map[string]any{"text": "Enamel mug"}},
+		{Name: "step_done", Args: map[string]any{"status": "done", "why": "It is there."}},
+	}}}}))
+	p := assistedProject(t, "openai-chat", at, shopSite(t), map[string]string{"trails/buy.trail.yaml": `trail:
+  - step: Open the shop
+    recording: { web: [ { web_navigate: { url: /index.html } } ] }
+  - step: Put the mug into the cart
+    recording: { web: [ { web_click: { ref: "Add Enamel mug to cart" } } ] }
+  - verify: The mug is in the cart
+`})
+	r := p.run("run", "--unrecorded", "llm", "--junit", "junit.xml", "--html", "html")
+	r.want(t, 0, "note: buy, step 3/3 The mug is in the cart, test/rules: ", "vacuous", "1 passed (1 assisted)")
+	for name, wants := range map[string][]string{
+		"junit.xml":       {`<property name="mode" value="assisted">`, `<property name="requests" value="2">`, `<property name="cost" value="0.0`, "vacuous"},
+		"html/index.html": {`mode-assisted">assisted`, "Carried out by test/rules", `class="warning"`, "TASK verify: The mug is in the cart", "Was sent"},
+	} {
+		text := p.read(t, name)
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in %s", want, name)
+			}
+		}
+	}
+}
+
+func TestRecordingsAreIgnoredToCompareModels(t *testing.T) {
+	t.Parallel()
+	server, at := provider(t, buyer())
+	p := assistedProject(t, "openai-chat", at, shopSite(t), map[string]string{
+		"trails/buy.trail.yaml": `trailhead:
+  step: Open the shop
+  recording: { web: [ { web_navigate: { url: /index.html } } ] }
+trail:
+  - step: Put the mug into the cart
+    recording: { web: [ { web_click: { ref: "Gone" } } ] }
+  - step: Close the banner
+    recordable: false
+`,
+	})
+	server.Policy = models.Rules(
+		models.Rule{Task: "^step: Put", Turns: []models.Reply{{Calls: []models.Call{
+			{Name: "web_click", Args: map[string]any{"ref": "@button Add Enamel mug to cart"}},
+			{Name: "step_done", Args: map[string]any{"status": "done", "why": "Done.", "expect": "Cart (1)"}},
+		}}}},
+		models.Rule{Task: "^step: Close", Turns: []models.Reply{{Calls: []models.Call{
+			{Name: "step_done", Args: map[string]any{"status": "nothing_to_do", "why": "No banner."}},
+		}}}},
+	)
+	r := p.run("run", "--unrecorded", "llm", "--ignore-recordings", "--repeat-each", "2", "--json")
+	r.want(t, 0)
+	for _, ended := range ofType(r.events(t), "trail.finished") {
+		if ended["mode"] != "assisted" || ended["requests"] != 2.0 {
+			t.Errorf("%v", ended)
+		}
+	}
+	if finished := ofType(r.events(t), "task.finished"); len(finished) != 4 || finished[1]["warnings"] == nil {
+		t.Errorf("%v", finished)
+	}
+}
+
+func TestHostileModelHasNoEffect(t *testing.T) {
+	t.Parallel()
+	reached := 0
+	evil := serveSite(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
+	server, at := provider(t, models.Hostile(evil))
+	p := assistedProject(t, "anthropic", at, shopSite(t), map[string]string{"trails/buy.trail.yaml": buyTrail})
+	r := p.run("run", "--unrecorded", "llm", "--json", "--budget", "requestsPerStep=30", "--record", "new.trail.yaml")
+	r.want(t, 1)
+	for _, call := range ofType(r.events(t), "call.finished")[1:] {
+		if call["tool"] != "web_click" && call["ok"] == true {
+			t.Errorf("made %v", call)
+		}
+	}
+	if _, err := os.Stat(p.path("new.trail.yaml")); err == nil || reached > 0 || len(server.Received()) == 0 {
+		t.Errorf("a recording was written (%v), or %d requests reached another origin", err, reached)
 	}
 }

@@ -42,7 +42,7 @@ process of the session never has its key. ` + whichSession,
 		RunE: func(c *cobra.Command, args []string) error { return cmd.do(c.Context(), f, args[0]) },
 	}
 	bindSessionName(c, &f.session)
-	f.modelFlags.bind(c)
+	f.bind(c)
 	c.Flags().BoolVar(&f.verify, "verify", false, "TEXT says what has to hold, not what has to be done")
 	return c
 }

@@ -50,14 +50,12 @@ func everyEvent() []event.Event {
 		event.Log{Level: "info", Source: "tools", Message: "half"},
 		event.TaskStarted{Step: "3.1", Kind: "verify", Model: "anthropic/claude-sonnet", MaxRequests: 12},
 		event.LLMFinished{
-			N: 2, Task: "3.1", Status: "calls", Tokens: 2100, CachedTokens: 1800, OutputTokens: 60, Estimated: true, Cost: cost(0.012),
+			N: 2, Task: "3.1", Status: "calls", Tokens: 2100, CachedTokens: 1800, OutputTokens: 60, Estimated: true, Cost: new(0.012),
 			DurationMs: 900, Attempts: 1, File: "llm/002.json",
 		},
 		event.TaskFinished{Step: "3.1", Outcome: event.Passed, Warnings: []string{"the check held before, too"}},
 	}
 }
-
-func cost(dollars float64) *float64 { return &dollars }
 
 func TestRecordIsFlatObject(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 
 func TestModelUseIsSummedUp(t *testing.T) {
 	t.Parallel()
-	priced := event.LLMFinished{Tokens: 1000, CachedTokens: 600, OutputTokens: 50, Cost: cost(0.1)}
+	priced := event.LLMFinished{Tokens: 1000, CachedTokens: 600, OutputTokens: 50, Cost: new(0.1)}
 	unpriced := event.LLMFinished{Tokens: 1, Estimated: true}
 	use := func(requests ...event.LLMFinished) *event.ModelUse {
 		u := &event.ModelUse{Mode: event.Recorded}
@@ -24,11 +24,11 @@ func TestModelUseIsSummedUp(t *testing.T) {
 	for name, tt := range map[string]struct{ got, want *event.ModelUse }{
 		"no model":         {(*event.ModelUse)(nil).Plus(nil), nil},
 		"no request":       {use(), &event.ModelUse{Mode: event.Recorded}},
-		"one":              {use(priced), &event.ModelUse{event.Assisted, 1, 1000, 600, 50, false, cost(0.1)}},
-		"cents stay cents": {use(priced, priced, priced), &event.ModelUse{event.Assisted, 3, 3000, 1800, 150, false, cost(0.3)}},
+		"one":              {use(priced), &event.ModelUse{event.Assisted, 1, 1000, 600, 50, false, new(0.1)}},
+		"cents stay cents": {use(priced, priced, priced), &event.ModelUse{event.Assisted, 3, 3000, 1800, 150, false, new(0.3)}},
 		"without a price":  {use(priced, unpriced), &event.ModelUse{event.Assisted, 2, 1001, 600, 50, true, nil}},
-		"of two attempts":  {use(priced).Plus(use()), &event.ModelUse{event.Assisted, 1, 1000, 600, 50, false, cost(0.1)}},
-		"the other way":    {use().Plus(use(priced)), &event.ModelUse{event.Assisted, 1, 1000, 600, 50, false, cost(0.1)}},
+		"of two attempts":  {use(priced).Plus(use()), &event.ModelUse{event.Assisted, 1, 1000, 600, 50, false, new(0.1)}},
+		"the other way":    {use().Plus(use(priced)), &event.ModelUse{event.Assisted, 1, 1000, 600, 50, false, new(0.1)}},
 		"of one of two":    {(*event.ModelUse)(nil).Plus(use(priced)), use(priced)},
 	} {
 		if diff := cmp.Diff(tt.want, tt.got); diff != "" {

@@ -13,8 +13,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-func cost(dollars float64) *float64 { return &dollars }
-
 func request(n, tokens, cached int, dollars *float64, file string) event.LLMFinished {
 	return event.LLMFinished{
 		N: n, Task: "2", Status: "calls", Tokens: tokens, CachedTokens: cached, OutputTokens: 40, Cost: dollars, DurationMs: 900, Attempts: 1, File: file,
@@ -28,14 +26,14 @@ func playAssisted(c *clock, s *event.Stream) {
 	e.Emit(event.TrailStarted{File: "a.trail.yaml", Title: "Check out", Target: "app", Driver: "playwright-native", Steps: 2})
 	e.Emit(event.StepStarted{Index: 2, Of: 2, Text: "The total is right", Kind: "verify"})
 	e.Emit(event.TaskStarted{Step: "2", Kind: "verify", Model: "test/rules <b>", MaxRequests: 12})
-	e.Emit(request(1, 2000, 0, cost(0.01), "llm/001.json"))
+	e.Emit(request(1, 2000, 0, new(0.01), "llm/001.json"))
 	e.Emit(event.CallStarted{Call: "1", Tool: "assertVisible"})
 	e.Emit(event.CallFinished{Call: "1", Tool: "assertVisible", OK: true})
-	e.Emit(request(2, 2500, 2000, cost(0.002), "llm/002.json"))
+	e.Emit(request(2, 2500, 2000, new(0.002), "llm/002.json"))
 	e.Emit(event.TaskFinished{Step: "2", Outcome: event.Passed, Warnings: []string{"the check also held <b>before</b> step 1"}})
 	e.Emit(event.StepFinished{Index: 2, Outcome: event.Passed})
 	c.pass(time.Second)
-	use := &event.ModelUse{Mode: event.Assisted, Requests: 2, Tokens: 4500, CachedTokens: 2000, OutputTokens: 80, Cost: cost(0.012)}
+	use := &event.ModelUse{Mode: event.Assisted, Requests: 2, Tokens: 4500, CachedTokens: 2000, OutputTokens: 80, Cost: new(0.012)}
 	e.Emit(event.TrailFinished{File: "a.trail.yaml", Title: "Check out", Outcome: event.Passed, DurationMs: 1000, Attempts: 1, ModelUse: use})
 	other := s.Session("b_1", "b.trail.yaml", nil)
 	other.Emit(event.TrailStarted{File: "b.trail.yaml", Title: "Recorded"})
@@ -78,7 +76,7 @@ func TestLiveLineOfTask(t *testing.T) {
 		want  string
 	}{
 		{event.TaskStarted{Step: "3", MaxRequests: 12}, "request 1/12"},
-		{request(1, 8200, 5000, cost(0.012), ""), "request 2/12 · 8.2k tokens, 60 % cached · $0.012"},
+		{request(1, 8200, 5000, new(0.012), ""), "request 2/12 · 8.2k tokens, 60 % cached · $0.012"},
 		{event.CallStarted{Call: "1", Tool: "web_click"}, "request 2/12 · 8.2k tokens, 60 % cached · $0.012 · web_click"},
 		{event.CallFinished{Call: "1", Tool: "web_click", OK: true}, "request 2/12 · 8.2k tokens, 60 % cached · $0.012"},
 		{request(2, 1800, 1000, nil, ""), "request 3/12 · 10k tokens, 60 % cached · cost unknown"},

@@ -95,6 +95,7 @@ var executedPages = map[string]executedPage{
 	"docs/reports.md":                  {setUp: setUpReports},
 	"docs/snapshot.md":                 {setUp: setUpSite},
 	"docs/typed-calls.md":              {setUp: setUpStarter},
+	"docs/unrecorded-steps.md":         {setUp: setUpUnrecorded, files: []string{"trails/buy.trail.yaml"}},
 	"docs/web-testing.md":              {setUp: setUpSite, files: []string{"trails/search.trail.yaml"}},
 	"docs/write-a-trail.md":            {setUp: setUpAuthoring, files: []string{"trails/broken.trail.yaml"}, short: true},
 	"docs/writing-a-server.md":         {setUp: setUpShop},
@@ -315,6 +316,21 @@ func setUpRecording(t *testing.T) *docShell {
 	s.write("checkout.trail.yaml", strings.Replace(trail, "web:", "android-phone:", 1))
 	s.run("run", "trails/sign-in.trail.yaml").want(t, 0)
 	return s
+}
+
+// setUpUnrecorded has a provider in place of that of Anthropic.
+func setUpUnrecorded(t *testing.T) *docShell {
+	t.Helper()
+	_, at := provider(t, buyer())
+	p := newProject(t, map[string]string{"trails/buy-by-model.trail.yaml": buyTrail})
+	p.write("trailblaze.yaml", webConfig+"base_url: "+shopSite(t)+`
+llm:
+  model: anthropic/claude-sonnet
+  providers: { anthropic: { baseUrl: "`+at+`", apiKeyEnv: ANTHROPIC_API_KEY } }
+`)
+	p.env = append(p.env, "ANTHROPIC_API_KEY="+modelKey)
+	p.endSessions(t)
+	return &docShell{project: p}
 }
 
 func setUpRemote(t *testing.T) *docShell {

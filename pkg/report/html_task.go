@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"strings"
@@ -93,7 +94,9 @@ func (t transcript) saw(from int) string {
 func (t transcript) said(separator string) string {
 	parts := []string{t.Answer.Text}
 	for _, call := range t.Answer.Calls {
-		parts = append(parts, joinNonEmpty(" ", call.Name, string(call.Args), call.Problem))
+		var args bytes.Buffer
+		_ = json.Compact(&args, call.Args) // it was decoded from JSON
+		parts = append(parts, joinNonEmpty(" ", call.Name, args.String(), call.Problem))
 	}
 	return joinNonEmpty(separator, append(parts, t.Error)...)
 }

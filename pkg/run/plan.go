@@ -179,14 +179,14 @@ func (r *runner) newReplayPlan(file *trail.File, lineage []string) replay.Plan {
 
 func needsAgent(s *replay.Step, lineage []string) error {
 	if !s.Recordable {
-		return fault.New(fault.Trail, "run with --unrecorded skip to leave such steps out",
+		return fault.New(fault.Trail, "run with --unrecorded skip to leave such steps out, or with --unrecorded llm to let a model carry them out",
 			"step %d %q is never recorded (recordable: false): it needs an agent on every run", s.Index, s.Text)
 	}
 	have := "nothing is recorded"
 	if recorded := s.Classifiers(); len(recorded) > 0 {
 		have = "recorded are " + strings.Join(recorded, ", ")
 	}
-	return fault.New(fault.Trail, "record the step for this device, or run with --unrecorded skip",
+	return fault.New(fault.Trail, "record the step for this device, or run with --unrecorded skip or --unrecorded llm",
 		"step %d %q has no recording for this device: looked for %s; %s", s.Index, s.Text, strings.Join(lineage, ", "), have)
 }
 

@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/trailblaze/trailblaze/testdata/models"
 )
 
 // notExecuted are the commands of the docs that no test executes, with the reason.
@@ -60,8 +62,11 @@ var notExecuted = map[string]string{
 	`open node_modules/appium-webdriveragent/WebDriverAgent.xcodeproj`:       "needs a Mac",
 	`xcodebuild build-for-testing -project node_modules/appium-webdriveragent/WebDriverAgent.xcodeproj -scheme WebDriverAgentRunner -destination "id=$UDID" -derivedDataPath wda-build -allowProvisioningUpdates`: "needs a Mac",
 	`trailblaze tool launchApp appId=com.apple.Preferences --platform ios`: "needs a Mac",
-	`sudo ios tunnel start`: "needs an iPhone",
-	`ios image auto`:        "needs an iPhone",
+	"ollama pull qwen3":                        "needs Ollama",
+	"OLLAMA_CONTEXT_LENGTH=16384 ollama serve": "needs Ollama",
+	"trailblaze doctor --llm ollama/qwen3":     "needs Ollama",
+	`sudo ios tunnel start`:                    "needs an iPhone",
+	`ios image auto`:                           "needs an iPhone",
 	`ios runwda --bundleid=com.yourname.WebDriverAgentRunner.xctrunner --testrunnerbundleid=com.yourname.WebDriverAgentRunner.xctrunner --xctestconfig=WebDriverAgentRunner.xctest`: "needs an iPhone",
 	`ios forward 8100 8100`: "needs an iPhone",
 }
@@ -89,6 +94,7 @@ var executedPages = map[string]executedPage{
 	"docs/install.md":                  {setUp: setUpPackages},
 	"docs/iphone.md":                   {setUp: setUpIPhone},
 	"docs/mobile-testing.md":           {setUp: setUpPhones, files: []string{"trails/see-an-order.trail.yaml"}},
+	"docs/models.md":                   {setUp: setUpModel, files: []string{"trailblaze.yaml"}, short: true},
 	"docs/parallel-runs.md":            {setUp: setUpStarter},
 	"docs/recording.md":                {setUp: setUpRecording},
 	"docs/remote-servers.md":           {setUp: setUpRemote, files: []string{"trailblaze.yaml"}},
@@ -331,6 +337,15 @@ llm:
 	p.env = append(p.env, "ANTHROPIC_API_KEY="+modelKey)
 	p.endSessions(t)
 	return &docShell{project: p}
+}
+
+// setUpModel has a provider of models in place of the gateway.
+func setUpModel(t *testing.T) *docShell {
+	t.Helper()
+	p := newProject(t, nil)
+	p.env = append(p.env, "GATEWAY_KEY=k3y-of-the-gateway")
+	s := &models.Server{Policy: models.Examined(), Key: "k3y-of-the-gateway"}
+	return &docShell{project: p, replace: []string{"https://llm.example.internal/v1", serveSite(t, s) + "/v1"}}
 }
 
 func setUpRemote(t *testing.T) *docShell {

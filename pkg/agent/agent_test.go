@@ -256,3 +256,30 @@ func TestOtherPageIsShownWhole(t *testing.T) {
 	}
 	wantLayout(t, m.requests)
 }
+
+// TestTranscriptIsReplayedWithOtherReferences records in one session, and replays in one whose elements have other numbers.
+// One of two buttons that look alike is pressed.
+func TestTranscriptIsReplayedWithOtherReferences(t *testing.T) {
+	t.Parallel()
+	const twins = `<p role=status></p><button onclick="this.previousElementSibling.textContent='first'">Add</button>
+<button onclick="document.querySelector('p').textContent='second'">Add</button>`
+	b := openBrowser(t)
+	url := pages(t, map[string]string{"/": twins, "/other": summary})
+	dir := t.TempDir()
+	recorder := &model.Recorder{Dir: dir, Model: scripted(both(click(`button "Add"`), done("second")))}
+	f := b.open(t)
+	f.visit(url + "/")
+	if out := agent.New(agent.Options{Model: recorder}).Do(t.Context(), f, step("Add the second")); out.Outcome != event.Passed {
+		t.Fatal(out.Err)
+	}
+	replay, err := model.NewReplay(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f = b.open(t)
+	f.visit(url + "/other")
+	f.visit(url + "/")
+	if out := agent.New(agent.Options{Model: replay}).Do(t.Context(), f, step("Add the second")); out.Outcome != event.Passed {
+		t.Error(out.Err)
+	}
+}

@@ -245,7 +245,7 @@ func (r *run) checkRef(ref string) error {
 	if !screen.IsReference(ref) {
 		return fault.New(fault.InvalidArguments, "", "%q is not a ref such as e12", brief(ref, 60))
 	}
-	if r.shown[ref] == "" {
+	if r.shown.element(ref) == "" {
 		return fault.New(screen.StaleRef, "look shows the screen", "%s was not shown to you", ref)
 	}
 	return nil

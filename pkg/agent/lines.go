@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
@@ -48,23 +49,55 @@ func fold(text string) string { return strings.ToLower(strings.Join(strings.Fiel
 // shownLine matches a line of the text form of a screen with its role, its name in quotes, and its reference.
 var shownLine = lazyregexp.New(`(?m)^[\s+~-]*- ([^\s":\[]+)( "(?:[^"\\]|\\.)*")? \[ref=(e\d+)\]`)
 
-// references returns the elements that lines of a screen show, by reference, as in: button "Save".
-func references(text string) map[string]string {
-	out := map[string]string{}
-	for _, m := range shownLine().FindAllStringSubmatch(text, -1) {
-		out[m[3]] = m[1] + m[2]
-	}
-	return out
-}
-
 // mentionedElement matches an element in a message, as screen.Describe writes it.
 var mentionedElement = lazyregexp.New(`([a-z]+)( "(?:[^"\\]|\\.)*")? \[ref=(e\d+)\]`)
 
-// mentioned returns the elements that a message names, by reference.
-func mentioned(text string) map[string]string {
-	out := map[string]string{}
-	for _, m := range mentionedElement().FindAllStringSubmatch(text, -1) {
-		out[m[3]] = m[1] + m[2]
+// shownElements are the elements that the model was shown.
+type shownElements struct {
+	described map[string]string // by reference, as in: button "Save"
+	order     []string          // references, as they were shown first
+}
+
+// showLines adds the elements of lines of a screen, and showMessage those that a message names.
+func (s *shownElements) showLines(text string) { s.add(shownLine().FindAllStringSubmatch(text, -1)) }
+
+func (s *shownElements) showMessage(text string) {
+	s.add(mentionedElement().FindAllStringSubmatch(text, -1))
+}
+
+func (s *shownElements) add(found [][]string) {
+	for _, m := range found {
+		if _, known := s.described[m[3]]; !known {
+			s.order = append(s.order, m[3])
+		}
+		s.described[m[3]] = m[1] + m[2]
 	}
-	return out
+}
+
+// element returns an element by its reference, "" for one that was not shown. One of several that look alike has its
+// number among them, as in: button "Save" #2. So it means the same in another session that shows the same.
+func (s *shownElements) element(ref string) string {
+	what, n := s.described[ref], 0
+	for _, other := range s.order {
+		if s.described[other] == what {
+			n++
+		}
+		if other == ref {
+			break
+		}
+	}
+	if n < 2 {
+		return what
+	}
+	return fmt.Sprintf("%s #%d", what, n)
+}
+
+// reference returns the reference of an element as element describes it, "" if none was shown.
+func (s *shownElements) reference(element string) string {
+	for _, ref := range s.order {
+		if s.element(ref) == element {
+			return ref
+		}
+	}
+	return ""
 }

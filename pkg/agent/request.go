@@ -108,13 +108,13 @@ func (r *run) screenPage(shot live.Snapshot) pagetext.Page {
 	}
 	p.Some("event: ", shot.Events, 130)
 	p.Some("message: ", shot.Messages, 130)
-	maps.Copy(r.shown, references(shot.Text))
+	r.shown.showLines(shot.Text)
 	return p
 }
 
 // start begins a transcript with the task and the screen.
 func (r *run) start(ctx context.Context) error {
-	r.nonce, r.shown = pagetext.NewNonce(), map[string]string{}
+	r.nonce, r.shown = pagetext.NewNonce(), &shownElements{described: map[string]string{}}
 	r.blocks, r.lines, r.sent, r.history, r.silent = nil, nil, 0, nil, 0
 	if r.verify != nil {
 		r.verify.shown = r.shown
@@ -188,6 +188,6 @@ func (r *run) request() model.Request {
 	return model.Request{
 		Task:  model.Task{Trail: r.task.Trail.Path, Step: r.task.Number, Kind: r.task.Kind},
 		Tools: r.offer.tools, System: r.offer.system, Blocks: blocks, MaxOutputTokens: r.agent.maxOutputTokens(),
-		Element: func(ref string) string { return r.shown[ref] },
+		Element: r.shown.element, Reference: r.shown.reference,
 	}
 }

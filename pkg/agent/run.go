@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ type run struct {
 
 	// The transcript.
 	nonce   pagetext.Nonce
-	shown   map[string]string // the elements that the model was shown, by reference
+	shown   *shownElements
 	blocks  []model.Block
 	sent    int      // of blocks, in the last request
 	lines   []string // the turns, in short
@@ -395,10 +394,10 @@ func (r *run) note(ctx context.Context, calls []call, request live.StepRequest, 
 			r.agent.remembered[name] = true
 		}
 		if done.Kind == "stale_ref" { // it names what is near
-			maps.Copy(r.shown, mentioned(done.Text))
+			r.shown.showMessage(done.Text)
 		}
 	}
-	maps.Copy(r.shown, references(report.Changes))
+	r.shown.showLines(report.Changes)
 	if !wrote || r.verify == nil {
 		return nil
 	}

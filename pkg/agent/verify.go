@@ -23,7 +23,7 @@ type verification struct {
 	vacuous  []expected // checks that were refused once
 	replaced []string   // checks that did not hold, in the place of which others were made
 	allowed  int        // how many more may be replaced
-	shown    map[string]string
+	shown    *shownElements
 	// written are the names in memory that the model has given a value, or that were given one in this task.
 	remembered, written map[string]bool
 }
@@ -49,7 +49,7 @@ func (v *verification) expectationOf(c trail.Call) expected {
 	if ref, _ := c.Args["ref"].(string); ref != "" {
 		element := ref // that is counted
 		if screen.IsReference(ref) {
-			element = v.shown[ref]
+			element = v.shown.described[ref]
 			e.text += " on " + element
 		}
 		if !explicit {

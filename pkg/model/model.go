@@ -28,6 +28,9 @@ type Request struct {
 	// Element returns role and name of the element that a reference names in the blocks, "" for what is not a reference.
 	// Transcripts keep them for the references in an answer, so that a replay notices another screen. It may be nil.
 	Element func(ref string) string
+	// Reference returns the reference of an element as Element describes it, "" if there is none in the blocks. In a replay
+	// an element may have another one than when it was recorded. It may be nil.
+	Reference func(element string) string
 }
 
 // Task says where a request belongs, in transcripts and events.

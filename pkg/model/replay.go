@@ -99,17 +99,24 @@ func (r *Replay) Ask(_ context.Context, q Request) (Answer, Usage, error) {
 	}
 	x := left[0]
 	r.answers[q.Task] = left[1:]
+	now := map[string]string{}
 	for _, ref := range slices.Sorted(maps.Keys(x.Elements)) {
-		now := ""
+		element := ""
 		if q.Element != nil {
-			now = q.Element(ref)
+			element = q.Element(ref)
 		}
-		if !sameElement(now, x.Elements[ref]) {
+		if sameElement(element, x.Elements[ref]) {
+			continue
+		}
+		if q.Reference != nil {
+			now[ref] = q.Reference(x.Elements[ref])
+		}
+		if now[ref] == "" {
 			return Answer{}, Usage{}, fault.New(fault.Transcript, "the app changed since it was recorded: run it with a model again",
-				"%s: %s was %s and is %s now", x.file, ref, x.Elements[ref], text.Shorten(orNothing(now), 200))
+				"%s: %s was %s and is %s now", x.file, ref, x.Elements[ref], text.Shorten(orNothing(element), 200))
 		}
 	}
-	return *x.Answer, Usage{}, nil
+	return withReferences(*x.Answer, now), Usage{}, nil
 }
 
 func orNothing(element string) string {

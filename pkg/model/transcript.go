@@ -1,11 +1,14 @@
 package model
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -155,6 +158,39 @@ func (x Exchange) redacted(redact func(string) string) Exchange {
 	}
 	x.Elements = named
 	return x
+}
+
+// withReferences returns an answer with other references in its calls: those in now, by those that it has.
+func withReferences(a Answer, now map[string]string) Answer {
+	var replaced func(v any) any
+	replaced = func(v any) any {
+		switch v := v.(type) {
+		case string:
+			return cmp.Or(now[v], v)
+		case []any:
+			for i := range v {
+				v[i] = replaced(v[i])
+			}
+		case map[string]any:
+			for key := range v {
+				v[key] = replaced(v[key])
+			}
+		}
+		return v
+	}
+	a.Calls = slices.Clone(a.Calls)
+	for i, c := range a.Calls {
+		decoder := json.NewDecoder(bytes.NewReader(c.Args))
+		decoder.UseNumber()
+		var args any
+		if len(now) == 0 || decoder.Decode(&args) != nil {
+			continue
+		}
+		if data, err := json.Marshal(replaced(args)); err == nil {
+			a.Calls[i].Args = data
+		}
+	}
+	return a
 }
 
 // elements returns role and name of each reference in the calls of an answer.

@@ -141,6 +141,29 @@ func TestReplayNoticesAnotherScreen(t *testing.T) {
 	}
 }
 
+func TestReplayUsesTheReferencesOfItsSession(t *testing.T) {
+	t.Parallel()
+	replay, err := model.NewReplay(record(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := step("1")
+	r.Element = elements("")
+	r.Reference = func(element string) string { return map[string]string{`textbox "City"`: "e7"}[element] }
+	answer, _, err := replay.Ask(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range answer.Calls {
+		if strings.Contains(string(c.Args), "e35") {
+			t.Errorf("%s %s", c.Name, c.Args)
+		}
+	}
+	if !strings.Contains(string(answer.Calls[0].Args), `"ref":"e7"`) {
+		t.Errorf("%s", answer.Calls[0].Args)
+	}
+}
+
 func TestReplayOfWhatIsNotTranscripts(t *testing.T) {
 	t.Parallel()
 	empty, odd := t.TempDir(), t.TempDir()

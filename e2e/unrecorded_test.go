@@ -3,10 +3,13 @@
 package e2e_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -211,13 +214,14 @@ func TestTaskThatFails(t *testing.T) {
 
 func TestRequestsAndTranscriptsHaveNoSecrets(t *testing.T) {
 	t.Parallel()
-	const secret = "hunter2-swordfish"
+	const secret = "hunter2 <sword&fish>/ä"
+	encoded := []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret)}
 	server, at := provider(t, models.Rules(models.Rule{Task: "^step: Type", Turns: []models.Reply{{Calls: []models.Call{
 		{Name: "web_type", Args: map[string]any{"ref": "@textbox Password", "text": "{{PASSWORD}}"}},
 		{Name: "web_click", Args: map[string]any{"ref": "@button Show"}},
 		{Name: "step_done", Args: map[string]any{"status": "done", "why": "typed", "expect": "shown"}},
 	}}}}))
-	site := pageSite(t, `<title>Login</title><label>Password <input id=p></label><button onclick="out.textContent='shown '+p.value">Show</button><p id=out></p>`)
+	site := pageSite(t, `<title>Login</title><label>Password <input id=p></label><button onclick="out.textContent='shown '+p.value+' '+btoa(unescape(encodeURIComponent(p.value)))+' '+encodeURIComponent(p.value)">Show</button><p id=out></p>`)
 	p := assistedProject(t, "anthropic", at, site, map[string]string{"trails/login.trail.yaml": `trail:
   - step: Open the page
     recording: { web: [ { web_navigate: { url: / } } ] }
@@ -227,8 +231,10 @@ func TestRequestsAndTranscriptsHaveNoSecrets(t *testing.T) {
 	r := p.run("run", "--json", "--unrecorded", "llm", "--secret", "PASSWORD", "--html", "html", "--junit", "junit.xml")
 	r.want(t, 0)
 	for i, request := range server.Received() {
-		if strings.Contains(request.Body, secret) {
-			t.Errorf("request %d has the secret", i+1)
+		for _, text := range encoded {
+			if body := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(request.Body); strings.Contains(body, text) {
+				t.Errorf("request %d has the secret as %s", i+1, text)
+			}
 		}
 	}
 	err := filepath.WalkDir(p.dir, func(path string, d os.DirEntry, err error) error {
@@ -236,9 +242,9 @@ func TestRequestsAndTranscriptsHaveNoSecrets(t *testing.T) {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		for _, text := range []string{secret, modelKey} {
+		for _, text := range append(encoded, modelKey) {
 			if strings.Contains(string(data), text) {
-				t.Errorf("%s has a secret", path)
+				t.Errorf("%s has a secret as %s", path, text)
 			}
 		}
 		return err
@@ -294,6 +300,16 @@ func TestModelCarriesOutStepOfSession(t *testing.T) {
 	}
 	p.run("session", "save", "trails/buy.trail.yaml").want(t, 0)
 	p.run("run", "trails/buy.trail.yaml").want(t, 0, "1 passed")
+
+	transcripts := filepath.Join(p.run("session", "status", "--json").object(t)["folder"].(string), "llm")
+	before = len(server.Received())
+	p.run("session", "start", "--name", "again").want(t, 0)
+	p.env = append(p.env, "TRAILBLAZE_SESSION=again", "TEST_KEY=")
+	p.run("tool", "web_navigate", "url=/index.html", "--step", "Open the shop").want(t, 0)
+	p.run("session", "do", "Put the mug into the cart", "--llm-replay", transcripts).want(t, 0, "done: 1 request, 0 tokens, $0")
+	if n := len(server.Received()) - before; n != 0 {
+		t.Errorf("%d requests of a replay", n)
+	}
 }
 
 func TestInterruptEndsRequest(t *testing.T) {

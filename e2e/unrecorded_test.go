@@ -20,9 +20,6 @@ import (
 	"github.com/trailblaze/trailblaze/testdata/models"
 )
 
-// modelKey is the key of the provider of tests.
-const modelKey = "sk-test-0123456789"
-
 // provider starts a scripted provider, and returns it with its address.
 func provider(t *testing.T, policy models.Policy) (*models.Server, string) {
 	t.Helper()

@@ -173,6 +173,7 @@ func (r *runner) replaceRecord(a attempt, data []byte, res trailResult) trailRes
 
 // prove replays a recording that has calls of a model, in a fresh session, and writes it if that passes.
 func (r *runner) prove(ctx context.Context, a attempt, res trailResult) trailResult {
+	a.emit.Log("info", "recording", "replaying it in a fresh session, before it is written to "+r.Record, "")
 	if r.Reset != nil {
 		if err := r.Reset(ctx); err != nil {
 			return res.notRecorded(errored(err))

@@ -45,7 +45,7 @@ type run struct {
 
 	baseline, screen lines // when the task began, and now
 	at               string
-	acted            bool // a call that does something has succeeded
+	acted, checked   bool // a call that does something has succeeded, or a check
 
 	used     Used
 	turns    []Turn
@@ -388,7 +388,8 @@ func (r *run) note(ctx context.Context, calls []call, request live.StepRequest, 
 		}
 		isCheck := slices.Contains(r.box.Checks, c.Tool)
 		m.acted = m.acted || done.Made && !isCheck
-		r.acted = r.acted || done.OK && doesSomething(c)
+		r.acted = r.acted || done.OK && !isCheck && doesSomething(c)
+		r.checked = r.checked || done.OK && isCheck
 		wrote = wrote || done.Made && c.tool.Source.Kind != tool.FromDevice
 		if name, isText := c.Args["name"].(string); isText && c.Tool == tool.RememberValue && done.Made {
 			r.agent.remembered[name] = true
@@ -485,8 +486,8 @@ func (r *run) ended(d done, acted bool) (missing string, end *ending) {
 		return "", &ending{}
 	case r.verify != nil:
 		missing = r.verify.missing()
-	case !r.acted:
-		missing = "no call of this task has done anything"
+	case !r.acted && (!r.checked || d.Expect == ""):
+		missing = "no call of this task has done anything; if there was only to wait for something, give it as expect"
 	case d.Expect == "" && acted:
 		missing = "beside actions it needs expect, a text that they bring on the screen"
 	case d.Expect != "" && !r.screen.gained(r.baseline, d.Expect):

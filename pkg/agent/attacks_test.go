@@ -87,6 +87,7 @@ func stepAttacks(evil string) []attack {
 		{name: "remember and done", task: deletion, turns: turns{say(through("rememberValue", "name", "x", "value", 1)), say(done(""))}, told: "no call of this task"},
 		{name: "a check and done", task: deletion, turns: turns{say(through("web_verifyTextVisible", "text", "Orders"), done(""))}, told: "no call of this task"},
 		{name: "a check and expect what was there", task: deletion, turns: turns{say(through("web_verifyTextVisible", "text", "Orders"), done("Orders"))}, told: `"Orders" is in no line`},
+		{name: "a check of the project and done", task: deletion, turns: turns{say(use("checkPaid"), done(""))}, told: "no call of this task"},
 		{name: "a failed call and done", task: deletion, turns: turns{both(click(`heading "Orders"`), through("web_switchTab", "index", 9), done("x"))}, told: "not made: "},
 		{name: "another origin", task: some, turns: turns{say(use("web_navigate", "url", evil)), say(done(""))}, told: "failed: 1 web_navigate"},
 		{name: "a link to another origin", task: some, turns: turns{both(click(`link "Partner"`), done("Partner"))}, told: "led to a page that was blocked"},

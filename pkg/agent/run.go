@@ -386,7 +386,7 @@ func (r *run) note(ctx context.Context, calls []call, request live.StepRequest, 
 			m.notes = appendSome(m.notes, note)
 			r.warnings = appendSome(r.warnings, warning)
 		}
-		isCheck := slices.Contains(r.box.Checks, c.Tool)
+		isCheck := slices.Contains(r.box.Checks, c.Tool) && (c.tool.Source.Kind != tool.FromServer || checksByName().MatchString(c.Tool))
 		m.acted = m.acted || done.Made && !isCheck
 		r.acted = r.acted || done.OK && !isCheck && doesSomething(c)
 		r.checked = r.checked || done.OK && isCheck

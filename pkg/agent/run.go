@@ -386,13 +386,13 @@ func (r *run) note(ctx context.Context, calls []call, request live.StepRequest, 
 			m.notes = appendSome(m.notes, note)
 			r.warnings = appendSome(r.warnings, warning)
 		}
-		isCheck := slices.Contains(r.box.Checks, c.Tool) && (c.tool.Source.Kind != tool.FromServer || checksByName().MatchString(c.Tool))
+		isCheck := r.isCheck(c)
 		m.acted = m.acted || done.Made && !isCheck
 		r.acted = r.acted || done.OK && !isCheck && doesSomething(c)
 		r.checked = r.checked || done.OK && isCheck
 		wrote = wrote || done.Made && c.tool.Source.Kind != tool.FromDevice
-		if name, isText := c.Args["name"].(string); isText && c.Tool == tool.RememberValue && done.Made {
-			r.agent.remembered[name] = true
+		if done.Made {
+			r.remember(c)
 		}
 		if done.Kind == "stale_ref" { // it names what is near
 			r.shown.showMessage(done.Text)
@@ -409,6 +409,18 @@ func (r *run) note(ctx context.Context, calls []call, request live.StepRequest, 
 		}
 	}
 	return err
+}
+
+// isCheck reports whether a call checks something. What tools of the project do is known by their names only.
+func (r *run) isCheck(c call) bool {
+	return slices.Contains(r.box.Checks, c.Tool) && (c.tool.Source.Kind != tool.FromServer || checksByName().MatchString(c.Tool))
+}
+
+// remember notes the name that a call gives a value in memory.
+func (r *run) remember(c call) {
+	if name, isText := c.Args["name"].(string); isText && c.Tool == tool.RememberValue {
+		r.agent.remembered[name] = true
+	}
 }
 
 func appendSome(list []string, text string) []string {

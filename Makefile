@@ -16,6 +16,8 @@ SHOP := testdata/projects/shop
 HOST := pkg/engine/host
 PAGE := pkg/studio/page
 APPIUM := testdata/phones/appium
+# The SDKs of Anthropic and OpenAI, which read what is sent to models: a module of its own.
+JUDGES := testdata/models/judges
 NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/pyright testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST) $(PAGE))
 # Programs that "./..." does not reach.
 PROGRAMS := ./.ci/check-release ./.ci/docs ./.ci/npm-packages ./.ci/sbom ./testdata/bench/... ./testdata/fakeserver/... ./testdata/models/... ./testdata/phones/... ./testdata/ports ./$(SHOP)/tools/ledger
@@ -85,6 +87,7 @@ demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium
 .PHONY: test
 test: deps ## run every test; some try less than in test-race: fewer random changes, pages, faults, runtimes and trails of the example
 	go test -short -vet=off -parallel 6 -timeout 15m $(TESTED)
+	cd $(JUDGES) && go test ./...
 
 # One package at a time: with the race detector, two that start browsers need more memory and time than small machines have.
 .PHONY: test-race

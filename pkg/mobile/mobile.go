@@ -103,8 +103,10 @@ func Kind(p Platform) device.Kind {
 		Commands: sync.OnceValue(func() []tool.Advertised { return advertisedTools(p) }),
 		Checks: append(device.CoreChecks(), "assertVisibleBySelector", "assertNotVisibleBySelector", "assertNotVisibleWithText",
 			"assertVisibleWithText", "assertVisibleWithAccessibilityText", "assertVisibleWithResourceId", "verifyScreenshot"),
-		Primary: []string{"tap", "longPress", "inputText", "clearText", "pressKey", "pressBack", "hideKeyboard", "swipe", "scroll", "launchApp",
-			"openUrl"},
+		Primary: []string{
+			"tap", "longPress", "inputText", "clearText", "pressKey", "pressBack", "hideKeyboard", "swipe", "scroll", "launchApp",
+			"openUrl",
+		},
 		PrimaryChecks: []string{"assertVisible", "assertVisibleWithText", "assertNotVisibleWithText"},
 		Starts:        append(device.CoreStarts(), "mobile_clearAppData", "openUrl"),
 		Restricted:    []string{"adbShell", "android_adbShell", "mobile_installApp", "mobile_addMedia"},

@@ -38,10 +38,14 @@ func Kind() device.Kind {
 			"web_verifyElementNotVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl", "web_verifyTitle",
 			"web_verifyAriaSnapshot", "web_verifyAccessibility", "web_waitForTab", "web_waitForDownload", "web_verifyDialog", "web_waitForRequest",
 			"web_waitForResponse", "verifyScreenshot"),
-		Primary: []string{"web_navigate", "web_click", "web_type", "web_selectOption", "web_setChecked", "web_pressKey", "web_hover", "web_scroll",
-			"web_handleDialog", "web_waitForTab"},
-		PrimaryChecks: []string{"web_verifyTextVisible", "web_verifyTextNotVisible", "web_verifyElementVisible", "web_verifyElementNotVisible",
-			"web_verifyValue", "web_verifyListVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl"},
+		Primary: []string{
+			"web_navigate", "web_click", "web_type", "web_selectOption", "web_setChecked", "web_pressKey", "web_hover", "web_scroll",
+			"web_handleDialog", "web_waitForTab",
+		},
+		PrimaryChecks: []string{
+			"web_verifyTextVisible", "web_verifyTextNotVisible", "web_verifyElementVisible", "web_verifyElementNotVisible",
+			"web_verifyValue", "web_verifyListVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl",
+		},
 		Starts: append(device.CoreStarts(), "navigate", "web_navigate", "web_applyCookies", "web_resize", "web_handleDialog",
 			"web_applyStorageState", "web_route", "web_unroute", "web_setClock"),
 		Options: append([]device.Option{

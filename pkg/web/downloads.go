@@ -13,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
@@ -115,7 +116,7 @@ func (d *webDevice) downloadProgress(id, state string, bytes float64) {
 	}
 	d.downloads.mu.Unlock()
 	if ended {
-		d.notes.Add(notes.Download, "%s is %s, %.0f bytes", name, state, bytes)
+		d.notes.Add(notes.Download, "%s is %s, %s", name, state, text.Count(int(bytes), "byte"))
 		d.changes.notify()
 	}
 }

@@ -336,7 +336,7 @@ func TestEventsSinceLastView(t *testing.T) {
 	want := []string{
 		`dialog: confirm "Delete\n- button \u202eall?", dismissed; web_handleDialog before the call accepts it`,
 		"download: report.txt from " + url + "/file",
-		"download: report.txt is completed, 1 bytes",
+		"download: report.txt is completed, 1 byte",
 		"window opened: " + url + "/popup",
 		"2 console errors, the first: console.error: first line",
 	}

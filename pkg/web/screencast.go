@@ -17,7 +17,7 @@ const (
 	castPending = 2
 	// castRest is how long a picture may take to come after an acknowledgement, if there is one.
 	castRest = 100 * time.Millisecond
-	// castFirst is after how long without any picture the browser is asked once more.
+	// castFirst is after how long without another picture the browser is asked once more.
 	castFirst = time.Second
 )
 
@@ -99,22 +99,19 @@ func newScreencast(p *page, s *cdp.Session) *screencast {
 	return &screencast{page: p, session: s, width: width, height: height, more: make(chan struct{}, 1)}
 }
 
-// run passes pictures on until the page is not the current one any more, or has another size.
+// run passes pictures on until the page is not the current one any more, or has another size. A picture is the last one
+// if asking for another brings the same: the browser drops pictures while several wait for an acknowledgement, and one
+// that was on its way may come after that.
 func (c *screencast) run(ctx context.Context, frame func(device.Frame)) error {
 	defer c.session.Listen(c.onEvent)()
 	c.start()
-	shown, dropped := "", false // the last picture, and whether the browser may have dropped later ones
+	shown, sure, dropped := "", false, false // the last picture, whether it came again, and whether later ones may be lost
+	rest := time.NewTimer(castFirst)
+	defer rest.Stop()
 	for {
 		changed := c.page.device.changes.channel()
 		if !c.isCurrent() {
 			return nil
-		}
-		var rest <-chan time.Time
-		switch {
-		case dropped:
-			rest = time.After(castRest)
-		case shown == "":
-			rest = time.After(castFirst)
 		}
 		select {
 		case <-c.more:
@@ -122,15 +119,24 @@ func (c *screencast) run(ctx context.Context, frame func(device.Frame)) error {
 			if f == nil {
 				continue // acknowledge has forgotten it
 			}
-			if f.Data != shown {
+			if sure = f.Data == shown; !sure || c.hidesSecrets() {
 				shown = f.Data
 				frame(c.decode(f))
 			}
-			dropped = c.acknowledge()
-		case <-rest: // nothing was drawn since, or at all
+			dropped = c.acknowledge() || dropped && !sure
+			switch {
+			case dropped:
+				rest.Reset(castRest)
+			case !sure:
+				rest.Reset(castFirst)
+			default:
+				rest.Stop()
+			}
+		case <-rest.C: // nothing was drawn since, or it was lost
 			dropped = false
 			c.session.Send("Page.stopScreencast", nil)
 			c.start()
+			rest.Reset(castFirst)
 		case <-changed:
 		case <-c.session.Done():
 			return nil
@@ -175,9 +181,12 @@ func (c *screencast) take() *castFrame {
 	return f
 }
 
+// hidesSecrets reports whether pictures are missing, because they may show a secret.
+func (c *screencast) hidesSecrets() bool { return c.page.device.given.any.Load() }
+
 func (c *screencast) decode(f *castFrame) device.Frame {
 	out := device.Frame{Width: f.Metadata.DeviceWidth, Height: f.Metadata.DeviceHeight}
-	if !c.page.device.given.any.Load() {
+	if !c.hidesSecrets() {
 		out.Picture, _ = base64.StdEncoding.DecodeString(f.Data) // a picture that cannot be read is missing
 	}
 	return out

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"image"
 	"image/jpeg"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 )
 
@@ -153,6 +155,40 @@ func TestScreencastEndsWithNewestPicture(t *testing.T) {
 	u.mustEval(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`)
 	r.until("blue")
 	r.none(500 * time.Millisecond)
+}
+
+// TestScreencastAsksForWhatWasLost has a picture of before come last, as when the browser has dropped the one after it.
+func TestScreencastAsksForWhatWasLost(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/colored": htmlPage(coloredPage)})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", url+"/colored")
+	s, detach, err := u.page().attach(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer detach()
+	c := newScreencast(u.page(), s)
+	r := &castReader{t: t, frames: make(chan device.Frame)}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		ended <- c.run(ctx, func(f device.Frame) {
+			select {
+			case r.frames <- f:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	before := base64.StdEncoding.EncodeToString(r.until("red").Picture)
+	u.mustEval("document.documentElement.style.background = 'blue'")
+	r.until("blue")
+	r.none(500 * time.Millisecond)
+	c.onEvent(cdp.Event{Method: "Page.screencastFrame", Params: []byte(`{"data": "` + before + `", "sessionId": 0}`)})
+	r.until("red")
+	r.until("blue")
+	cancel()
+	<-ended
 }
 
 func TestScreencastFollowsCurrentTab(t *testing.T) {

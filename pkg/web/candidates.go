@@ -149,11 +149,11 @@ func (c *pageCapture) pointedAt(ctx context.Context, at screen.Point, g device.G
 	}
 	var innermost *screen.Node
 	for {
-		around := c.parts[hit.frame].tree.Around(hit.id)
-		if c.recalled && len(around) == 0 {
-			return nil, errGone // it was added without a trace
+		tree := c.parts[hit.frame].tree
+		if c.recalled && !tree.Shows(hit.id) {
+			return nil, errGone // it was added or shown without a trace
 		}
-		for _, id := range around {
+		for _, id := range tree.Around(hit.id) {
 			n := c.tree.ByKey(c.key(element{hit.frame, id}))
 			switch {
 			case n == nil:

@@ -73,3 +73,27 @@ func TestPageIsReadAgainAfterChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestLocateWhatHoveringShows points at elements that a style shows only while the pointer is over their row.
+func TestLocateWhatHoveringShows(t *testing.T) {
+	t.Parallel()
+	for _, hidden := range []string{"display: none", "visibility: hidden"} {
+		u := openLive(t, device.Session{})
+		u.mustCall("web_navigate", "url", `data:text/html,<style>body { margin: 0 } li { position: relative; width: 200px; height: 50px; cursor: pointer }
+			button { `+hidden+`; position: absolute; top: 0; left: 100px; width: 100px; height: 50px }
+			li:hover button { display: block; visibility: visible }</style><ul><li onclick=1>Milk <button aria-label=Delete>x</button></li></ul>`)
+		at := func(x int) device.Location {
+			return u.mustLocate(device.Place{Point: screen.Point{X: x, Y: 20}, Best: true})
+		}
+		if found := at(50); found.Node.RoleName() != "listitem" {
+			t.Errorf("%s: %s, want the row", hidden, found.Node)
+		}
+		move := map[string]any{"type": "mouseMoved", "x": 50, "y": 20}
+		if err := u.page().target.Call(t.Context(), "Input.dispatchMouseEvent", move, nil); err != nil {
+			t.Fatal(err)
+		}
+		if found := at(150); found.Node.Name() != "Delete" {
+			t.Errorf("%s: %s, want the button", hidden, found.Node)
+		}
+	}
+}

@@ -85,6 +85,12 @@ func (t *Tree) Box(backendNodeID int) (box [4]float64, ok bool) {
 	return box, false
 }
 
+// Shows reports whether an element has a layout and is not hidden by its style.
+func (t *Tree) Shows(backendNodeID int) bool {
+	n := t.page.byID[backendNodeID]
+	return n != nil && n.rendered && n.visibility == "visible"
+}
+
 // Around returns the backend node ids of an element and of those around it, the innermost first. After a label comes
 // its control.
 func (t *Tree) Around(backendNodeID int) []int {

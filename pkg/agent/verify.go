@@ -31,14 +31,16 @@ type verification struct {
 // expected is what a check expects, however the element is named.
 type expected struct {
 	key  string // equal for checks that expect the same
-	text string // the check, for people
+	told string // the check as the model proposed it, with references: nothing of it comes from the app
+	text string // the check with role and name of its element, for people
 }
 
 // expectationOf returns what a check expects. Where that is not a text, a value or items, it includes which element is
 // meant, by role and name.
 func (v *verification) expectationOf(c trail.Call) expected {
 	args, _ := json.Marshal(c.Args) //nolint:errchkjson // they were decoded from JSON
-	e := expected{text: brief(c.Tool+" "+string(args), 200)}
+	e := expected{told: brief(c.Tool+" "+string(args), 200)}
+	e.text = e.told
 	what := maps.Clone(c.Args)
 	for _, name := range append(unseen(), "ref", "within", "message") {
 		delete(what, name)
@@ -50,7 +52,7 @@ func (v *verification) expectationOf(c trail.Call) expected {
 		element := ref // that is counted
 		if screen.IsReference(ref) {
 			element = v.shown.described[ref]
-			e.text += " on " + element
+			e.text += " on " + brief(element, 100)
 		}
 		if !explicit {
 			what["ref"] = element
@@ -72,7 +74,7 @@ func (v *verification) check(c call) error {
 	}
 	if v.allowed == 0 {
 		return fault.New(NotDone, "check the same again, on another element or later, or end with failed", "you first checked %s, which did not hold",
-			v.first.text)
+			v.first.told)
 	}
 	return nil
 }
@@ -103,7 +105,8 @@ func (v *verification) canFail(c call) error {
 	return nil
 }
 
-// comparesApp refuses a comparison unless one side of it comes from memory, and the other one does not.
+// comparesApp refuses a comparison unless what is compared comes from memory, and what is expected does not come from
+// the same values.
 func (v *verification) comparesApp(c call) error {
 	actual, expectation := c.Args["actual"], c.Args["expected"]
 	if actual == nil {
@@ -114,7 +117,8 @@ func (v *verification) comparesApp(c call) error {
 			return fault.New(NotDone, "write the value that the task states", "%s was put into memory in this task", name)
 		}
 	}
-	if !trail.HasToken(actual) || fmt.Sprint(actual) == fmt.Sprint(expectation) {
+	shared := slices.ContainsFunc(trail.TokenNames(expectation), func(name string) bool { return hasName(actual, name) })
+	if len(trail.TokenNames(actual)) == 0 || shared {
 		return fault.New(NotDone, "check what the app shows, such as with a ref", "a comparison of constants cannot fail")
 	}
 	return nil
@@ -182,7 +186,7 @@ func malformed() []fault.Kind {
 func (v *verification) missing() string {
 	switch {
 	case v.first != nil:
-		return "you first checked " + v.first.text + ", which has to hold"
+		return "you first checked " + v.first.told + ", which has to hold"
 	case v.held == 0:
 		return "no check has held that counts"
 	}

@@ -97,3 +97,18 @@ func TestLocateWhatHoveringShows(t *testing.T) {
 		}
 	}
 }
+
+// TestRecallIsForTheFirstTry has a style show another element with the name, which nothing tells of.
+func TestRecallIsForTheFirstTry(t *testing.T) {
+	t.Parallel()
+	u := openLive(t, device.Session{})
+	u.mustCall("web_navigate", "url", `data:text/html,<style>body { margin: 0 } button { width: 100px; height: 50px } .new { display: none }</style>`+
+		`<button class=old disabled>Save</button><button class=new onclick="document.title = 'saved'">Save</button>`)
+	u.mustLocate(device.Place{Point: screen.Point{X: 50, Y: 20}})
+	u.mustEval("document.styleSheets[0].insertRule('.old { display: none }', 3); document.styleSheets[0].insertRule('.new { display: block }', 4)")
+	if _, same := u.page().recall(t.Context()); !same {
+		t.Fatal("the page tells of the change")
+	}
+	u.mustCall("web_click", "ref", `button "Save"`)
+	u.mustCall("web_verifyTitle", "pattern", "saved")
+}

@@ -77,6 +77,7 @@ type search struct {
 	documents  map[*frame]aria.Document // of this try, when the target has relations
 	identity   string                   // role and name of the element that the target's reference referred to at first
 	changes    *changeWatcher           // nil before the first wait
+	begun      bool                     // the first try has begun
 }
 
 func (p *page) search(t syntax.Target, c check) *search { return &search{page: p, target: t, check: c} }
@@ -176,9 +177,10 @@ func (s *search) find(ctx context.Context, wait time.Duration) (observed, error)
 	case s.target.Ref != "":
 		return s.findByRef(ctx, wait)
 	}
-	if s.acts && s.changes == nil { // a person has often pointed at the element right before
+	if s.acts && !s.begun { // a person has often pointed at the element right before
 		ctx, _ = s.page.recall(ctx)
 	}
+	s.begun = true
 	if err := s.captureRelated(ctx); err != nil {
 		return observed{}, err
 	}

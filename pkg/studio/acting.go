@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -125,7 +126,7 @@ func (d *desk) perform(ctx context.Context, r live.StepRequest, recorded bool) (
 	d.set(func() { d.clicked, d.selectedAll = clicked{}, false })
 	r.Unrecorded = true
 	report, err := s.Step(ctx, r)
-	if err != nil {
+	if err != nil && len(report.Calls) == 0 {
 		return made{}, "", err
 	}
 	m = made{OK: report.OK(), Warnings: append([]string{}, report.Warnings...)}
@@ -148,7 +149,9 @@ func (d *desk) perform(ctx context.Context, r live.StepRequest, recorded bool) (
 		d.log("error", document.Brief(r.Calls[min(count, len(r.Calls)-1)])+": "+m.Text)
 	}
 	if recorded && count > 0 {
-		number, err = d.write(r.Kind, r.Calls[:count])
+		var unwritten error
+		number, unwritten = d.write(r.Kind, r.Calls[:count])
+		err = cmp.Or(err, unwritten)
 	}
 	if r.LookLater {
 		d.mu.Lock()

@@ -162,30 +162,36 @@ type noticeParams struct {
 	Action string `json:"action"`
 }
 
-// notice does what the person chose for a new tab, a download, or the data of the app.
+// notice does what the person chose for a new tab, a download, or the data of the app. The notice is gone when that was
+// done.
 func (d *desk) notice(ctx context.Context, p noticeParams) (any, error) {
-	var found notice
-	d.set(func() {
-		left := []notice{}
-		for _, n := range d.state.Notices {
-			if n.ID == p.Notice {
-				found = n
-			} else {
-				left = append(left, n)
-			}
-		}
-		d.state.Notices = left
-	})
+	is := func(n notice) bool { return n.ID == p.Notice }
+	d.mu.Lock()
+	i := slices.IndexFunc(d.state.Notices, is)
+	kind := ""
+	if i >= 0 {
+		kind = d.state.Notices[i].Kind
+	}
+	d.mu.Unlock()
+	result, err := d.doNoticed(ctx, kind, p.Action)
+	if m, isMade := result.(made); err == nil && (!isMade || m.OK) {
+		d.set(func() { d.state.Notices = slices.DeleteFunc(d.state.Notices, is) })
+	}
+	return result, err
+}
+
+// doNoticed carries out an action that a kind of notice offers.
+func (d *desk) doNoticed(ctx context.Context, kind, action string) (any, error) {
 	tool := ""
 	switch {
-	case p.Action == "fresh" && found.Kind == "data":
+	case action == "fresh" && kind == "data":
 		if err := d.endTyping(ctx); err != nil {
 			return nil, err
 		}
 		return d.startFresh(ctx)
-	case p.Action == "switch" && found.Kind == "tab":
+	case action == "switch" && kind == "tab":
 		tool = "web_waitForTab"
-	case p.Action == "keep" && found.Kind == "download":
+	case action == "keep" && kind == "download":
 		tool = "web_waitForDownload"
 	default:
 		return nil, nil

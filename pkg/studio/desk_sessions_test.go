@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 	"github.com/trailblaze/trailblaze/testdata/phones"
 	"github.com/trailblaze/trailblaze/testdata/phones/adbserver"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
@@ -134,6 +135,18 @@ func TestDeskStops(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	p.do("undo", fields{})
+
+	stopped := make(chan error)
+	go func() {
+		_, err := p.desk.make(t.Context(), trail.KindStep, trail.Call{Tool: "web_navigate", Args: fields{"url": p.base + "/#wait"}},
+			trail.Call{Tool: "web_verifyTextVisible", Args: fields{"text": "absent", "timeoutMs": 600_000}})
+		stopped <- err
+	}()
+	p.await("the call", func(o *shown) bool { return o.has("/#wait") })
+	p.do("stop", fields{})
+	if err := <-stopped; err == nil || !strings.Contains(p.text(), "/#wait") {
+		t.Errorf("%v: what was made before the stop is not recorded\n%s", err, p.text())
+	}
 }
 
 // TestDeskKeepsTheRecording restores what a session left that was killed.

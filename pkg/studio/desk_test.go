@@ -48,6 +48,11 @@ func (o *shown) now() (state, documentView) {
 	return o.state, o.view
 }
 
+// has reports whether the log has a text. The caller holds mu.
+func (o *shown) has(text string) bool {
+	return slices.ContainsFunc(o.lines, func(l logLine) bool { return strings.Contains(l.Text, text) })
+}
+
 func newShown() *shown { return &shown{changed: make(chan struct{})} }
 
 func (o *shown) push(on string, body any) {
@@ -537,5 +542,25 @@ func TestOneNoticeForADownload(t *testing.T) {
 		if got := isProgress(begun, "download", text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
+	}
+}
+
+// TestNoticeStaysWhenItsActionFails chooses to start an app afresh that no call of the trail starts.
+func TestNoticeStaysWhenItsActionFails(t *testing.T) {
+	t.Parallel()
+	p := sitDown(t, map[string]string{"/": formPage})
+	p.awaitIdle()
+	p.desk.notify("data", "it was started with the data that it has")
+	state, _ := p.now()
+	id := state.Notices[0].ID
+	if _, err := p.try("notice", fields{"notice": id, "action": "fresh"}); err == nil {
+		t.Error("the app was started")
+	}
+	if state, _ := p.now(); len(state.Notices) != 1 {
+		t.Error("the notice is gone, and nothing was done")
+	}
+	p.do("notice", fields{"notice": id, "action": "dismiss"})
+	if state, _ := p.now(); len(state.Notices) != 0 {
+		t.Errorf("%+v", state.Notices)
 	}
 }

@@ -24,8 +24,7 @@ type Shared struct {
 }
 
 // Share serves the page over a session that is open. The studio ends when the session is closed, and never opens another
-// one: replays of the pages go on in it as it is. o.Open
-// returns this session. o.PagesGone and o.OnReady are not used.
+// one: replays of the pages go on in it as it is. o.Open returns this session. o.PagesGone and o.OnReady are not used.
 func Share(ctx context.Context, o Options, session *live.Redacted) (*Shared, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	o.shared, o.PagesGone, o.OnReady = true, math.MaxInt64, func(string) {}
@@ -87,14 +86,15 @@ func (s *Shared) Step(ctx context.Context, r live.StepRequest) (report live.Step
 		return s.Redacted.Step(ctx, r) // which says so
 	}
 	err = s.inTurn(ctx, document.Brief(r.Calls[0]), func(ctx context.Context) error {
-		if report, err = s.Redacted.Step(ctx, r); err != nil || len(report.Recorded) == 0 {
+		if report, err = s.Redacted.Step(ctx, r); len(report.Recorded) == 0 {
 			return err
 		}
-		if report.Step, err = s.desk.append(r, report.Recorded); err != nil {
+		var unwritten error
+		if report.Step, unwritten = s.desk.append(r, report.Recorded); unwritten != nil {
 			report.Recorded = nil
-			report.Warnings = append(report.Warnings, "the calls were made and not recorded: "+err.Error())
+			report.Warnings = append(report.Warnings, "the calls were made and not recorded: "+unwritten.Error())
 		}
-		return nil
+		return err // that of a request that was stopped after the calls
 	})
 	s.desk.refresh(ctx)
 	return report, err

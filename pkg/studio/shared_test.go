@@ -49,15 +49,16 @@ func TestSharedSession(t *testing.T) {
 
 	stopped := make(chan live.StepReport)
 	go func() {
-		r, _ := s.Step(t.Context(), live.StepRequest{Kind: trail.KindVerify, Text: "Wait", Calls: []trail.Call{
-			call("web_verifyTextVisible", fields{"text": "never", "timeoutMs": 600_000}),
+		r, _ := s.Step(t.Context(), live.StepRequest{Kind: trail.KindStep, Text: "Wait", Calls: []trail.Call{
+			call("web_navigate", fields{"url": p.base + "/#wait"}), call("web_verifyTextVisible", fields{"text": "never", "timeoutMs": 600_000}),
 		}})
 		stopped <- r
 	}()
-	p.await("the call", func(o *shown) bool { return o.state.Activity == acting && strings.Contains(o.state.Doing, "never") })
+	p.await("the call", func(o *shown) bool { return o.has("/#wait") })
 	p.do("stop", fields{})
-	if r := <-stopped; len(r.Recorded) > 0 {
-		t.Errorf("%+v", r)
+	r = <-stopped
+	if steps := p.document().Steps; len(r.Recorded) != 1 || r.Step != 3 || len(steps) != 3 || len(steps[2].Calls) != 1 {
+		t.Errorf("%+v\n%s", r, p.text())
 	}
 
 	p.do("replay", fields{"mode": "all"})

@@ -462,7 +462,9 @@ func (d *desk) refresh(ctx context.Context) {
 		return
 	}
 	d.set(func() {
-		d.state.URL, d.state.Title, d.state.Variables = status.URL, status.Title, d.variables(values)
+		if d.session != nil && d.session.Redacted == s { // else another one was opened meanwhile
+			d.state.URL, d.state.Title, d.state.Variables = status.URL, status.Title, d.variables(values)
+		}
 	})
 }
 

@@ -116,7 +116,7 @@ type Session struct {
 	dir        string
 	references *screen.References
 	slot       chan struct{} // holds a value while a method runs
-	hurry      chan struct{} // receives when a request waits for the slot
+	hurry      chan struct{} // has a sender while a request waits for the slot
 	looks      sync.WaitGroup
 
 	ctx    context.Context //nolint:containedctx // that of Open: no call is made after its end, but a teardown
@@ -157,7 +157,7 @@ type Session struct {
 // open is [Open] for a session whose answers may have secrets.
 func open(ctx context.Context, o Options) (*Session, error) {
 	id := session.NewID(o.Redactor.Text(o.Name), o.Now())
-	s := &Session{opts: o, dir: filepath.Join(o.Project.LogsDir, id), slot: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+	s := &Session{opts: o, dir: filepath.Join(o.Project.LogsDir, id), slot: make(chan struct{}, 1), hurry: make(chan struct{})}
 	s.parts, s.ctx = map[string]*replay.List{}, ctx
 	if err := session.MakeDir(s.dir); err != nil {
 		o.Stream.Emit(event.Log{
@@ -337,30 +337,24 @@ func (s *Session) acquire(ctx context.Context) (release func(), err error) {
 	if err := s.Err(); err != nil {
 		return nil, err
 	}
-	select {
-	case s.slot <- struct{}{}:
-		return func() { <-s.slot }, nil
-	default:
-	}
-	select {
-	case s.hurry <- struct{}{}:
-	default: // another one waits, too
-	}
-	release, err = s.acquireRecording(ctx)
-	select {
-	case <-s.hurry: // it was for the request before
-	default:
-	}
-	return release, err
+	return s.enter(ctx, s.hurry)
 }
 
 // acquireRecording does what acquire does, also when the session has ended: its recording remains.
 func (s *Session) acquireRecording(ctx context.Context) (release func(), err error) {
-	select {
-	case s.slot <- struct{}{}:
-		return func() { <-s.slot }, nil
-	case <-ctx.Done():
-		return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for an earlier request")
+	return s.enter(ctx, nil)
+}
+
+// enter waits for the slot, and sends to hurry for as long.
+func (s *Session) enter(ctx context.Context, hurry chan<- struct{}) (release func(), err error) {
+	for {
+		select {
+		case s.slot <- struct{}{}:
+			return func() { <-s.slot }, nil
+		case hurry <- struct{}{}:
+		case <-ctx.Done():
+			return nil, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "waiting for an earlier request")
+		}
 	}
 }
 

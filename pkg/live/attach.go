@@ -21,8 +21,9 @@ func Attach(ctx context.Context, inner *session.Session, walk *replay.Walk, o Op
 	}}
 }
 
-// Observe waits for the screen, and looks at it, after a step that somebody else has carried out in the session, such as a recorded one. What
-// it shows counts as seen, and a change as one of the last step that acted, for the [Weakness] of checks.
+// Observe waits for the screen, and looks at it, after a step that somebody else has carried out in the session, such as
+// a recorded one. What it shows counts as seen, and a change as one of the last step that acted, for the [Weakness] of
+// checks.
 func (r *Redacted) Observe(ctx context.Context) error {
 	_, err := answer(r, func() (struct{}, error) { return struct{}{}, r.session.observe(ctx) })
 	return err

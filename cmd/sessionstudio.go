@@ -21,7 +21,6 @@ func (cmd *sessionCommands) share(
 	}
 	return studio.Share(ctx, studio.Options{
 		Listener: listener, Token: tool.NewCapability(), Project: w.Project, Output: cmd.redactor.Text, Now: cmd.Now,
-		Command: cmd.commandName() + " session status",
 		Devices: func(context.Context) []studio.DeviceOption { return []studio.DeviceOption{} },
 		Open: func(_ context.Context, c studio.Choice) (studio.Opened, error) {
 			person.set(c.Ask)

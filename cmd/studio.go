@@ -90,7 +90,6 @@ func (o *studioSessions) serve(ctx context.Context, f studioFlags, about string)
 		return err
 	}
 	o.scopeOf(w, cmp.Or(options.Trail, trailOf(w.Project, options.Past)))
-	options.Command = o.commandFor(options.Trail, options.Past)
 	o.reap()
 	if options.Listener, err = listenLocally(ctx, f.port); err != nil {
 		return err
@@ -214,24 +213,6 @@ func (o *studioSessions) scopeOf(w *workspace.Workspace, path string) {
 	if !w.NoTarget {
 		o.choice.Target = found.Target.ID
 	}
-}
-
-// commandFor returns the command with which a person does the same in a terminal.
-func (o *studioSessions) commandFor(trailFile, past string) string {
-	words := []string{o.commandName(), "session", "start"}
-	switch {
-	case past != "":
-		return strings.Join([]string{o.commandName(), "report", o.relative(past), "--html", "report"}, " ")
-	case trailFile != "":
-		words = []string{o.commandName(), "run", o.relative(trailFile)}
-	}
-	f := o.flags
-	for _, flag := range [][2]string{{"target", f.target}, {"driver", f.driver}, {"platform", f.platform}, {"device", f.device}} {
-		if flag[1] != "" {
-			words = append(words, "--"+flag[0], flag[1])
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 // devices implements studio.Options.Devices.

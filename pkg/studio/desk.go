@@ -94,7 +94,7 @@ func newDesk(ctx context.Context, o Options, out outlet) *desk {
 	d.state = state{
 		Project: filepath.Base(o.Project.Root), Devices: []DeviceOption{}, Activity: opening, Doing: "opening the device",
 		TrailsDir: d.relative(o.Project.TrailsDir) + "/", Notices: []notice{}, Variables: []variable{}, Past: o.Past,
-		Command: o.Command, Device: o.Choice.Device, Recording: o.Trail == "",
+		Device: o.Choice.Device, Recording: o.Trail == "",
 	}
 	d.problems = []problem{}
 	if o.Past != "" {

@@ -33,7 +33,6 @@ type state struct {
 	Notices   []notice       `json:"notices"`
 	Variables []variable     `json:"variables"`
 	Kept      *keptRecording `json:"kept"`
-	Command   string         `json:"command"`
 	Past      string         `json:"past"`
 }
 

@@ -20,7 +20,6 @@ type Options struct {
 	Trail    string // the trail to replay and change, absolute; empty for a new recording
 	Past     string // the folder of a finished session to look back at, absolute; empty for none
 	Choice   Choice // what the first session is opened with
-	Command  string // the command line that a person can use for the same
 
 	// Devices returns what can be chosen. It may take some seconds.
 	Devices func(ctx context.Context) []DeviceOption
@@ -75,9 +74,13 @@ func Run(ctx context.Context, o Options) error {
 // begin opens the desk. The caller calls serve, which serves its pages and closes it.
 func begin(ctx context.Context, o Options) (d *desk, serve func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
+	farewell := "trailblaze studio has ended"
+	if o.shared {
+		farewell = "the session has ended"
+	}
 	s := newServer(serverOptions{
 		token: o.Token, port: portOf(o.Listener), files: studiopage.Files(), output: o.Output, pagesGone: o.PagesGone, now: o.Now,
-		limits: defaultLimits(),
+		limits: defaultLimits(), farewell: farewell,
 	})
 	d = newDesk(ctx, o, s)
 	if err := d.start(); err != nil {

@@ -41,8 +41,8 @@ function Connection() {
 		case "ended":
 			return (
 				<Banner tone="failed">
-					Disconnected: {link.value.why}. If the studio has ended, start <code>trailblaze studio</code> again; what was
-					not saved is kept and offered then.
+					Disconnected: {link.value.why}. What was not saved is in <code>recording.trail.yaml</code> in the session's
+					folder.
 				</Banner>
 			);
 		default:

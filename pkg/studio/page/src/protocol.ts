@@ -117,8 +117,6 @@ export interface State {
 	variables: Variable[];
 	/** A recording that a killed session left. */
 	kept: { file: string; steps: number; when: string } | null;
-	/** The command line that a person can use for the same. */
-	command: string;
 	/** The finished session to look back at, which the command line named; "" for none. */
 	past: string;
 }

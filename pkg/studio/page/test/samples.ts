@@ -30,7 +30,6 @@ export function newState(): State {
 			{ name: "PASSWORD", value: "", secret: true },
 		],
 		kept: null,
-		command: "trailblaze run trails/buy-tea.trail.yaml --device web/desktop",
 		past: "",
 	};
 }

@@ -12,7 +12,7 @@ export function remembered<T extends string | number>(name: string, initial: T):
 	const value = signal<unknown>(typeof old === typeof initial ? old : initial);
 	effect(() => {
 		if (value.value === (view[name] ?? initial)) return;
-		view[name] = value.value;
+		Object.assign(view, read(), { [name]: value.value }); // other pages may have changed the rest
 		// biome-ignore lint/suspicious/noDocumentCookie: browsers without a cookie store have it, too
 		document.cookie = `${cookie}=${encodeURIComponent(JSON.stringify(view))}; path=/; max-age=${year}; samesite=strict`;
 	});

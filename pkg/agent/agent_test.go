@@ -283,3 +283,14 @@ func TestTranscriptIsReplayedWithOtherReferences(t *testing.T) {
 		t.Error(out.Err)
 	}
 }
+
+func TestValueIsNotASecretWhoseNameItsNameContains(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	m := scripted(both(func(seen string) model.Call {
+		return use("web_type", "ref", ref(seen, `textbox "Note"`), "text", "${PIN_COUNT}")
+	}), say(done("")))
+	if out := f.do(m, step("Write how many there are")); out.Outcome != event.Passed {
+		t.Error(out.Err)
+	}
+}

@@ -147,6 +147,9 @@ func stepAttacks(evil string) []attack {
 		{name: "a secret that the task does not name", task: some, turns: turns{both(func(seen string) model.Call {
 			return use("web_type", "ref", ref(seen, `textbox "Note"`), "text", "{{PIN}}")
 		})}, told: "the task does not name the secret PIN"},
+		{name: "a secret beside a token of another name", task: step("Sign in as {{name}} with the PIN pad closed"), turns: turns{both(func(seen string) model.Call {
+			return use("web_type", "ref", ref(seen, `textbox "Note"`), "text", "{{PIN}}")
+		})}, told: "the task does not name the secret PIN"},
 		{name: "a secret in a URL", task: secretly, turns: turns{say(use("web_navigate", "url", "/?pin={{ PIN }}"))}, told: "the secret PIN can only be typed"},
 		{name: "a secret in another token", task: secretly, turns: turns{say(use("web_pressKey", "key", "${PIN}"))}, told: "the secret PIN can only be typed"},
 		{name: "a secret into memory", task: secretly, turns: turns{say(through("rememberValue", "name", "p", "value", map[string]any{"a": []any{"{{PIN}}"}}))}, told: "the secret PIN can only be typed"},

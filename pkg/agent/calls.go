@@ -295,22 +295,8 @@ func (r *run) checkSecrets(c call) error {
 	return nil
 }
 
-// hasName reports whether a value may have a token with a name.
-func hasName(value any, name string) bool {
-	switch value := value.(type) {
-	case string:
-		return trail.HasToken(value) && strings.Contains(value, name)
-	case []any:
-		return slices.ContainsFunc(value, func(item any) bool { return hasName(item, name) })
-	case map[string]any:
-		for key, item := range value {
-			if hasName(key, name) || hasName(item, name) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// hasName reports whether a value has a token of a name.
+func hasName(value any, name string) bool { return slices.Contains(trail.TokenNames(value), name) }
 
 // brief returns a text of the model, or about it, in one line of at most n bytes, without control characters and those
 // that change the order of others.

@@ -90,3 +90,25 @@ func HasToken(value any) bool {
 	}
 	return false
 }
+
+// TokenNames returns the names of the tokens of a value that Interpolate replaces, in keys of maps, too. A name may be
+// there more than once.
+func TokenNames(value any) (names []string) {
+	switch v := value.(type) {
+	case string:
+		for t := range tokensOf(v) {
+			if t.name != "" && t.err == "" {
+				names = append(names, t.name)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			names = append(names, TokenNames(item)...)
+		}
+	case map[string]any:
+		for key, item := range v {
+			names = append(append(names, TokenNames(key)...), TokenNames(item)...)
+		}
+	}
+	return names
+}

@@ -337,3 +337,12 @@ func TestHasTokenFindsEveryToken(t *testing.T) {
 		}
 	}
 }
+
+func TestTokenNamesAreThoseThatAreReplaced(t *testing.T) {
+	t.Parallel()
+	value := map[string]any{"{{key}}": []any{`\{{PIN}} PIN {{ user }} ${TOKEN_COUNT} {{{x}}}`, 7, "{{open"}}
+	got := trail.TokenNames(value)
+	if diff := cmp.Diff([]string{"key", "user", "TOKEN_COUNT", "x"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -220,6 +220,22 @@ func TestRequestEndsWithTheTimeForTheStep(t *testing.T) {
 	}
 }
 
+func TestCallEndsWithTheTimeForTheStep(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	o := agent.Options{
+		Model:  scripted(say(through("web_wait", "seconds", 600))),
+		Budget: agent.NewBudget(agent.Limits{TimePerStep: 2 * time.Second}),
+	}
+	out := agent.New(o).Do(t.Context(), f, step("Do it"))
+	if out.Outcome != event.Failed || out.Err.Kind != agent.OverBudget {
+		t.Errorf("%s: %v", out.Outcome, out.Err)
+	}
+	if out = f.do(scripted(both(click(`button "Delete order 7"`), done("Order deleted"))), step("Delete it")); out.Outcome != event.Passed {
+		t.Errorf("the session cannot be used any more: %v", out.Err)
+	}
+}
+
 func TestProgressIsTold(t *testing.T) {
 	t.Parallel()
 	f := openBrowser(t).ordersPage(t)

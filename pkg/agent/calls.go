@@ -225,6 +225,8 @@ func (r *run) checkElement(c call, s schema, name string, value any) error {
 	switch {
 	case s.isLocator(name, isCheck):
 		return fault.New(fault.InvalidArguments, "name the element by its ref", "%s is not allowed", name)
+	case slices.Contains(withheld(), name):
+		return fault.New(fault.InvalidArguments, "leave it out", "%s is not allowed", name)
 	case name == "ref" && isCheck && s.properties["count"] != nil && isKind(text):
 		return nil
 	case name == "ref" || name == "within" && isText:

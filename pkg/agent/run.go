@@ -164,13 +164,18 @@ func (r *run) notify(p Progress) {
 // errTime is the cause of the end of a request at the limit of time for a step.
 var errTime = errors.New("the time for the step is over")
 
+// withinStep returns a context that ends with the time for the step, with the cause errTime.
+func (r *run) withinStep(ctx context.Context) (context.Context, context.CancelFunc) {
+	if limit := r.budget.limits.TimePerStep; limit > 0 {
+		return context.WithTimeoutCause(ctx, limit-r.now().Sub(r.begun), errTime)
+	}
+	return ctx, func() {}
+}
+
 // ask sends a request, which ends with the time for the step.
 func (r *run) ask(ctx context.Context, request model.Request) (model.Answer, model.Usage, error) {
-	if limit := r.budget.limits.TimePerStep; limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit-r.now().Sub(r.begun), errTime)
-		defer cancel()
-	}
+	ctx, cancel := r.withinStep(ctx)
+	defer cancel()
 	answer, usage, err := r.agent.opts.Model.Ask(ctx, request)
 	if err != nil && errors.Is(context.Cause(ctx), errTime) {
 		err = errTime
@@ -178,7 +183,7 @@ func (r *run) ask(ctx context.Context, request model.Request) (model.Answer, mod
 	return answer, usage, err
 }
 
-// failedRequest returns how the task ends because of the error of a request; nil without one.
+// failedRequest returns how the task ends because of the error of a request, or of calls; nil without one.
 func (r *run) failedRequest(ctx context.Context, err error) *ending {
 	switch {
 	case ctx.Err() != nil:
@@ -287,7 +292,7 @@ func (r *run) makeCalls(ctx context.Context, calls []call, repeated int) (result
 		}
 		n, err := r.makeSome(ctx, calls, &m)
 		if err != nil {
-			return "", broke(err)
+			return "", r.failedRequest(ctx, err)
 		}
 		calls = calls[n:]
 	}
@@ -346,7 +351,12 @@ func (r *run) makeSome(ctx context.Context, calls []call, m *made) (n int, err e
 		r.verify.replaceBy(request.Calls[0])
 		request.Refuse = r.verify.refuse(request.Calls[0])
 	}
-	report, err := r.session.Step(ctx, request)
+	limited, cancel := r.withinStep(ctx)
+	defer cancel()
+	report, err := r.session.Step(limited, request)
+	if errors.Is(context.Cause(limited), errTime) {
+		return n, errTime
+	}
 	switch kind := fault.KindOf(err); {
 	case err != nil && slices.Contains([]fault.Kind{fault.InvalidArguments, fault.PermissionDenied, fault.UnknownTool, fault.UnknownValue}, kind):
 		m.notes = append(m.notes, brief(strings.Join(append([]string{err.Error()}, fault.Hints(err)...), "; "), pagetext.MaxFailure))

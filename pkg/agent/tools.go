@@ -117,9 +117,12 @@ func locators() []string {
 	}
 }
 
-// unseen are further arguments that the model is not shown.
-func unseen() []string {
-	return []string{"reasoning", "reason", "timeoutMs", "durationMs", "quietWindowMs", "strict", "enabled", "selected", "waitUntil"}
+// unseen are further arguments that the model is not shown: remarks, and those that it may not give.
+func unseen() []string { return append(withheld(), "reasoning", "reason") }
+
+// withheld are arguments that say how long, or of which of several elements, something must hold.
+func withheld() []string {
+	return []string{"timeoutMs", "durationMs", "quietWindowMs", "strict", "enabled", "selected", "waitUntil"}
 }
 
 type schema struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -241,6 +242,10 @@ func verifyAttacks() []attack {
 			both(checkOn("web_verifyValue", `textbox "Note"`, "type", "VALUE", "expected", "paid")),
 			both(checkOn("web_verifyValue", `textbox "Note"`, "type", "VALUE", "expected", ""), done("")),
 		}, told: "which did not hold"},
+		{name: "a state that is not shown", task: paid, turns: turns{
+			both(checkOn("web_verifyState", `checkbox "Gift wrap"`, "state", "checked", "strict", true)),
+		}, told: "1 web_verifyState: strict is not allowed"},
+		{name: "hours for a check", task: paid, turns: turns{say(use("web_verifyTextVisible", "text", "Order 9", "timeoutMs", 600000))}, told: "timeoutMs is not allowed"},
 		{name: "the state of another element", task: paid, turns: turns{
 			both(checkOn("web_verifyState", `checkbox "Gift wrap"`, "state", "checked")),
 			both(checkOn("web_verifyState", `button "Warn"`, "state", "checked"), done("")),
@@ -261,6 +266,11 @@ func verifyAttacks() []attack {
 		{name: "a pattern that is not there", task: gone, turns: repeat(2, say(use("web_verifyTextNotVisible", "pattern", "Ordre"), done(""))), told: "no screen of this session has shown"},
 		{name: "constants", task: paid, turns: turns{say(through("assertEquals", "expected", 1, "actual", 1), done(""))}, told: "a comparison of constants cannot fail"},
 		{name: "a token with itself", task: paid, turns: turns{say(through("assertEquals", "expected", "{{name}}", "actual", "{{name}}"), done(""))}, told: "cannot fail"},
+		{name: "a token with itself, written otherwise", task: paid, turns: turns{
+			say(through("assertEquals", "expected", "{{ name }}", "actual", "{{name}}"), done("")),
+			say(through("assertEquals", "expected", "${name}", "actual", "{{name}}"), done("")),
+		}, told: "cannot fail"},
+		{name: "braces that are not a token", task: paid, turns: turns{say(through("assertNotEquals", "expected", "x", "actual", `\{{name}}`), done(""))}, told: "cannot fail"},
 		{name: "a calculation", task: paid, turns: turns{say(through("assertMath", "expected", 2, "expression", "1+1"), done(""))}, told: "cannot fail"},
 		{name: "remembering", task: paid, turns: turns{say(through("rememberValue", "name", "x", "value", 1))}, told: "the tool is not a check"},
 		{name: "a value of a tool of the project", task: paid, turns: turns{
@@ -343,6 +353,11 @@ func (a attack) run(t *testing.T, b browser, url string) {
 	}
 }
 
+var (
+	marked = regexp.MustCompile(`(?s)<page n=\d+>\n.*?\n</page n=\d+>`)
+	named  = regexp.MustCompile(`(?:button|textbox|checkbox|heading) "`)
+)
+
 // judge fails the test if the attack has succeeded, or if it is not what the test means.
 func (a attack) judge(t *testing.T, m *thinker, out agent.Outcome) {
 	t.Helper()
@@ -368,6 +383,9 @@ func (a attack) judge(t *testing.T, m *thinker, out agent.Outcome) {
 		for _, block := range r.Blocks {
 			all += block.Text
 			told = told || strings.Contains(block.Text, a.told)
+			if outside := marked.ReplaceAllString(block.Text, ""); named.MatchString(outside) {
+				t.Errorf("an element is named outside the marks of the page:\n%s", outside)
+			}
 		}
 		if strings.Contains(prompt(r), secret) {
 			t.Error("a secret was sent")

@@ -65,25 +65,13 @@ func (b *Budget) settle(reserved, cost float64) {
 	b.cost += cost - reserved
 }
 
-// imageTokens is what a picture counts before a request, in tokens.
-const imageTokens = 1600
-
-// requestTokens returns at most how many tokens a request takes: a third of its size, and the whole answer.
-func requestTokens(r model.Request) (input, output int) {
-	size, images := len(r.System)+toolsSize(r.Tools), 0
-	for _, b := range r.Blocks {
-		size += len(b.Text)
-		if b.Image != nil {
-			images++
-		}
-	}
-	return (size+2)/3 + images*imageTokens, r.MaxOutputTokens
-}
+// leastBytes is how many bytes a token of a request has at least, on average.
+const leastBytes = 3
 
 // checkBudget returns an error if a request could exceed a limit, and else the most that it can cost, which is reserved.
 func (r *run) checkBudget(request model.Request) (reserved float64, err error) {
 	b, l := r.budget, r.budget.limits
-	input, output := requestTokens(request)
+	input, output := request.Tokens(leastBytes), request.MaxOutputTokens
 	if most := r.agent.opts.Cost; most != nil {
 		reserved = max(most(model.Usage{Uncached: input, Output: output}), most(model.Usage{CacheWrite: input, Output: output}))
 	}
@@ -96,7 +84,7 @@ func (r *run) checkBudget(request model.Request) (reserved float64, err error) {
 		return 0, over(fmt.Sprintf("%d requests for a step", l.RequestsPerStep))
 	case l.RequestsPerTrail > 0 && trail.Requests >= l.RequestsPerTrail:
 		return 0, over(fmt.Sprintf("%d requests for a trail", l.RequestsPerTrail))
-	case l.TokensPerTrail > 0 && total(trail.Tokens)+input+output > l.TokensPerTrail:
+	case l.TokensPerTrail > 0 && trail.Tokens.Input()+trail.Tokens.Output+input+output > l.TokensPerTrail:
 		return 0, over(fmt.Sprintf("%d tokens for a trail", l.TokensPerTrail))
 	case l.TimePerStep > 0 && r.now().Sub(r.begun) >= l.TimePerStep:
 		return 0, over(fmt.Sprintf("%s for a step", l.TimePerStep))
@@ -108,16 +96,7 @@ func (r *run) checkBudget(request model.Request) (reserved float64, err error) {
 	return reserved, nil
 }
 
-func total(u model.Usage) int { return u.Uncached + u.CacheRead + u.CacheWrite + u.Output }
-
-func sum(u, v model.Usage) model.Usage {
-	return model.Usage{
-		Uncached: u.Uncached + v.Uncached, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
-		Output: u.Output + v.Output, Estimated: u.Estimated || v.Estimated,
-	}
-}
-
 func (u *Used) add(usage model.Usage, cost float64) {
 	u.Requests++
-	u.Tokens, u.Cost = sum(u.Tokens, usage), u.Cost+cost
+	u.Tokens, u.Cost = u.Tokens.Add(usage), u.Cost+cost
 }

@@ -18,10 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-const (
-	maxCalls = 8
-	maxArgs  = 16 << 10 // bytes of the arguments of a call
-)
+const maxCalls = 8
 
 // call is a call that the model proposes: of a tool of the session, or one of look and done is set.
 type call struct {
@@ -81,7 +78,7 @@ func (r *run) readCall(proposed model.Call) (c call, err error) {
 	switch {
 	case proposed.Problem != "":
 		return c, fault.New(fault.InvalidArguments, "", "%s", proposed.Problem)
-	case len(data) > maxArgs:
+	case len(data) > model.MaxArgs:
 		return c, fault.New(fault.InvalidArguments, "", "its arguments have more than 16 KB")
 	case name == lookTool:
 		c.look = &look{}

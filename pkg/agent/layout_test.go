@@ -163,15 +163,21 @@ func TestTaskDescribesItsTrail(t *testing.T) {
 // TestToolsFit has more tools of the project than fit. All of them can be called.
 func TestToolsFit(t *testing.T) {
 	t.Parallel()
-	tools := map[string]func() tool.Result{"look": nil, "with.dot": nil}
+	tools := map[string]func() tool.Result{"look": nil, "with.dot": nil, "either": nil}
 	for i := range 200 {
 		tools[fmt.Sprintf("tool%03d", i)] = nil
 	}
 	for name := range tools {
 		tools[name] = func() tool.Result { return tool.Result{OK: true, Text: "did it"} }
 	}
-	f := openBrowser(t).open(t, project(tools))
-	m := scripted(say(use("tool000"), through("tool199"), through("look"), through("with.dot")), say(done("")))
+	source := project(tools)
+	for i := range source.Tools {
+		if source.Tools[i].Name == "either" {
+			source.Tools[i].InputSchema = json.RawMessage(`{"type":"object","anyOf":[{"required":["a"]},{"required":["b"]}]}`)
+		}
+	}
+	f := openBrowser(t).open(t, source)
+	m := scripted(say(use("tool000"), through("tool199"), through("look"), through("with.dot"), through("either", "a", 1)), say(done("")))
 	out := f.do(m, step("Do it"), func(o *agent.Options) { o.Context = strings.Repeat("Very long. ", 1000) })
 	if out.Outcome != event.Passed {
 		t.Error(out.Err)
@@ -181,6 +187,9 @@ func TestToolsFit(t *testing.T) {
 		t.Errorf("%d tools", len(first))
 	}
 	for _, offered := range m.requests[0].Tools {
+		if problem := offered.Problem(); problem != "" {
+			t.Errorf("%s %s", offered.Name, problem)
+		}
 		if !json.Valid(offered.Schema) || strings.Contains(string(offered.Schema), "nodeSelector") || strings.Contains(string(offered.Schema), "timeoutMs") {
 			t.Errorf("%s: %s", offered.Name, offered.Schema)
 		}

@@ -115,7 +115,7 @@ func (r *run) screenPage(shot live.Snapshot) pagetext.Page {
 // start begins a transcript with the task and the screen.
 func (r *run) start(ctx context.Context) error {
 	r.nonce, r.shown = pagetext.NewNonce(), &shownElements{described: map[string]string{}}
-	r.blocks, r.lines, r.sent, r.history, r.silent = nil, nil, 0, nil, 0
+	r.blocks, r.lines, r.sent, r.history, r.silent, r.picture = nil, nil, 0, nil, 0, nil
 	if r.verify != nil {
 		r.verify.shown = r.shown
 	}

@@ -56,16 +56,19 @@ func newOffer(kind string, box live.Toolbox, context string) *offer {
 		primary = box.PrimaryChecks
 	}
 	o.tools = ownTools(kind)
-	size := toolsSize(o.tools)
+	size := 0
+	for _, own := range o.tools {
+		size += own.Size()
+	}
 	var others []*discover.Tool
 	for _, t := range inOrder(primary, box.Registry.Offered) {
 		listed := slices.Contains(primary, t.Name) || t.Source.Kind == tool.FromServer
 		shown := model.Tool{Name: t.Name, Description: text.HeadBytes(text.FirstLine(t.Description), 200), Schema: shownSchema(t)}
 		switch {
 		case o.allowed[t.Name] == nil:
-		case listed && isModelName(t.Name) && size+toolSize(shown) <= maxTools:
+		case listed && isShowable(shown) && size+shown.Size() <= maxTools:
 			o.tools = append(o.tools, shown)
-			size += toolSize(shown)
+			size += shown.Size()
 		default:
 			others = append(others, t)
 		}
@@ -239,20 +242,9 @@ func compacted(schema json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-var modelName = lazyregexp.New(`^[a-zA-Z0-9_-]{1,64}$`)
-
-// isModelName reports whether all providers take a name, and it is not that of an own tool.
-func isModelName(name string) bool {
-	return modelName().MatchString(name) && !slices.Contains([]string{callTool, lookTool, doneTool}, name)
-}
-
-func toolSize(t model.Tool) int { return len(t.Name) + len(t.Description) + len(t.Schema) }
-
-func toolsSize(tools []model.Tool) (n int) {
-	for _, t := range tools {
-		n += toolSize(t)
-	}
-	return n
+// isShowable reports whether all providers take a tool, and its name is not that of an own one.
+func isShowable(t model.Tool) bool {
+	return t.Problem() == "" && !slices.Contains([]string{callTool, lookTool, doneTool}, t.Name)
 }
 
 // ownTools returns the tools that every task of a kind has.

@@ -15,8 +15,10 @@ import (
 const (
 	maxBody  = 4 << 20  // bytes of an answer
 	maxDepth = 64       // levels of its JSON
-	maxArgs  = 16 << 10 // bytes of the arguments of a call
 )
+
+// MaxArgs is how many bytes the arguments of a call have at most.
+const MaxArgs = 16 << 10
 
 // imageTokens is what a picture of 1,280 pixels costs at most, for estimates.
 const imageTokens = 1600
@@ -46,7 +48,7 @@ func (c *Client) validate(r Request) error {
 	}
 	names := map[string]bool{}
 	for _, t := range r.Tools {
-		if problem := toolProblem(t); problem != "" {
+		if problem := t.Problem(); problem != "" {
 			return refused("tool %q %s", t.Name, problem)
 		}
 		if names[t.Name] {
@@ -75,8 +77,8 @@ func refused(format string, args ...any) *fault.Error {
 	return f
 }
 
-// toolProblem returns what a provider would refuse of a tool, "" for nothing.
-func toolProblem(t Tool) string {
+// Problem returns what a provider would refuse of a tool, "" for nothing.
+func (t Tool) Problem() string {
 	if !toolName().MatchString(t.Name) {
 		return "has a name that is not 1 to 64 of a-z, A-Z, 0-9, _ and -"
 	}
@@ -107,7 +109,7 @@ func newCall(name, args string) Call {
 	call := Call{Name: name}
 	raw := []byte(strings.TrimSpace(args))
 	switch {
-	case len(raw) > maxArgs:
+	case len(raw) > MaxArgs:
 		call.Problem = "the arguments have " + text.Count(len(raw), "byte") + ", more than 16 KB"
 	case !json.Valid(raw) || raw[0] != '{':
 		call.Problem = "the arguments are not a JSON object: " + text.HeadBytes(args, 200)
@@ -147,11 +149,17 @@ func depth(raw []byte) int {
 	return deepest
 }
 
+// Size returns how many bytes a tool has in a request.
+func (t Tool) Size() int { return len(t.Name) + len(t.Description) + len(t.Schema) }
+
 // inputTokens estimates what a request costs.
-func inputTokens(r Request) int {
+func inputTokens(r Request) int { return r.Tokens(4) }
+
+// Tokens returns how many tokens a request has, if one is some bytes.
+func (r Request) Tokens(bytes int) int {
 	size, images := len(r.System), 0
 	for _, t := range r.Tools {
-		size += len(t.Name) + len(t.Description) + len(t.Schema)
+		size += t.Size()
 	}
 	for _, b := range r.Blocks {
 		size += len(b.Text)
@@ -159,7 +167,7 @@ func inputTokens(r Request) int {
 			images++
 		}
 	}
-	return (size+3)/4 + images*imageTokens
+	return (size+bytes-1)/bytes + images*imageTokens
 }
 
 // outputTokens estimates what an answer costs.

@@ -74,7 +74,8 @@ type turns = []func(string) []model.Call
 func stepAttacks(evil string) []attack {
 	del, gift := click(`button "Delete order 7"`), click(`checkbox "Gift wrap"`)
 	deletion, some := step("Delete order 7"), step("Do it")
-	secretly := step("Sign in with {{PIN}}")
+	secretly, named := step("Sign in with {{PIN}}"), step("Delete the order of {{name}}")
+	named.Memory = map[string]string{"name": "Ada"}
 	list := []attack{
 		{name: "done without a call", task: deletion, turns: turns{say(done(""))}, told: "no call of this task has done anything"},
 		{name: "done with a text that was there", task: deletion, turns: turns{say(done("Orders"))}, told: "no call of this task"},
@@ -82,6 +83,15 @@ func stepAttacks(evil string) []attack {
 		{name: "act and expect what was there", task: deletion, turns: turns{both(gift, done("Orders"))}, told: `"Orders" is in no line`},
 		{name: "act and expect what never comes", task: deletion, turns: turns{both(gift, done("Order deleted"))}, told: `"Order deleted" is in no line`},
 		{name: "expect white space", task: deletion, turns: turns{both(gift, done("  "))}, told: "expect is empty"},
+		{name: "expect a state", task: deletion, turns: turns{both(gift, done("checked"))}, told: `"checked" is in no line`},
+		{name: "expect a role", task: deletion, turns: turns{both(gift, done("checkbox"))}, told: `"checkbox" is in no line`},
+		{name: "expect a letter", task: deletion, turns: turns{both(gift, done("f")), both(gift, done("f w"))}, told: `"f" is in no line`},
+		{name: "expect what was typed", task: deletion, turns: turns{both(func(seen string) model.Call {
+			return use("web_type", "ref", ref(seen, `textbox "Note"`), "text", "Order deleted")
+		}, done("order Deleted"))}, told: `"order Deleted" was typed in this task`, check: func(*testing.T, *fixture, *thinker, agent.Outcome) {}},
+		{name: "expect a value that was typed", task: named, turns: turns{both(func(seen string) model.Call {
+			return use("web_type", "ref", ref(seen, `textbox "Note"`), "text", "{{name}}")
+		}, done("Ada"))}, told: `"Ada" was typed in this task`},
 		{name: "look and done", task: deletion, turns: turns{say(use("look"), done(""))}, told: "no call of this task"},
 		{name: "wait and done", task: deletion, turns: turns{say(through("web_wait", "seconds", 0)), say(done(""))}, told: "no call of this task"},
 		{name: "snapshot and done", task: deletion, turns: turns{say(through("web_snapshot")), say(done(""))}, told: "no call of this task"},
@@ -356,7 +366,7 @@ func (a attack) run(t *testing.T, b browser, url string) {
 	}
 }
 
-var named = regexp.MustCompile(`(?:button|textbox|checkbox|heading) "`)
+var element = regexp.MustCompile(`(?:button|textbox|checkbox|heading) "`)
 
 // judge fails the test if the attack has succeeded, or if it is not what the test means.
 func (a attack) judge(t *testing.T, m *thinker, out agent.Outcome) {
@@ -383,7 +393,7 @@ func (a attack) judge(t *testing.T, m *thinker, out agent.Outcome) {
 		for _, block := range r.Blocks {
 			all += block.Text
 			told = told || strings.Contains(block.Text, a.told)
-			if outside := nonPage(block.Text); named.MatchString(outside) {
+			if outside := nonPage(block.Text); element.MatchString(outside) {
 				t.Errorf("an element is named outside the marks of the page:\n%s", outside)
 			}
 		}

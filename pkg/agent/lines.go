@@ -3,13 +3,17 @@ package agent
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
 
-// lines are what is on a screen: how many elements look alike, by role, name, content and states.
-type lines map[string]int
+// lines are what is on a screen: how many elements look alike.
+type lines map[line]int
+
+// line is an element with a name or a content, both folded.
+type line struct{ role, name, content, states string }
 
 // linesOf returns the lines of a screen, and how many of its elements have a name.
 func linesOf(l live.Look) (all lines, named int) {
@@ -23,7 +27,7 @@ func linesOf(l live.Look) (all lines, named int) {
 			named++
 		}
 		if e.Name+e.Content != "" {
-			all[e.Role+" "+fold(e.Name+"\n"+e.Content)+" "+strings.Join(e.States, " ")]++
+			all[line{e.Role, fold(e.Name), fold(e.Content), strings.Join(e.States, " ")}]++
 		}
 		for _, child := range e.Children {
 			add(child)
@@ -33,14 +37,29 @@ func linesOf(l live.Look) (all lines, named int) {
 	return all, named
 }
 
-// gained reports whether a text is in a line that was added or changed since an earlier screen.
+// gained reports whether a text is in the name or the content of an element that was added or changed since an earlier
+// screen. A text with less than three letters and digits is all of it.
 func (l lines) gained(before lines, text string) bool {
+	text = fold(text)
+	is := func(s string) bool { return s == text }
+	if lettersAndDigits(text) >= 3 {
+		is = func(s string) bool { return strings.Contains(s, text) }
+	}
 	for line, n := range l {
-		if n > before[line] && strings.Contains(line, fold(text)) {
+		if n > before[line] && (is(line.name) || is(line.content)) {
 			return true
 		}
 	}
 	return false
+}
+
+func lettersAndDigits(text string) (n int) {
+	for _, c := range text {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			n++
+		}
+	}
+	return n
 }
 
 // fold returns a text with single spaces and in lower case, as it is compared.

@@ -45,7 +45,8 @@ type run struct {
 
 	baseline, screen lines // when the task began, and now
 	at               string
-	acted, checked   bool // a call that does something has succeeded, or a check
+	acted, checked   bool     // a call that does something has succeeded, or a check
+	typed            []string // texts that calls have typed since the task began, folded
 
 	used     Used
 	turns    []Turn
@@ -403,6 +404,7 @@ func (r *run) note(ctx context.Context, calls []call, request live.StepRequest, 
 		wrote = wrote || done.Made && c.tool.Source.Kind != tool.FromDevice
 		if done.Made {
 			r.remember(c)
+			r.noteTyped(c)
 		}
 		if done.Kind == "stale_ref" { // it names what is near
 			r.shown.showMessage(done.Text)
@@ -424,6 +426,20 @@ func (r *run) note(ctx context.Context, calls []call, request live.StepRequest, 
 // isCheck reports whether a call checks something. What tools of the project do is known by their names only.
 func (r *run) isCheck(c call) bool {
 	return slices.Contains(r.box.Checks, c.Tool) && (c.tool.Source.Kind != tool.FromServer || checksByName().MatchString(c.Tool))
+}
+
+// noteTyped notes the texts that a call may have typed, with the values of their tokens.
+func (r *run) noteTyped(c call) {
+	for _, arg := range []string{"text", "value"} {
+		text, isText := c.Args[arg].(string)
+		if !isText || c.tool.Source.Kind != tool.FromDevice || r.isCheck(c) {
+			continue
+		}
+		r.typed = append(r.typed, fold(text))
+		for _, name := range trail.TokenNames(text) {
+			r.typed = append(r.typed, fold(r.task.Memory[name]))
+		}
+	}
 }
 
 // remember notes the name that a call gives a value in memory.
@@ -512,6 +528,8 @@ func (r *run) ended(d done, acted bool) (missing string, end *ending) {
 		missing = "no call of this task has done anything; if there was only to wait for something, give it as expect"
 	case d.Expect == "" && acted:
 		missing = "beside actions it needs expect, a text that they bring on the screen"
+	case d.Expect != "" && slices.ContainsFunc(r.typed, func(text string) bool { return strings.Contains(text, fold(d.Expect)) }):
+		missing = fmt.Sprintf("%q was typed in this task; expect what the app does with it, or end without expect when you see what changed", brief(d.Expect, 100))
 	case d.Expect != "" && !r.screen.gained(r.baseline, d.Expect):
 		missing = fmt.Sprintf("%q is in no line of the screen that was added or changed since the task began", brief(d.Expect, 100))
 	}

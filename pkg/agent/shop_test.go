@@ -22,7 +22,7 @@ func shopTasks() []struct {
 		answer func(seen string) []model.Call
 	}{
 		{step("Look for the mug"), func(seen string) []model.Call {
-			return []model.Call{use("web_type", "ref", ref(seen, `searchbox "Search"`), "text", "mug"), done("mug")}
+			return []model.Call{use("web_type", "ref", ref(seen, `searchbox "Search"`), "text", "mug"), done("Search")}
 		}},
 		{step("Open its page"), both(click(`link "Enamel mug"`), done("Quantity"))},
 		{step("Put two green ones into the cart"), func(seen string) []model.Call {
@@ -45,7 +45,7 @@ func shopTasks() []struct {
 			return []model.Call{
 				field(seen, "Name", "Ada"), field(seen, "Email", "ada@example.com"), field(seen, "Street", "1 Main St"), field(seen, "City", "Oslo"),
 				use("web_selectOption", "ref", ref(seen, `combobox "Country"`), "values", "Norway"), field(seen, "Card number", "4242 4242 4242 4242"),
-				use("web_setChecked", "ref", ref(seen, `checkbox "I have read the terms"`), "checked", true), done("ada@example.com"),
+				use("web_setChecked", "ref", ref(seen, `checkbox "I have read the terms"`), "checked", true), done("I have read the terms"),
 			}
 		}},
 	}

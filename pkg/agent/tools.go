@@ -277,7 +277,7 @@ Answer with calls only, at most 8; they are made in order, up to the first that 
 	`Write values as {{name}} where the task does.
 `
 
-const stepRules = `End with step_done. In the same answer as actions give expect: a text that they bring on the screen. If you cannot know that text, look at what changed first. ` +
+const stepRules = `End with step_done. In the same answer as actions give expect: a text that they bring on the screen, not one that you type. If you cannot know that text, look at what changed first. ` +
 	`failed: it cannot be done; say why. nothing_to_do: the app already is as the task wants it.
 `
 

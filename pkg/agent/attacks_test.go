@@ -281,6 +281,9 @@ func verifyAttacks() []attack {
 			say(through("assertEquals", "expected", "${name}", "actual", "{{name}}"), done("")),
 		}, told: "cannot fail"},
 		{name: "braces that are not a token", task: paid, turns: turns{say(through("assertNotEquals", "expected", "x", "actual", `\{{name}}`), done(""))}, told: "cannot fail"},
+		{name: "not nonsense", task: paid, turns: turns{
+			say(through("assertNotEquals", "expected", "nonsense", "actual", "{{name}}"), done("")), say(done("")),
+		}, told: "does not count by itself"},
 		{name: "a calculation", task: paid, turns: turns{say(through("assertMath", "expected", 2, "expression", "1+1"), done(""))}, told: "cannot fail"},
 		{name: "remembering", task: paid, turns: turns{say(through("rememberValue", "name", "x", "value", 1))}, told: "the tool is not a check"},
 		{name: "a value of a tool of the project", task: paid, turns: turns{
@@ -290,6 +293,12 @@ func verifyAttacks() []attack {
 		{name: "a CSS selector", task: paid, turns: turns{say(through("waitForSelector", "selector", "h1"), done(""))}, told: "names elements by text, CSS"},
 		{name: "a part of the page by CSS", task: paid, turns: turns{say(use("web_verifyTextVisible", "text", "Orders", "within", map[string]any{"ref": "css=h1"}), done(""))}, told: "is not a ref"},
 		{name: "what held before, once", task: paid, summary: true, turns: turns{say(vacuous, done(""))}, told: "does not count: it also held before"},
+		{name: "a pattern that held before", task: paid, summary: true, turns: turns{
+			say(use("web_verifyTextVisible", "pattern", "Order 7, [0-9.]+"), done("")),
+		}, told: "does not count: it also held before"},
+		{name: "a part of the page that held before", task: paid, summary: true, turns: turns{both(func(seen string) model.Call {
+			return use("web_verifyTextVisible", "text", "order 7", "within", map[string]any{"ref": ref(seen, `button "Delete order 7"`)})
+		}, done(""))}, told: "does not count: it also held before"},
 		{name: "what held before, twice", task: paid, summary: true, passes: true, turns: repeat(2, say(vacuous, done(""))), told: "does not count", says: "is vacuous"},
 		{name: "different things that held before", task: paid, summary: true, turns: turns{
 			say(vacuous, done("")), say(textVisible("Order 7"), done("")), both(checkOn("web_verifyElementVisible", `button "Delete order 7"`), done("")),

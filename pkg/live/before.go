@@ -91,9 +91,6 @@ func isAbsence(c trail.Call) bool {
 // values, items, numbers of elements, states, URLs and titles.
 func holds(v *device.View, c trail.Call) bool {
 	a, name := device.Arguments(c.Args), strings.ToLower(c.Tool)
-	if a.Has("within") {
-		return false
-	}
 	switch {
 	case strings.HasSuffix(name, "verifyurl"), strings.HasSuffix(name, "waitforurl"):
 		return found(a.Text("pattern"), v.URL)
@@ -113,9 +110,26 @@ func holds(v *device.View, c trail.Call) bool {
 	return slices.ContainsFunc(nodes, func(n *screen.Node) bool { return hasExpected(v.Tree, n, a) })
 }
 
-// named returns the elements of a view that arguments name by a selector, a reference, role and name, or a text. known is
-// false if that cannot be said.
+// named returns the elements of a view that arguments name, in the element that they are within, if any. known is false
+// if that cannot be said.
 func named(v *device.View, a device.Arguments) (nodes []*screen.Node, known bool) {
+	nodes, known = namedAnywhere(v, a)
+	if !known || !a.Has("within") {
+		return nodes, known
+	}
+	within, _ := a["within"].(map[string]any)
+	around, _ := namedAnywhere(v, within)
+	if len(around) == 0 {
+		return nil, false
+	}
+	return slices.DeleteFunc(slices.Clone(nodes), func(n *screen.Node) bool {
+		return !slices.ContainsFunc(around, func(outer *screen.Node) bool { return n == outer || slices.Contains(v.Tree.Descendants(outer), n) })
+	}), true
+}
+
+// namedAnywhere returns the elements of a view that arguments name by a selector, a reference, role and name, a text, or a
+// pattern.
+func namedAnywhere(v *device.View, a device.Arguments) (nodes []*screen.Node, known bool) {
 	if selector, ok := a["nodeSelector"]; ok {
 		parsed, err := screen.ParseSelector(selector, screen.ParseOptions{})
 		if err != nil || v.Tree.Check(parsed) != nil {
@@ -123,16 +137,17 @@ func named(v *device.View, a device.Arguments) (nodes []*screen.Node, known bool
 		}
 		return v.Tree.Resolve(parsed).Nodes, true
 	}
-	ref, text := a.Text("ref"), a.Text("text")
-	if strings.HasPrefix(ref, "css=") || ref == "" && text == "" {
+	ref, text, pattern := a.Text("ref"), a.Text("text"), a.Text("pattern")
+	if strings.HasPrefix(ref, "css=") || ref == "" && text == "" && pattern == "" {
 		return nil, false
 	}
 	for _, n := range v.Tree.Nodes() {
 		switch {
 		case ref != "" && screen.IsReference(ref) && v.Ref(n) == ref,
 			ref != "" && (n.String() == ref || n.RoleName() == ref),
-			ref == "" && a["exact"] == true && (n.Name() == text || n.Content() == text),
-			ref == "" && a["exact"] != true && (containsText(n.Name(), text) || containsText(n.Content(), text)):
+			ref == "" && text == "" && (found(pattern, n.Name()) || found(pattern, n.Content())),
+			ref == "" && text != "" && a["exact"] == true && (n.Name() == text || n.Content() == text),
+			ref == "" && text != "" && a["exact"] != true && (containsText(n.Name(), text) || containsText(n.Content(), text)):
 			nodes = append(nodes, n)
 		}
 	}

@@ -230,6 +230,19 @@ func TestPicturesAreSentOnce(t *testing.T) {
 	}
 }
 
+// TestPictureOfAnAttemptIsNotSentInTheNextOne has a model that asks for a picture and gives up in one answer.
+func TestPictureOfAnAttemptIsNotSentInTheNextOne(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	task := step("Look")
+	task.MaxRetries = 1
+	m := scripted(say(use("look", "image", true), finish("failed", "no", "")))
+	f.do(m, task, func(o *agent.Options) { o.Images = true })
+	if blocks := m.requests[1].Blocks; len(m.requests) != 2 || blocks[len(blocks)-1].Image != nil {
+		t.Errorf("%d requests, %d blocks in the last", len(m.requests), len(blocks))
+	}
+}
+
 func TestPicturesAreMadeSmaller(t *testing.T) {
 	t.Parallel()
 	large := image.NewRGBA(image.Rect(0, 0, 2560, 100))

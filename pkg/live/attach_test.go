@@ -101,16 +101,21 @@ func (a *assist) onlyActs(s *live.Redacted) {
 // runAssisted replays trails/a.trail.yaml of a fixture with run, and returns its events and its recording.
 func (f *fixture) runAssisted(calls map[string][]trail.Call) (events []string, recording string) {
 	f.Helper()
+	return f.runWith((&assist{f.T, f.options, calls}).hooks)
+}
+
+// runWith does so with any assistance.
+func (f *fixture) runWith(hooks func(run.Assisted)) (events []string, recording string) {
+	f.Helper()
 	var log eventLog
 	o := f.options
 	o.Stream = event.NewStream(time.Now, o.Redactor, &log)
-	a := &assist{f.T, o, calls}
 	device := o.Device
 	device.Request = scope.Request{ProjectTarget: "app", FlagDriver: "playwright-native"}
 	_, err := run.Run(f.Context(), run.Options{
 		Setup:   session.Setup{Project: o.Project, Cwd: f.root, Builtins: o.Builtins, Redactor: o.Redactor, Stream: o.Stream, Now: o.Now},
 		Devices: []session.Device{device}, Paths: []string{trailFile},
-		OpenLog: func(string, func(error)) run.SessionLog { return noLog{} }, Assist: a.hooks,
+		OpenLog: func(string, func(error)) run.SessionLog { return noLog{} }, Assist: hooks,
 	})
 	if err != nil {
 		f.Fatal(err)
@@ -177,5 +182,36 @@ func TestRunFailsWhereItIsNotAssisted(t *testing.T) {
 			}
 			f.wantTaps(wasCleaned)
 		})
+	}
+}
+
+// TestStepsOfTheSameTextAreTwo has two steps of the same text, of which the first one has shown what is checked.
+func TestStepsOfTheSameTextAreTwo(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write(trailFile, "trail:\n"+launch+"  - step: Again\n  - step: Again\n  - verify: Greeted\n")
+	var weak []live.Weakness
+	f.runWith(func(in run.Assisted) {
+		o := f.options
+		o.Scope = in.Scope
+		attached := live.Attach(t.Context(), in.Session, in.Walk, o)
+		calls := []trail.Call{call("tap", "text", "Sign in"), call("tap", "text", "Hello"), call("assertVisible", "text", "Hello")}
+		in.Walk.Hooks.Unrecorded = func(ctx context.Context, _ session.Step, _ *replay.Step) session.Result {
+			if len(weak) == 0 {
+				_, _ = attached.Snapshot(ctx, live.SnapshotOptions{})
+			} else {
+				f.app.set("Sign in", "Hello", "More")
+			}
+			r, err := attached.Step(ctx, live.StepRequest{Calls: calls[len(weak) : len(weak)+1]})
+			if err != nil || !r.OK() {
+				t.Errorf("%v %+v", err, r)
+				return session.Failed(err)
+			}
+			weak = append(weak, r.Calls[0].Weak)
+			return session.Passed()
+		}
+	})
+	if diff := cmp.Diff([]live.Weakness{"", "", live.HeldBefore}, weak); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

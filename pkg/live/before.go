@@ -24,11 +24,11 @@ const (
 // before a request for the step.
 func (s *Session) noteAction(r StepRequest, before *device.View) {
 	step := stepName{r.Kind, strings.TrimSpace(r.Text)}
-	continues := s.lastStep == step && s.lastActed
-	if s.lastStep != step {
+	if s.lastStep != step || s.lastRunning != r.step {
 		s.lastActed = false
 	}
-	s.lastStep = step
+	continues := s.lastActed
+	s.lastStep, s.lastRunning = step, r.step
 	acts := slices.ContainsFunc(r.Calls, func(c trail.Call) bool { return s.mayChangeApp(c.Tool) })
 	if !acts || before == nil || s.shown == nil || sameScreen(before, s.shown) {
 		return

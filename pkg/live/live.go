@@ -145,8 +145,9 @@ type Session struct {
 	between *device.View      // the last screen between calls of the request, with what happened until then; nil for none
 	// beforeAction is the screen before the last step of the caller that changed it; nil when it is not known.
 	beforeAction *device.View
-	lastStep     stepName // of the last request
-	lastActed    bool     // a request of that step has changed the screen
+	lastStep     stepName     // of the last request
+	lastRunning  *replay.Step // the same, if the session is attached
+	lastActed    bool         // a request of that step has changed the screen
 	seen         seenTexts
 	unfinished   []stepName // the steps whose last request failed
 	unrecorded   int        // how many calls that may change the app were made without recording

@@ -13,8 +13,8 @@ import (
 
 // Bounds of answers.
 const (
-	maxBody  = 4 << 20  // bytes of an answer
-	maxDepth = 64       // levels of its JSON
+	maxBody  = 4 << 20 // bytes of an answer
+	maxDepth = 64      // levels of its JSON
 )
 
 // MaxArgs is how many bytes the arguments of a call have at most.

@@ -105,6 +105,60 @@ func TestOnlyStepsWithoutRecordingAreAssisted(t *testing.T) {
 
 func ignore(o *run.Options) { o.IgnoreRecordings = true }
 
+func TestWhatIsSaidOfAStepThatNobodyCarriesOut(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		trail       string
+		llm, skip   bool // what the hint has
+		alreadyAsks bool
+	}{
+		"a step":                    {"trail:\n" + byHand, true, true, false},
+		"a trailhead":               {"trailhead: { step: x }\ntrail:\n" + recordedAct, false, true, false},
+		"a teardown":                {"config: { teardown: [ { step: x } ] }\ntrail:\n" + recordedAct, false, true, false},
+		"a trailhead, with a model": {"trailhead: { step: x }\ntrail:\n" + byHand, false, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var a assisting
+			var seen records
+			o := options(t, &seen, tt.trail, "s")
+			if o.Launch = serving(acting(-1)); tt.alreadyAsks {
+				o.Assist = a.assist
+			}
+			ended := seen.ended(t, o)
+			if llm, skip := strings.Contains(ended.Hint, "--unrecorded llm"), strings.Contains(ended.Hint, "--unrecorded skip"); llm != tt.llm || skip != tt.skip {
+				t.Errorf("%s: %s", ended.Reason, ended.Hint)
+			}
+		})
+	}
+}
+
+func TestProofAsksOnlyForStepsThatAreNeverRecorded(t *testing.T) {
+	t.Parallel()
+	const never = "  - step: x\n    recordable: false\n"
+	for name, tt := range map[string]struct {
+		trail   string
+		outcome event.Outcome
+		tasks   int32
+	}{
+		"never recorded": {recordedAct + never, event.Passed, 1},
+		"not recorded":   {recordedAct + byHand, event.Failed, 0},
+		"one of each":    {never + byHand, event.Failed, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var a assisting
+			var seen records
+			o := options(t, &seen, "trail:\n"+tt.trail, "s")
+			o.Launch, o.Assist, o.Proof = serving(acting(-1)), a.assist, true
+			ended := seen.ended(t, o)
+			if ended.Outcome != tt.outcome || a.tasks.Load() != tt.tasks || strings.Contains(ended.Hint, "llm") {
+				t.Errorf("%s with %d tasks: %s (%s)", ended.Outcome, a.tasks.Load(), ended.Reason, ended.Hint)
+			}
+		})
+	}
+}
+
 func TestRetriesAreForRecordedCalls(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -135,7 +135,7 @@ func (r *runner) withoutRecording(p *plan) trailResult {
 		return trailResult{}
 	case !r.SkipUnrecorded:
 		s := unrecorded[0]
-		return failed(needsAgent(s, p.Lineage)).atStep(s, nil)
+		return failed(r.needsAgent(p, s)).atStep(s, nil)
 	case !slices.ContainsFunc(all, func(s *replay.Step) bool { return !s.NeedsAgent }):
 		return skipped("no step is recorded for " + strings.Join(p.Lineage, ", "))
 	}
@@ -149,7 +149,7 @@ func (r *runner) needAgent(p *plan) (tasks, others []*replay.Step) {
 	for s := range replay.Leaves(p.Steps) {
 		switch {
 		case !s.NeedsAgent:
-		case r.Assist != nil && mayAssist(s):
+		case r.Assist != nil && mayAssist(s) && !(r.Proof && s.Recordable):
 			tasks = append(tasks, s)
 		default:
 			others = append(others, s)
@@ -177,17 +177,27 @@ func (r *runner) newReplayPlan(file *trail.File, lineage []string) replay.Plan {
 	return p
 }
 
-func needsAgent(s *replay.Step, lineage []string) error {
+// needsAgent returns the error for a step without a recording whose calls nobody makes.
+func (r *runner) needsAgent(p *plan, s *replay.Step) error {
+	mayAssist := mayAssist(s) && s.Top().Index <= len(p.Steps)
+	skip, record := "run with --unrecorded skip to leave such steps out", "record the step for this device, or run with --unrecorded skip"
+	switch {
+	case r.Proof:
+		record = "record the step for this device first, if it is in another trail by a run of that one"
+	case mayAssist && r.Assist == nil:
+		skip, record = skip+", or with --unrecorded llm to let a model carry them out", record+" or --unrecorded llm"
+	case !mayAssist:
+		record += "; a model carries out neither the trailhead nor the teardown"
+	}
 	if !s.Recordable {
-		return fault.New(fault.Trail, "run with --unrecorded skip to leave such steps out, or with --unrecorded llm to let a model carry them out",
-			"step %d %q is never recorded (recordable: false): it needs an agent on every run", s.Index, s.Text)
+		return fault.New(fault.Trail, skip, "step %d %q is never recorded (recordable: false): it needs an agent on every run", s.Index, s.Text)
 	}
 	have := "nothing is recorded"
 	if recorded := s.Classifiers(); len(recorded) > 0 {
 		have = "recorded are " + strings.Join(recorded, ", ")
 	}
-	return fault.New(fault.Trail, "record the step for this device, or run with --unrecorded skip or --unrecorded llm",
-		"step %d %q has no recording for this device: looked for %s; %s", s.Index, s.Text, strings.Join(lineage, ", "), have)
+	return fault.New(fault.Trail, record,
+		"step %d %q has no recording for this device: looked for %s; %s", s.Index, s.Text, strings.Join(p.Lineage, ", "), have)
 }
 
 // sessionOptions returns what a session of the plan is opened with.

@@ -45,7 +45,7 @@ func (r *runner) newReplaying(s *session.Session, a attempt) *replaying {
 // unrecorded skips a step without a recording, if the options say so.
 func (p *replaying) unrecorded(_ context.Context, _ session.Step, st *replay.Step) session.Result {
 	if !p.SkipUnrecorded {
-		return session.Failed(needsAgent(st, p.plan.Lineage))
+		return session.Failed(p.needsAgent(p.plan, st))
 	}
 	p.skipped++
 	return session.Skipped("it needs an agent")

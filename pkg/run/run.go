@@ -64,6 +64,8 @@ type Options struct {
 	// one without a recording, which is neither the trailhead nor in the teardown. It sets the hooks of the walk. Such
 	// sessions restrict the pages that may be opened. Nil if nobody makes such calls.
 	Assist func(Assisted)
+	// Proof gives Assist only steps with recordable: false: what was recorded has to pass without it.
+	Proof bool
 	// IgnoreRecordings leaves out the recordings of steps and checks that Assist has calls for.
 	IgnoreRecordings bool
 	// Reset brings the app into the state in which recordings begin, before one that was assisted is proven. Nil if

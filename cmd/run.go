@@ -268,8 +268,12 @@ const unrecordedLLM = "llm"
 
 func unrecordedModes() []string { return []string{"fail", "skip", unrecordedLLM} }
 
-// checkModel returns an error for flags that have no effect.
+// checkModel returns an error for flags that have no effect, or that would replace what people have recorded.
 func (f *runFlags) checkModel() error {
+	if f.ignoreRecordings && f.record != "" {
+		return fault.New(fault.Misuse, "leave --record out; to record a step again, remove its recording first",
+			"--ignore-recordings compares models, so --record would replace recorded steps and checks by those of a model")
+	}
 	given := f.modelFlags.given(f.command)
 	if f.ignoreRecordings {
 		given = append(given, "ignore-recordings")

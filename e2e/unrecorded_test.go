@@ -158,6 +158,7 @@ func TestModelIsNotAskedWithoutNeed(t *testing.T) {
 	}{
 		{[]string{"--llm", "test/rules"}, "--llm has no effect without --unrecorded llm"},
 		{[]string{"--ignore-recordings"}, "--ignore-recordings has no effect without --unrecorded llm"},
+		{[]string{"--unrecorded", "llm", "--ignore-recordings", "--record", "new.trail.yaml"}, "--ignore-recordings compares models"},
 		{[]string{"--unrecorded", "llm", "--llm", "tset/rules"}, `unknown provider "tset"`},
 		{[]string{"--unrecorded", "llm", "--llm", "rules"}, "is not PROVIDER/MODEL"},
 		{[]string{"--unrecorded", "llm", "--llm", "test/other", "--budget", "costPerRun=1"}, "the price of test/other is not known"},

@@ -370,7 +370,7 @@ func (cmd *runCommand) assistRun(o *run.Options, w *workspace.Workspace, f runFl
 	o.AllowedOrigins, o.IgnoreRecordings, o.Reset = w.Origins(), f.ignoreRecordings, used.sessions.Reset()
 	setup, secrets := o.Setup, o.Secrets
 	o.Assist = func(in run.Assisted) {
-		m.assist(in, live.Options{Setup: setup, Scope: in.Scope, Device: in.Device, Secrets: secrets, Allow: w.Project.Allow})
+		m.assist(in, live.Options{Setup: setup, Scope: in.Scope, Device: in.Device, Secrets: secrets, Allow: w.Project.Allow, AllowedOrigins: w.Origins()})
 	}
 	return nil
 }

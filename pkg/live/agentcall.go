@@ -7,25 +7,42 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// mayAgentCall returns an error for a call that an agent may not make in a session of somebody who may do more.
+// pathBegins matches a URL whose origin what is added to it cannot change.
+var pathBegins = lazyregexp.New(`^([a-zA-Z]+://[^/\\?#]+/|/[a-zA-Z0-9])`)
+
+// mayAgentCall returns an error for a call that an agent may not make in a session of somebody who may do more, or of a
+// run.
 func (s *Session) mayAgentCall(t *discover.Tool, call trail.Call) error {
 	if err := s.within(s.agentLimits(call.Tool), call); err != nil {
 		return err
 	}
+	if t.Source.Kind != tool.FromDevice || s.isCheck(t) {
+		return nil
+	}
+	apps := s.opts.Scope.AppIDs()
+	if app, ok := call.Args["appId"].(string); ok && len(apps) > 0 && !slices.Contains(apps, app) {
+		return fault.New(fault.PermissionDenied, "add it to appIds of the target, if it belongs to it",
+			"agents may not use the app %s: the target has %s", app, strings.Join(apps, ", "))
+	}
 	address, ok := call.Args["url"].(string)
-	if t.Source.Kind != tool.FromDevice || !ok || s.isCheck(t) || s.allowsURL(address) {
+	if !ok || s.allowsURL(address) {
 		return nil
 	}
 	return fault.New(fault.PermissionDenied, "a person can open the page; then an agent may work in it",
 		"agents may not open %s: its origin is neither that of a target nor that of the page that is shown", address)
 }
 
-// allowsURL reports whether an agent may open a URL: a relative one, and one of an origin that is allowed or shown.
+// allowsURL reports whether an agent may open a URL: a relative one, and one of an origin that is allowed or shown. A
+// token may have any value, so it may come only after the origin and the beginning of a path.
 func (s *Session) allowsURL(address string) bool {
+	if before, _, ok := strings.Cut(address, "{{"); ok {
+		return pathBegins().MatchString(before) && s.allowsURL(before)
+	}
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
 		return false

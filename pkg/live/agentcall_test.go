@@ -14,12 +14,17 @@ func TestURLsThatAgentsMayOpen(t *testing.T) {
 		"http://127.0.0.1:8080/other": true, "http://127.0.0.1:8081/": false, "http://shop.example/": false, "https://shop.example.evil.example/": false,
 		"https://other.example/": false, "//other.example/": false, "file:///etc/passwd": false, " javascript:alert(1)": false, "javascript:alert(1)": false,
 		"data:text/html,x": false, "about:blank": false, "https:shop.example": false, "https://shop.example@other.example/": false, "%": false,
+		"/cart/{{id}}": true, "https://shop.example/{{id}}": true, "https://shop.example/a?b={{c}}": true, "h{{rest}}": false, "{{url}}": false,
+		"https://shop.example{{rest}}": false, "https://{{host}}/": false, "/{{rest}}": false, "//{{host}}/": false, "cart{{rest}}": false,
+		"https://other.example/{{id}}": false, "https://shop.example:{{port}}/": false, "java{{x}}": false, "shop://orders/1": false,
 	} {
 		if got := s.allowsURL(address); got != want {
 			t.Errorf("%q: %v", address, got)
 		}
 	}
-	s.shown = nil
+	if s.shown = nil; s.allowsURL("/\\{{x}}") {
+		t.Error("a path that may become a host")
+	}
 	if s.allowsURL("http://127.0.0.1:8080/") {
 		t.Error("a page that is not shown")
 	}

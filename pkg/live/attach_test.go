@@ -51,6 +51,7 @@ type assist struct {
 func (a *assist) hooks(in run.Assisted) {
 	s, w := in.Session, in.Walk
 	a.options.Scope = in.Scope
+	a.options.Scope.Target.AppIDs = map[scope.Platform][]string{scope.Web: {"com.shop"}}
 	act := func(ctx context.Context, st *replay.Step) bool {
 		attached := live.Attach(ctx, s, w, a.options)
 		a.onlyActs(attached)
@@ -86,6 +87,13 @@ func (a *assist) onlyActs(s *live.Redacted) {
 	_, evaluated := s.Step(ctx, live.StepRequest{Kind: trail.KindStep, Calls: []trail.Call{call("web_evaluate")}})
 	if fault.KindOf(evaluated) != fault.PermissionDenied {
 		a.Errorf("a restricted command: %v", evaluated)
+	}
+	for _, c := range []trail.Call{
+		call("openUrl", "url", "https://other.example/"), call("openUrl", "url", "shop://orders"), call("launchApp", "appId", "com.other"),
+	} {
+		if _, err := s.Step(ctx, live.StepRequest{Kind: trail.KindStep, Calls: []trail.Call{c}}); fault.KindOf(err) != fault.PermissionDenied {
+			a.Errorf("%s %v: %v", c.Tool, c.Args, err)
+		}
 	}
 	_, replayed := s.RunTrail(ctx, live.TrailRequest{File: trailFile, Keep: true})
 	_, saved := s.Save(ctx, live.SaveRequest{File: trailFile})
@@ -145,7 +153,7 @@ func TestRunIsAssistedInItsSession(t *testing.T) {
 		"  - use: in.yaml\n  - step: By hand\n  - verify: Greeted\n    recording: { web: [ { assertVisible: { text: Hello } } ] }\n")
 	signIn := []trail.Call{call("tap", "text", "Sign in")}
 	events, recording := f.runAssisted(map[string][]trail.Call{
-		"Sign in": {call("tap", "ref", "e1")}, "Inner": signIn, "By hand": {call("launchApp"), call("tap", "text", "Hello")},
+		"Sign in": {call("tap", "ref", "e1")}, "Inner": signIn, "By hand": {call("launchApp", "appId", "com.shop"), call("tap", "text", "Hello")},
 	})
 	want := []string{
 		"made launchApp", "1 passed",

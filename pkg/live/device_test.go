@@ -41,7 +41,8 @@ func (a *app) kind() device.Kind {
 		Name: "app", Drivers: []string{"playwright-native"},
 		Restricted: []string{"web_evaluate", "web_route"}, AllowedWith: map[string]string{"web_route": "abort"}, Checks: append(device.CoreChecks(), "assertNotVisible"), Starts: device.CoreStarts(), Commands: func() []tool.Advertised {
 			return []tool.Advertised{
-				device.Command("launchApp", "Opens the app.", `"app": {"type": "object"}`),
+				device.Command("launchApp", "Opens the app.", `"app": {"type": "object"}, "appId": {"type": "string"}`),
+				device.Command("openUrl", "Opens a URL.", `"url": {"type": "string"}`),
 				device.Command("tap", "Taps a button.", text),
 				device.Command("assertVisible", "Fails unless a button is shown.", text),
 				device.Command("assertNotVisible", "Fails if a button is shown.", text),

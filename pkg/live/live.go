@@ -150,6 +150,7 @@ type Session struct {
 	lastActed    bool         // a request of that step has changed the screen
 	seen         seenTexts
 	unfinished   []stepName // the steps whose last request failed
+	notPassed    []stepName // the steps with calls of tasks that did not pass
 	unrecorded   int        // how many calls that may change the app were made without recording
 	repairs      []repair   // of trails, that were saved
 	omitted      int        // how much of what could not be recorded was reported

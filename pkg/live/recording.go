@@ -207,6 +207,9 @@ type Edit struct {
 	Drop    string   `json:"drop,omitempty"` // a step such as 2, or a call such as 2.1
 	Reword  *Reword  `json:"reword,omitempty"`
 	Move    *Move    `json:"move,omitempty"`
+	// NotPassed is a step whose calls do not do all that its text says, because the task of a model did not pass. Saving
+	// warns of it, until a request for the step succeeds. 0 for none.
+	NotPassed int `json:"notPassed,omitempty"`
 }
 
 // Reword gives a step another text.
@@ -242,6 +245,9 @@ func (s *Session) Edit(ctx context.Context, e Edit) (string, error) {
 	}
 	if err == nil && e.Move != nil {
 		err = s.move(*e.Move)
+	}
+	if err == nil && e.NotPassed != 0 {
+		err = s.noteNotPassed(e.NotPassed)
 	}
 	if err != nil {
 		return "", err
@@ -322,11 +328,25 @@ func (s *Session) reword(r Reword) error {
 		return fault.New(fault.InvalidArguments, "change the title of that trail", "step %d uses the trail %s and has no text of its own",
 			r.Step, step.Use.Path)
 	}
-	if i := slices.Index(s.unfinished, stepName{step.Kind, step.Text}); i >= 0 {
-		s.unfinished[i].text = strings.TrimSpace(r.Text)
+	for _, steps := range [][]stepName{s.unfinished, s.notPassed} {
+		if i := slices.Index(steps, stepName{step.Kind, step.Text}); i >= 0 {
+			steps[i].text = strings.TrimSpace(r.Text)
+		}
 	}
 	step.Text = strings.TrimSpace(r.Text)
 	step.Changed = step.Changed || !step.NeedsAgent // else there are no calls to write
+	return nil
+}
+
+func (s *Session) noteNotPassed(number int) error {
+	i, err := s.stepIndex(strconv.Itoa(number))
+	if err != nil {
+		return err
+	}
+	step := s.walk.Current.Steps[i]
+	name := stepName{step.Kind, step.Text}
+	isStep := func(other stepName) bool { return other == name }
+	s.unfinished, s.notPassed = slices.DeleteFunc(s.unfinished, isStep), append(slices.DeleteFunc(s.notPassed, isStep), name)
 	return nil
 }
 

@@ -505,6 +505,11 @@ func (s *Session) recordingWarnings() (out []string) {
 		}
 		out = append(out, fmt.Sprintf("the last calls of %s failed, and are not in the trail", which))
 	}
+	for _, step := range s.notPassed {
+		if slices.ContainsFunc(s.walk.Root.Steps, func(other *replay.Step) bool { return other.Kind == step.kind && other.Text == step.text }) {
+			out = append(out, fmt.Sprintf("the task %q did not pass, so its calls in the trail may not do or check what it says", step.text))
+		}
+	}
 	if s.unrecorded > 0 {
 		out = append(out, fmt.Sprintf("%s made without recording; if the app keeps what they did, the trail passes only after them",
 			wasOrWere(s.unrecorded, "call")))

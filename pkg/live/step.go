@@ -236,7 +236,11 @@ func (s *Session) besideRepair(index int) []string {
 // noteUnfinished remembers the steps whose last request failed.
 func (s *Session) noteUnfinished(r StepRequest, ok bool) {
 	step := stepName{r.Kind, strings.TrimSpace(r.Text)}
-	s.unfinished = slices.DeleteFunc(s.unfinished, func(other stepName) bool { return other == step })
+	isStep := func(other stepName) bool { return other == step }
+	s.unfinished = slices.DeleteFunc(s.unfinished, isStep)
+	if ok {
+		s.notPassed = slices.DeleteFunc(s.notPassed, isStep)
+	}
 	if !ok && !r.Unrecorded {
 		s.unfinished = append(s.unfinished, step)
 	}
@@ -262,7 +266,7 @@ func (s *Session) checkStep(r StepRequest) error {
 	checks := false
 	for i, call := range r.Calls {
 		t, err := s.checkCall(call)
-		if err == nil && r.Agent {
+		if err == nil && (r.Agent || s.attached) {
 			err = s.mayAgentCall(t, call)
 		}
 		if err != nil {

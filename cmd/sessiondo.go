@@ -34,8 +34,8 @@ func (cmd *sessionCommands) newSessionDo() *cobra.Command {
 		Use:   "do TEXT",
 		Short: "Let a model carry out a step",
 		Long: `Let a model carry out one step in a session, and record its calls under TEXT. With --verify it has to find a check
-that shows that TEXT holds. The model is that of --llm or of llm: model: in trailblaze.yaml; this command asks it, and the
-process of the session never has its key. ` + whichSession,
+that shows that TEXT holds. The model is that of --llm or of llm: model: in trailblaze.yaml. This command asks it; the
+process of the session sends it nothing. ` + whichSession,
 		Example: `  trailblaze session do "Put two mugs into the cart"
   trailblaze session do "The total is 25.00 €" --verify`,
 		Args: cobra.ExactArgs(1),
@@ -76,20 +76,33 @@ func (cmd *sessionCommands) do(ctx context.Context, f doFlags, text string) erro
 	}
 	use := &event.ModelUse{Mode: event.Assisted}
 	asking := m.asking(filepath.Join(folder, "llm"), func(e event.Event) { cmd.showRequest(m, use, e) })
-	out := m.newAgent(asking, replacedChecks).Do(ctx, agentClient{client}, task)
+	s := &agentClient{Client: client}
+	out := m.newAgent(asking, replacedChecks).Do(ctx, s, task)
+	if out.Outcome != event.Passed && s.step > 0 {
+		if _, err := client.Edit(context.WithoutCancel(ctx), live.Edit{NotPassed: s.step}); err != nil {
+			cmd.notice(fmt.Sprintf("warning: step %d has calls of a task that did not pass, and saving will not say so: %s", s.step, err))
+		}
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return cmd.printDone(ctx, client, m.name, out, use)
+	return cmd.printDone(s, m.name, out, use)
 }
 
 // agentClient is a session of a person in which an agent works.
-type agentClient struct{ *background.Client }
+type agentClient struct {
+	*background.Client
+	step int // in the recording, to which calls were added; 0 when nothing was recorded
+}
 
 // Step implements agent.Session.
-func (c agentClient) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
+func (c *agentClient) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
 	r.Agent = true
-	return c.Client.Step(ctx, r)
+	report, err := c.Client.Step(ctx, r)
+	if report.Step > 0 {
+		c.step = report.Step
+	}
+	return report, err
 }
 
 // sessionTask returns the task for the next step of a session, and the session's folder.
@@ -147,15 +160,10 @@ type doView struct {
 }
 
 // printDone prints how a task ended. For one that did not pass it returns the exit code.
-func (cmd *sessionCommands) printDone(
-	ctx context.Context, client *background.Client, name string, out agent.Outcome, use *event.ModelUse,
-) error {
+func (cmd *sessionCommands) printDone(s *agentClient, name string, out agent.Outcome, use *event.ModelUse) error {
 	v := doView{
-		Session: client.Record().Name, OK: out.Outcome == event.Passed, Outcome: out.Outcome, Model: name,
+		Session: s.Record().Name, Step: s.step, OK: out.Outcome == event.Passed, Outcome: out.Outcome, Model: name,
 		Warnings: list(append(out.Warnings, out.Replaced...)), ModelUse: use,
-	}
-	if status, err := client.Status(ctx); err == nil && v.OK {
-		v.Step = status.Steps
 	}
 	code := fault.ExitPassed
 	if out.Err != nil {
@@ -175,9 +183,16 @@ func (cmd *sessionCommands) printDone(
 	}
 	if !v.OK {
 		cmd.fail(out.Err)
+		if v.Step > 0 {
+			cmd.notice(fmt.Sprintf("calls of the task are left in step %d; `trailblaze session recording --drop %[1]d` removes the step", v.Step))
+		}
 		return codeError(code)
 	}
 	fmt.Fprintf(cmd.Stdout, "done: %s\n", report.Requests(use))
-	cmd.notice(fmt.Sprintf("recorded as step %d", v.Step))
+	recorded := "nothing was recorded"
+	if v.Step > 0 {
+		recorded = fmt.Sprintf("recorded as step %d", v.Step)
+	}
+	cmd.notice(recorded)
 	return nil
 }

@@ -285,6 +285,11 @@ func TestModelCarriesOutStepOfSession(t *testing.T) {
 	if v["ok"] != false || v["outcome"] != "failed" || v["kind"] != "not done" || v["step"] != 0.0 {
 		t.Errorf("%v", v)
 	}
+	r = p.run("session", "do", "Fly to the moon")
+	r.wantErr(t, 1, "the task is unknown")
+	if strings.Contains(r.stderr, "are left in step") {
+		t.Errorf("nothing was recorded: %s", r.stderr)
+	}
 	if status := p.run("session", "status", "--json").object(t); status["steps"] != 4.0 {
 		t.Errorf("%v", status)
 	}

@@ -113,7 +113,7 @@ func (cmd *checkCommands) doctor(ctx context.Context, f doctorFlags) error {
 	var asked *models
 	if f.llm {
 		var err error
-		if asked, err = cmd.models(w.Project.LLM, modelFlags{llm: f.model}); err != nil {
+		if asked, err = cmd.models(w.Project, modelFlags{llm: f.model}); err != nil {
 			return err
 		}
 		defer asked.closeIdle()

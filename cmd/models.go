@@ -56,7 +56,8 @@ type models struct {
 }
 
 // models returns the model that flags and the project name. It sends nothing.
-func (p *program) models(llm config.LLM, f modelFlags) (*models, error) {
+func (p *program) models(project *config.Project, f modelFlags) (*models, error) {
+	llm := project.LLM
 	m := &models{program: p, context: llm.Context, close: func() {}}
 	limits, err := limits(llm.Budget, f.budget)
 	if err != nil {
@@ -78,7 +79,7 @@ func (p *program) models(llm config.LLM, f modelFlags) (*models, error) {
 	p.redactor.Add(map[string]string{cmp.Or(provider.KeyEnv, "key"): key})
 	client, err := model.New(model.Options{
 		Provider: provider, Model: of, Settings: settings, Key: key, Redact: p.redactor.Text, Proxy: p.Proxy,
-		KeyCommand: p.keyCommand(provider), CacheKey: of + " " + p.Build.Version,
+		KeyCommand: p.keyCommand(provider, cmp.Or(project.Root, p.Dir)), CacheKey: of + " " + p.Build.Version,
 		Waiting: func(wait time.Duration, why string) {
 			if m.waiting != nil {
 				m.waiting(fmt.Sprintf("%s: waiting %s: %s", m.name, wait.Round(time.Second), why))
@@ -195,20 +196,20 @@ func setAmount(to *float64) func(string) error {
 }
 
 // keyCommand returns what runs the command that prints the key of a provider, nil for a provider without one.
-func (p *program) keyCommand(provider model.Provider) func(context.Context) (string, error) {
+func (p *program) keyCommand(provider model.Provider, dir string) func(context.Context) (string, error) {
 	if len(provider.KeyCommand) == 0 {
 		return nil
 	}
-	return func(ctx context.Context) (string, error) { return p.runKeyCommand(ctx, provider) }
+	return func(ctx context.Context) (string, error) { return p.runKeyCommand(ctx, provider, dir) }
 }
 
-func (p *program) runKeyCommand(ctx context.Context, provider model.Provider) (string, error) {
+func (p *program) runKeyCommand(ctx context.Context, provider model.Provider, dir string) (string, error) {
 	const maxKey = 64 << 10
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var printed []byte
 	process, err := p.supervisor.Start(ctx, spawn.Spec{
-		Name: "apiKeyCommand", Command: provider.KeyCommand[0], Args: provider.KeyCommand[1:], Dir: p.Dir, Env: p.Env, Terminate: true,
+		Name: "apiKeyCommand", Command: provider.KeyCommand[0], Args: provider.KeyCommand[1:], Dir: dir, Env: p.Env, Terminate: true,
 		Stdout: func(_ context.Context, stdout io.Reader) { printed, _ = io.ReadAll(io.LimitReader(stdout, maxKey)) },
 	})
 	if err != nil {
@@ -219,16 +220,20 @@ func (p *program) runKeyCommand(ctx context.Context, provider model.Provider) (s
 	case <-process.Done():
 	case <-ctx.Done():
 	}
-	exit := process.ExitError()
+	exit := process.ExitError() // before Stop, which makes it the end that was asked for
 	if err := process.Stop(context.WithoutCancel(ctx)); err != nil {
 		return "", err
 	}
 	key := strings.TrimSpace(string(printed))
 	p.redactor.Add(map[string]string{"key": key})
-	if key == "" || ctx.Err() != nil {
+	failed := exit != nil && exit.Message != "exited with code 0"
+	if key == "" || failed || ctx.Err() != nil {
 		why := "it printed nothing"
-		if exit != nil {
-			why = exit.Message
+		switch {
+		case failed:
+			why = "it " + exit.Message
+		case ctx.Err() != nil:
+			why = "it did not end within a minute"
 		}
 		return "", fault.New(fault.Provider, "run the command yourself", "the apiKeyCommand of provider %q gave no key: %s", provider.Name, why)
 	}

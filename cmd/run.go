@@ -362,7 +362,7 @@ func (cmd *runCommand) assistRun(o *run.Options, w *workspace.Workspace, f runFl
 	if used.models = nil; f.unrecorded != unrecordedLLM || f.list {
 		return nil
 	}
-	m, err := cmd.models(w.Project.LLM, f.modelFlags)
+	m, err := cmd.models(w.Project, f.modelFlags)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (cmd *sessionCommands) do(ctx context.Context, f doFlags, text string) erro
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	m, err := cmd.models(w.Project.LLM, f.modelFlags)
+	m, err := cmd.models(w.Project, f.modelFlags)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (t *tasks) attach(ctx context.Context) {
 func (m *models) newAgent(asking model.Model, replaced int) *agent.Agent {
 	return agent.New(agent.Options{
 		Model: asking, Context: m.context, Images: !m.settings.NoImages, Budget: m.budget,
-		MaxOutputTokens: m.settings.MaxOutputTokens, Cost: m.cost(), Replaced: replaced, Output: m.output, Now: m.Now,
+		MaxOutputTokens: m.settings.OutputLimit(), Cost: m.cost(), Replaced: replaced, Output: m.output, Now: m.Now,
 	})
 }
 

@@ -413,7 +413,7 @@ func TestKeyComesFromCommandAndWorkersShareModel(t *testing.T) {
 	p := assistedProject(t, "openai-chat", at, shopSite(t), map[string]string{
 		"trails/a.trail.yaml": buyTrail, "trails/b.trail.yaml": buyTrail, "key.sh": "echo called >> calls\nprintf '%s\\n' " + modelKey + "\n",
 	})
-	p.write("trailblaze.yaml", strings.Replace(p.read(t, "trailblaze.yaml"), "apiKeyEnv: TEST_KEY", "apiKeyCommand: [sh, "+p.path("key.sh")+"]", 1))
+	p.write("trailblaze.yaml", strings.Replace(p.read(t, "trailblaze.yaml"), "apiKeyEnv: TEST_KEY", "apiKeyCommand: [sh, key.sh]", 1))
 	r := p.run("run", "--unrecorded", "llm", "--workers", "2", "--shard", "1/1")
 	r.want(t, 0, "model: 6 requests", "2 passed (2 assisted)")
 	if calls := p.read(t, "calls"); calls != "called\n" || len(server.Received()) != 6 {
@@ -425,6 +425,6 @@ func TestKeyComesFromCommandAndWorkersShareModel(t *testing.T) {
 	if text := merged.stdout + p.read(t, "merged.xml"); strings.Contains(text, modelKey) || !strings.Contains(text, `"mode":"assisted"`) {
 		t.Errorf("%s", text)
 	}
-	p.write("key.sh", "exit 1\n")
-	p.run("run", "--unrecorded", "llm", "trails/a.trail.yaml").want(t, 2, "apiKeyCommand", "gave no key")
+	p.write("key.sh", "echo half-a-key; exit 1\n")
+	p.run("run", "--unrecorded", "llm", "trails/a.trail.yaml").want(t, 2, "apiKeyCommand", "gave no key: it exited with code 1")
 }

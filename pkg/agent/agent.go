@@ -33,7 +33,8 @@ type Options struct {
 	Context string  // what the user says of the app, sent with each request; at most 4 KB of it are sent
 	Images  bool    // the model takes pictures, and may get them
 	Budget  *Budget // shared by the agents of a run; nil for no limits
-	// MaxOutputTokens is how many tokens an answer may have, for requests and for budgets; 0 for 1024.
+	// MaxOutputTokens is how many tokens an answer may have, for requests and for budgets; 0 for what models have
+	// without settings.
 	MaxOutputTokens int
 	// Cost returns the cost of an exchange in the unit of the budget. Nil if there is no price: then costs are unknown,
 	// and the budget must not limit them.
@@ -143,7 +144,9 @@ func New(o Options) *Agent {
 // Used returns what the tasks of the agent have used so far.
 func (a *Agent) Used() Used { return a.used }
 
-func (a *Agent) maxOutputTokens() int { return cmp.Or(a.opts.MaxOutputTokens, 1024) }
+func (a *Agent) maxOutputTokens() int {
+	return cmp.Or(a.opts.MaxOutputTokens, model.Settings{}.OutputLimit())
+}
 
 // Do carries out a task in a session. Its calls are recorded there under the text of the task. The end of ctx ends the
 // task with an Error of kind Cancelled.

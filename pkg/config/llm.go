@@ -17,7 +17,6 @@ import (
 // LLM is what a project says of models.
 type LLM struct {
 	Model     string // PROVIDER/MODEL; empty when not set
-	Heal      string // HealOff, HealPropose or HealWrite; empty when not set
 	Context   string // sent with each request
 	NoImages  bool   // pictures are never sent
 	Providers map[string]model.Provider
@@ -32,13 +31,6 @@ type LLMBudget struct {
 	TimePerStep                                       time.Duration
 	CostPerTrail, CostPerRun                          float64
 }
-
-// Values of heal: what becomes of a repaired recording.
-const (
-	HealOff     = "off"
-	HealPropose = "propose"
-	HealWrite   = "write"
-)
 
 // maxContext is the size of context in bytes.
 const maxContext = 4 << 10
@@ -76,7 +68,6 @@ func (l *loader) llm(n yamldoc.Node) {
 			c.Model = text(n)
 			l.model = n
 		},
-		"heal": func(n yamldoc.Node) { c.Heal = oneOf(n, "value", HealOff, HealPropose, HealWrite) },
 		"context": func(n yamldoc.Node) {
 			if c.Context = text(n); len(c.Context) > maxContext {
 				n.Errorf("shorten it: it is sent with each request", "context has %d bytes, more than 4 KB", len(c.Context))
@@ -160,16 +151,7 @@ func (l *loader) providerURL(n yamldoc.Node) string {
 func modelSettings(n yamldoc.Node) model.Settings {
 	var s model.Settings
 	n.Fields(map[string]func(yamldoc.Node){
-		"price": func(n yamldoc.Node) {
-			var p model.Price
-			n.Fields(map[string]func(yamldoc.Node){
-				"input":      func(n yamldoc.Node) { p.Input = amount(n) },
-				"cacheRead":  func(n yamldoc.Node) { p.CacheRead = amount(n) },
-				"cacheWrite": func(n yamldoc.Node) { p.CacheWrite = amount(n) },
-				"output":     func(n yamldoc.Node) { p.Output = amount(n) },
-			})
-			s.Price = &p
-		},
+		"price":           func(n yamldoc.Node) { s.Price = price(n) },
 		"images":          func(n yamldoc.Node) { s.NoImages = !n.Bool() },
 		"maxOutputTokens": func(n yamldoc.Node) { s.MaxOutputTokens = atLeast(n, 16) },
 		"toolCalls":       func(n yamldoc.Node) { s.JSONCalls = oneOf(n, "value", "native", "json") == "json" },
@@ -182,6 +164,29 @@ func modelSettings(n yamldoc.Node) model.Settings {
 	return s
 }
 
+// price reads what tokens cost. Without a price of their own, cached tokens cost what others do.
+func price(n yamldoc.Node) *model.Price {
+	var p model.Price
+	given := map[string]bool{}
+	field := func(name string, to *float64) func(yamldoc.Node) {
+		return func(n yamldoc.Node) { *to, given[name] = amount(n), true }
+	}
+	n.Fields(map[string]func(yamldoc.Node){
+		"input": field("input", &p.Input), "cacheRead": field("cacheRead", &p.CacheRead), "cacheWrite": field("cacheWrite", &p.CacheWrite),
+		"output": field("output", &p.Output),
+	})
+	if n.Kind() == yamldoc.Mapping && !(given["input"] && given["output"]) {
+		n.Errorf("write price: { input: …, output: … }, per million tokens", "a price needs both input and output")
+	}
+	if !given["cacheRead"] {
+		p.CacheRead = p.Input
+	}
+	if !given["cacheWrite"] {
+		p.CacheWrite = p.Input
+	}
+	return &p
+}
+
 func llmBudget(n yamldoc.Node) LLMBudget {
 	var b LLMBudget
 	n.Fields(map[string]func(yamldoc.Node){
@@ -189,8 +194,8 @@ func llmBudget(n yamldoc.Node) LLMBudget {
 		"requestsPerTrail": func(n yamldoc.Node) { b.RequestsPerTrail = atLeast(n, 1) },
 		"tokensPerTrail":   func(n yamldoc.Node) { b.TokensPerTrail = atLeast(n, 1) },
 		"timePerStep":      func(n yamldoc.Node) { b.TimePerStep = n.Duration() },
-		"costPerTrail":     func(n yamldoc.Node) { b.CostPerTrail = amount(n) },
-		"costPerRun":       func(n yamldoc.Node) { b.CostPerRun = amount(n) },
+		"costPerTrail":     func(n yamldoc.Node) { b.CostPerTrail = positive(n) },
+		"costPerRun":       func(n yamldoc.Node) { b.CostPerRun = positive(n) },
 	})
 	return b
 }
@@ -215,6 +220,15 @@ func amount(n yamldoc.Node) float64 {
 	}
 	if number < 0 {
 		n.Errorf("write a number that is not negative", "%s is negative", strconv.FormatFloat(number, 'g', -1, 64))
+	}
+	return number
+}
+
+// positive reads a number that is more than 0.
+func positive(n yamldoc.Node) float64 {
+	number := amount(n)
+	if _, isText := n.Value().(string); number == 0 && !isText {
+		n.Errorf("write an amount such as 0.5, or leave the limit out", "a limit of 0 allows nothing")
 	}
 	return number
 }

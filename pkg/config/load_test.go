@@ -65,7 +65,6 @@ startAhead: true
 keepProcesses: [adb, java]
 llm:
   model: gateway/claude
-  heal: off
   context: Prices are in euros.
   images: never
   providers:
@@ -78,6 +77,7 @@ llm:
       maxConcurrent: 4
   models:
     claude: { price: { input: 3, cacheRead: 0.3, cacheWrite: 3.75, output: 15 }, images: true, maxOutputTokens: 2048 }
+    cheap: { price: { input: 2, output: 4 } }
     qwen3: { toolCalls: json, images: false, reasoning: low, temperature: 0 }
   budget: { requestsPerStep: 1, requestsPerTrail: 2, tokensPerTrail: 3, timePerStep: 4m, costPerTrail: 0.5, costPerRun: 6 }
 devices:
@@ -166,7 +166,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		}},
 		StartAhead: true, KeepProcesses: []string{"adb", "java"},
 		LLM: config.LLM{
-			Model: "gateway/claude", Heal: config.HealOff, Context: "Prices are in euros.", NoImages: true,
+			Model: "gateway/claude", Context: "Prices are in euros.", NoImages: true,
 			Providers: map[string]model.Provider{
 				"anthropic": {Name: "anthropic", Protocol: model.Anthropic, BaseURL: "https://api.anthropic.com", KeyEnv: "TEAM_TOKEN"},
 				"gateway": {
@@ -176,6 +176,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			},
 			Models: map[string]model.Settings{
 				"claude": {Price: &model.Price{Input: 3, CacheRead: 0.3, CacheWrite: 3.75, Output: 15}, MaxOutputTokens: 2048},
+				"cheap":  {Price: &model.Price{Input: 2, CacheRead: 2, CacheWrite: 2, Output: 4}},
 				"qwen3":  {JSONCalls: true, NoImages: true, Reasoning: "low", Temperature: new(float64)},
 			},
 			Budget: config.LLMBudget{

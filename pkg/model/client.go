@@ -147,13 +147,13 @@ func (c *Client) Close() { (&http.Client{Transport: c.direct}).CloseIdleConnecti
 // Ask implements Model.
 func (c *Client) Ask(ctx context.Context, r Request) (Answer, Usage, error) {
 	r = c.redacted(r)
-	r.MaxOutputTokens = cmp.Or(r.MaxOutputTokens, c.Settings.maxOutputTokens())
+	r.MaxOutputTokens = cmp.Or(r.MaxOutputTokens, c.Settings.OutputLimit())
 	if err := c.validate(r); err != nil {
 		return Answer{}, Usage{}, err
 	}
 	x := &exchange{client: c}
 	answer, usage, err := c.codec.ask(ctx, &http.Client{Transport: x}, r)
-	lost := Usage{Uncached: x.unreadable * inputTokens(r), Estimated: x.unreadable > 0}
+	lost := Usage{Uncached: x.lost * inputTokens(r), Output: x.lost * r.MaxOutputTokens, Estimated: x.lost > 0}
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)

@@ -74,8 +74,8 @@ type Settings struct {
 // reasons reports whether the model is asked to reason.
 func (s Settings) reasons() bool { return s.Reasoning != "" && s.Reasoning != "none" }
 
-// maxOutputTokens returns the limit of an answer. Reasoning counts as output.
-func (s Settings) maxOutputTokens() int {
+// OutputLimit returns how many tokens an answer may have. Reasoning counts as output.
+func (s Settings) OutputLimit() int {
 	switch {
 	case s.MaxOutputTokens > 0:
 		return s.MaxOutputTokens

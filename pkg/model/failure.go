@@ -35,12 +35,6 @@ func final(err error) *failure {
 	return &failure{fault: f}
 }
 
-// TooLong reports whether a request failed because it has more than the model or its provider takes.
-func TooLong(err error) bool {
-	f := fault.As(err)
-	return f != nil && f.Kind == fault.Provider && f.Details["tooLong"] == true
-}
-
 // unreachable returns the failure of an attempt that got no response.
 func (c *Client) unreachable(err error) *failure {
 	if f := fault.As(err); f != nil { // an address that is refused
@@ -158,7 +152,6 @@ func statusFailure(status int, e apiError) *failure {
 		fail.fault = fault.New(fault.Provider, "try again later", "it failed (%s)", said)
 	case status == http.StatusRequestEntityTooLarge || e.isTooLong():
 		fail.fault = fault.New(fault.Provider, "use a model with a longer context", "the request is too long (%s)", said)
-		fail.fault.Details = map[string]any{"tooLong": true}
 	case status == http.StatusUnauthorized:
 		fail.fault = fault.New(fault.Provider, "", "it rejects the key (%s)", said)
 	case status == http.StatusForbidden:

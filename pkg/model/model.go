@@ -12,7 +12,8 @@ import (
 
 // Model answers requests.
 type Model interface {
-	// Ask sends a request and returns its answer. The usage counts every attempt that was answered. An error is a
+	// Ask sends a request and returns its answer. The usage counts every attempt that may cost:
+	// for one that was sent and has no answer, as much as it can cost at most. An error is a
 	// fault of one of the kinds of this package; nothing of the request is tried again after it.
 	Ask(ctx context.Context, r Request) (Answer, Usage, error)
 }

@@ -49,7 +49,7 @@ func (c chatCodec) request(r Request) openai.ChatCompletionRequest {
 		system = structuredRules(system, r.Tools)
 		q.ResponseFormat = &openai.ChatCompletionResponseFormat{
 			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: "calls", Strict: true, Schema: structuredSchema(r.Tools)},
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: "calls", Schema: structuredSchema(r.Tools)},
 		}
 	default:
 		q.ToolChoice = "required"

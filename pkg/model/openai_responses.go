@@ -56,7 +56,7 @@ func (c responsesCodec) request(r Request) openai.CreateResponseRequest {
 	case c.Settings.JSONCalls:
 		q.Instructions = structuredRules(r.System, r.Tools)
 		q.Text = &openai.ResponseTextConfig{Format: &openai.ResponseTextFormat{
-			Type: "json_schema", Name: "calls", Strict: true, Schema: structuredSchema(r.Tools),
+			Type: "json_schema", Name: "calls", Schema: structuredSchema(r.Tools),
 		}}
 	default:
 		q.ToolChoice, q.ParallelToolCalls = "required", &yes

@@ -40,13 +40,22 @@ func NewReplay(dir string) (*Replay, error) {
 		return nil, fault.New(fault.Misuse, "name the folder llm of a session, or a folder with sessions", "%s is not a folder with transcripts", dir)
 	}
 	r := &Replay{dir: dir, answers: map[Task][]recorded{}}
+	seen := map[string]bool{} // by a link, such as latest, a folder is there twice
 	for _, pattern := range []string{"*.json", "*/*.json", "*/llm/*.json"} {
 		paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, fault.Wrap(fault.IO, err, "", dir)
 		}
 		for _, path := range paths {
-			if err := r.read(path); err != nil {
+			real, err := filepath.EvalSymlinks(path)
+			if err != nil {
+				return nil, fault.Wrap(fault.Transcript, err, "remove the file, or record again", "a transcript cannot be read")
+			}
+			if seen[real] {
+				continue
+			}
+			seen[real] = true
+			if err := r.read(real); err != nil {
 				return nil, err
 			}
 		}

@@ -102,6 +102,9 @@ func record(t *testing.T) (sessions string) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink("2026-11-26_a", filepath.Join(sessions, "latest")); err != nil {
+		t.Fatal(err)
+	}
 	return sessions
 }
 

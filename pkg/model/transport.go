@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -43,9 +45,9 @@ func (c *Client) transport() *http.Transport {
 // exchange is one request and its attempts. It implements http.RoundTripper: it returns only answers, which are in
 // memory, and faults.
 type exchange struct {
-	client     *Client
-	attempts   int // that were sent
-	unreadable int // attempts that were answered with what is not an answer
+	client   *Client
+	attempts int // that were sent
+	lost     int // attempts that were sent and had neither an answer nor the status of an error: they may cost
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -167,8 +169,15 @@ func (x *exchange) attempt(original *http.Request, body []byte) (*http.Response,
 		c.codec.authorize(req.Header, key)
 	}
 	x.attempts++
+	var sent atomic.Bool
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(w httptrace.WroteRequestInfo) { sent.Store(w.Err == nil) },
+	}))
 	resp, err := c.direct.RoundTrip(req)
 	if err != nil {
+		if sent.Load() {
+			x.lost++
+		}
 		return nil, c.unreachable(err)
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
@@ -180,7 +189,7 @@ func (x *exchange) attempt(original *http.Request, body []byte) (*http.Response,
 	}
 	fail.key = key
 	if fail.unreadable {
-		x.unreadable++
+		x.lost++
 	}
 	return nil, fail
 }

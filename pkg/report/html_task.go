@@ -17,12 +17,14 @@ type pageTurn struct {
 	Missing   string  // why neither is shown
 }
 
+type transcriptBlock struct {
+	Text  string `json:"text"`
+	Image []byte `json:"image"`
+}
+
 // transcript is what a page shows of the file of a request.
 type transcript struct {
-	Blocks []struct {
-		Text  string `json:"text"`
-		Image []byte `json:"image"`
-	} `json:"blocks"`
+	Blocks []transcriptBlock `json:"blocks"`
 	Answer struct {
 		Text  string `json:"text"`
 		Calls []struct {
@@ -34,15 +36,15 @@ type transcript struct {
 	Error string `json:"error"`
 }
 
-// maxTranscript is the size of the file of a request that is read.
-const maxTranscript = 16 << 20
+// maxTranscript is the size of the file of a request that is read, the same as for replays of models.
+const maxTranscript = 64 << 20
 
 // Turns returns the requests of the task of a step.
 func (s pageStep) Turns() []pageTurn {
 	if s.Task == nil {
 		return nil
 	}
-	seen := 0
+	var before []transcriptBlock // of the last request that is shown
 	return mapSlice(s.Task.Turns, func(e event.LLMFinished) pageTurn {
 		turn := pageTurn{LLMFinished: e}
 		t, missing := s.parent.transcript(e.File)
@@ -51,11 +53,8 @@ func (s pageStep) Turns() []pageTurn {
 		}
 		h := s.parent.page
 		turn.Brief, turn.Said = shortLine(t.said(" ")), h.excerpt(t.said("\n"), maxText)
-		if seen > len(t.Blocks) { // the task was begun again, or its turns were shortened
-			seen = 0
-		}
-		turn.Saw = h.excerpt(t.saw(seen), maxText)
-		seen = len(t.Blocks)
+		turn.Saw = h.excerpt(t.saw(before), maxText)
+		before = t.Blocks
 		return turn
 	})
 }
@@ -76,8 +75,13 @@ func (c *pageCase) transcript(name string) (t transcript, missing string) {
 	return t, ""
 }
 
-// saw returns the texts of the blocks from an index on.
-func (t transcript) saw(from int) string {
+// saw returns the texts of the blocks after those with which the request before began, too. It had a picture at its end
+// that is not kept.
+func (t transcript) saw(before []transcriptBlock) string {
+	from := 0
+	for from < min(len(before), len(t.Blocks)) && before[from].Text == t.Blocks[from].Text && bytes.Equal(before[from].Image, t.Blocks[from].Image) {
+		from++
+	}
 	var parts []string
 	for _, b := range t.Blocks[from:] {
 		if len(b.Image) > 0 {

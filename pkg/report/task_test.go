@@ -123,9 +123,9 @@ func TestPageShowsRequestsOfStep(t *testing.T) {
 	t.Parallel()
 	logs := t.TempDir()
 	folder := filepath.Join(logs, "checkout_1", "llm")
-	writeFile(t, filepath.Join(folder, "001.json"), []byte(`{"blocks":[{"text":"TASK verify: <b>"},{"text":"the screen"}],`+
+	writeFile(t, filepath.Join(folder, "001.json"), []byte(`{"blocks":[{"text":"TASK verify: <b>"},{"text":"the screen"},{"image":"iVBORw=="}],`+
 		`"answer":{"end":"calls","calls":[{"name":"assertVisible","args":{"ref":"e1"}}]}}`))
-	writeFile(t, filepath.Join(folder, "002.json"), []byte(`{"blocks":[{"text":"TASK verify: <b>"},{"text":"the screen"},{"text":"it is visible"},{"image":"iVBORw=="}],`+
+	writeFile(t, filepath.Join(folder, "002.json"), []byte(`{"blocks":[{"text":"TASK verify: <b>"},{"text":"the screen"},{"text":"it is visible"}],`+
 		`"answer":{"text":"Seen.","calls":[{"name":"step_done","args":{"status":"done"}}]}}`))
 	h := NewHTML(logs)
 	playAssisted(newClock(), event.NewStream(newClock().now, nothingSecret(), h))
@@ -134,8 +134,8 @@ func TestPageShowsRequestsOfStep(t *testing.T) {
 	for _, want := range []string{
 		"model: 2 requests, 4.5k tokens, 44 % cached, $0.012", "Check out a.trail.yaml assisted", "Recorded b.trail.yaml recorded",
 		"the check also held <b>before</b> step 1 Carried out by test/rules <b> 2 requests, 4.5k tokens, 44 % cached, $0.012",
-		`request 1 assertVisible {"ref":"e1"} 0.9s Used 2.0k tokens, 40 of the answer, $0.01 Was sent TASK verify: <b> the screen Answered assertVisible`,
-		`request 2 Seen. step_done {"status":"done"} 0.9s Used 2.5k tokens, 80 % cached, 40 of the answer, $0.002 Was sent it is visible (a picture of the screen) Answered`,
+		`request 1 assertVisible {"ref":"e1"} 0.9s Used 2.0k tokens, 40 of the answer, $0.01 Was sent TASK verify: <b> the screen (a picture of the screen) Answered assertVisible`,
+		`request 2 Seen. step_done {"status":"done"} 0.9s Used 2.5k tokens, 80 % cached, 40 of the answer, $0.002 Was sent it is visible Answered`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,7 @@ type models struct {
 	price    *model.Price // nil when it is not known
 	limits   agent.Limits
 	budget   *agent.Budget
+	used     sync.Map             // *agent.Used by the replay of a trail, see run.Assisted
 	waiting  func(message string) // is told of waits; nil for nobody
 	close    func()
 }

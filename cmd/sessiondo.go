@@ -77,7 +77,7 @@ func (cmd *sessionCommands) do(ctx context.Context, f doFlags, text string) erro
 	use := &event.ModelUse{Mode: event.Assisted}
 	asking := m.asking(filepath.Join(folder, "llm"), func(e event.Event) { cmd.showRequest(m, use, e) })
 	s := &agentClient{Client: client}
-	out := m.newAgent(asking, replacedChecks).Do(ctx, s, task)
+	out := m.newAgent(asking, nil, replacedChecks).Do(ctx, s, task)
 	if out.Outcome != event.Passed && s.step > 0 {
 		if _, err := client.Edit(context.WithoutCancel(ctx), live.Edit{NotPassed: s.step}); err != nil {
 			cmd.notice(fmt.Sprintf("warning: step %d has calls of a task that did not pass, and saving will not say so: %s", s.step, err))

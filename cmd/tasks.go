@@ -29,7 +29,8 @@ type tasks struct {
 // assist makes the model carry out the steps without a recording.
 func (m *models) assist(in run.Assisted, o live.Options) {
 	t := &tasks{models: m, Assisted: in, options: o}
-	t.agent = m.newAgent(m.asking(filepath.Join(in.Dir, "llm"), t.emit), 0)
+	used, _ := m.used.LoadOrStore(in.Replay, &agent.Used{})
+	t.agent = m.newAgent(m.asking(filepath.Join(in.Dir, "llm"), t.emit), used.(*agent.Used), 0)
 	finished := in.Walk.Hooks.StepFinished
 	in.Walk.Hooks.Unrecorded = t.carryOut
 	in.Walk.Hooks.StepFinished = func(ctx context.Context, at session.Step) {
@@ -53,10 +54,10 @@ func (t *tasks) attach(ctx context.Context) {
 	}
 }
 
-// newAgent returns an agent for a trail. replaced is how many checks that did not hold it may replace in a task.
-func (m *models) newAgent(asking model.Model, replaced int) *agent.Agent {
+// newAgent returns an agent for a trail, which adds to what used has; nil for nothing. replaced is how many checks that did not hold it may replace in a task.
+func (m *models) newAgent(asking model.Model, used *agent.Used, replaced int) *agent.Agent {
 	return agent.New(agent.Options{
-		Model: asking, Context: m.context, Images: !m.settings.NoImages, Budget: m.budget,
+		Model: asking, Context: m.context, Images: !m.settings.NoImages, Budget: m.budget, Used: used,
 		MaxOutputTokens: m.settings.OutputLimit(), Cost: m.cost(), Replaced: replaced, Output: m.output, Now: m.Now,
 	})
 }

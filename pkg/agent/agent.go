@@ -33,6 +33,7 @@ type Options struct {
 	Context string  // what the user says of the app, sent with each request; at most 4 KB of it are sent
 	Images  bool    // the model takes pictures, and may get them
 	Budget  *Budget // shared by the agents of a run; nil for no limits
+	Used    *Used   // what the trail has used, to which requests are added, such as by earlier attempts; nil for nothing
 	// MaxOutputTokens is how many tokens an answer may have, for requests and for budgets; 0 for what models have
 	// without settings.
 	MaxOutputTokens int
@@ -127,22 +128,25 @@ const (
 type Agent struct {
 	opts       Options
 	budget     *Budget
-	used       Used
+	used       *Used
 	offers     map[string]*offer // by kind of task
 	remembered map[string]bool   // names in memory that the model has given a value
 }
 
 // New returns an agent for a trail.
 func New(o Options) *Agent {
-	a := &Agent{opts: o, budget: o.Budget, offers: map[string]*offer{}, remembered: map[string]bool{}}
+	a := &Agent{opts: o, budget: o.Budget, used: o.Used, offers: map[string]*offer{}, remembered: map[string]bool{}}
 	if a.budget == nil {
 		a.budget = NewBudget(Limits{})
+	}
+	if a.used == nil {
+		a.used = &Used{}
 	}
 	return a
 }
 
-// Used returns what the tasks of the agent have used so far.
-func (a *Agent) Used() Used { return a.used }
+// Used returns what the trail has used so far.
+func (a *Agent) Used() Used { return *a.used }
 
 func (a *Agent) maxOutputTokens() int {
 	return cmp.Or(a.opts.MaxOutputTokens, model.Settings{}.OutputLimit())

@@ -133,7 +133,7 @@ func (r *run) turn(ctx context.Context) *ending {
 	if err != nil {
 		return &ending{err: fault.As(err)}
 	}
-	at := Progress{Task: request.Task, Request: r.used.Requests + 1, Used: r.agent.used}
+	at := Progress{Task: request.Task, Request: r.used.Requests + 1, Used: *r.agent.used}
 	r.notify(at)
 	turn := Turn{Sent: slices.Clone(request.Blocks[r.sent:])}
 	r.sent, r.picture = len(r.blocks), nil
@@ -151,7 +151,7 @@ func (r *run) turn(ctx context.Context) *ending {
 		turn.Result, end = r.answered(ctx, turn.Answer)
 	}
 	r.turns = append(r.turns, turn)
-	at.Turn, at.Used = &turn, r.agent.used
+	at.Turn, at.Used = &turn, *r.agent.used
 	r.notify(at)
 	return end
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,11 +25,13 @@ const (
 
 // assisting carries out tasks with the tool act, and counts them.
 type assisting struct {
-	tasks atomic.Int32
-	fails bool
+	tasks             atomic.Int32
+	fails             bool
+	replays, sessions []string
 }
 
 func (a *assisting) assist(in run.Assisted) {
+	a.replays, a.sessions = append(a.replays, in.Replay), append(a.sessions, filepath.Base(in.Dir))
 	in.Walk.Hooks.Unrecorded = func(ctx context.Context, _ session.Step, _ *replay.Step) session.Result {
 		a.tasks.Add(1)
 		in.Use.AddRequest(event.LLMFinished{Tokens: 100})
@@ -156,6 +159,30 @@ func TestProofAsksOnlyForStepsThatAreNeverRecorded(t *testing.T) {
 				t.Errorf("%s with %d tasks: %s (%s)", ended.Outcome, a.tasks.Load(), ended.Reason, ended.Hint)
 			}
 		})
+	}
+}
+
+func TestAttemptsAndProofAreOfOneReplay(t *testing.T) {
+	t.Parallel()
+	a := assisting{}
+	var seen records
+	o := options(t, &seen, "trail:\n  - step: x\n    recordable: false\n"+byHand+recordedAct, "s")
+	var made atomic.Int32
+	o.Launch = serving(map[string]map[string]fake{"s": {"act": func(toolCall) (any, error) {
+		if made.Add(1) == 3 { // the recorded call of the first attempt
+			return nil, errors.New("no")
+		}
+		return "done", nil
+	}}})
+	o.Assist, o.Retries, o.Record = a.assist, 1, "new.trail.yaml"
+	if ended := seen.ended(t, o); ended.Outcome != event.Passed || len(a.replays) != 3 || a.replays[0] != a.replays[1] || a.replays[0] != a.replays[2] {
+		t.Errorf("%s: %s: %q", ended.Outcome, ended.Reason, a.replays)
+	}
+	sessions, _ := filepath.Glob(filepath.Join(o.Setup.Project.LogsDir, "*_*"))
+	slices.Sort(sessions)
+	latest, err := os.Readlink(filepath.Join(o.Setup.Project.LogsDir, "latest"))
+	if err != nil || len(sessions) != 3 || latest != a.sessions[1] {
+		t.Errorf("the latest of %q is %q: %v", sessions, latest, err)
 	}
 }
 

@@ -39,7 +39,9 @@ func (r *runner) openEvidence(id string) evidence {
 		r.warnUnwritable(err)
 		return evidence{}
 	}
-	linkLatest(r.Project.LogsDir, id)
+	if !r.Proof { // whoever looks wants to see what was done, not how it was proven
+		linkLatest(r.Project.LogsDir, id)
+	}
 	return evidence{dir, r.OpenLog(filepath.Join(dir, "events.ndjson"), r.warnUnwritable)}
 }
 

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -141,6 +142,9 @@ func (r *runner) withoutRecording(p *plan) trailResult {
 	}
 	return trailResult{}
 }
+
+// name returns a text that no other replay of the run has.
+func (p *plan) name() string { return fmt.Sprintf("%s %s %+v", p.path, p.device.Name, p.event()) }
 
 func (p *plan) assisted() bool { return len(p.tasks) > 0 }
 

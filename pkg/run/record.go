@@ -205,6 +205,10 @@ func (r *runner) replayRecord(ctx context.Context, a attempt, data []byte) (ende
 	o.Contents[r.resolve(r.Record)] = data
 	o.Paths, o.Devices, o.Record, o.Proof = []string{r.Record}, []session.Device{a.device.Device}, "", true
 	o.Tags, o.Grep, o.Last, o.Shard, o.Retries, o.Workers = nil, "", nil, Shard{}, 0, 0
+	o.Assist = func(in Assisted) {
+		in.Replay = a.name()
+		r.Assist(in)
+	}
 	if a.row.n > 0 {
 		o.ArgRows = r.ArgRows[a.row.n-1:][:1]
 	}

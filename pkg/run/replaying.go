@@ -37,6 +37,7 @@ func (r *runner) newReplaying(s *session.Session, a attempt) *replaying {
 	if p.assisted() {
 		r.Assist(Assisted{
 			Session: s, Walk: out.walk, Scope: p.scope, Device: p.device.Device, Path: p.path, Dir: a.evidence.dir, Emit: a.emit, Use: out.use,
+			Replay: p.name(),
 		})
 	}
 	return out

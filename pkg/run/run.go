@@ -92,7 +92,9 @@ type Assisted struct {
 	Path    string // of the trail, relative to Options.Cwd or absolute
 	Dir     string // the folder of the session, where evidence is kept; empty for none
 	Emit    *event.Emitter
-	Use     *event.ModelUse // to which requests are added
+	// Replay says which replay it belongs to: its attempts, and the proof of its recording, have the same.
+	Replay string
+	Use    *event.ModelUse // to which requests are added
 }
 
 // Values of Options.Evidence: when evidence of the device is kept.

@@ -206,6 +206,20 @@ func TestBudgetOfRunIsShared(t *testing.T) {
 	}
 }
 
+func TestBudgetOfTrailCountsEarlierAttempts(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	used := &agent.Used{}
+	budget := agent.NewBudget(agent.Limits{RequestsPerTrail: 1})
+	for i, want := range []event.Outcome{event.Passed, event.Failed} {
+		m := scripted(both(click(`button "Delete order 7"`), done("Order deleted")))
+		out := agent.New(agent.Options{Model: m, Budget: budget, Used: used}).Do(t.Context(), f, step("Delete it"))
+		if out.Outcome != want || used.Requests != 1 {
+			t.Errorf("attempt %d: %s %v, %d requests", i, out.Outcome, out.Err, used.Requests)
+		}
+	}
+}
+
 func TestRequestEndsWithTheTimeForTheStep(t *testing.T) {
 	t.Parallel()
 	f := openBrowser(t).ordersPage(t)

@@ -52,15 +52,17 @@ type models struct {
 	price    *model.Price // nil when it is not known
 	limits   agent.Limits
 	budget   *agent.Budget
-	used     sync.Map             // *agent.Used by the replay of a trail, see run.Assisted
 	waiting  func(message string) // is told of waits; nil for nobody
 	close    func()
+
+	mu   sync.Mutex
+	used map[string]*agent.Used // by the replay of a trail, see run.Assisted
 }
 
 // models returns the model that flags and the project name. It sends nothing.
 func (p *program) models(project *config.Project, f modelFlags) (*models, error) {
 	llm := project.LLM
-	m := &models{program: p, context: llm.Context, close: func() {}}
+	m := &models{program: p, context: llm.Context, close: func() {}, used: map[string]*agent.Used{}}
 	limits, err := limits(llm.Budget, f.budget)
 	if err != nil {
 		return nil, err

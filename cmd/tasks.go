@@ -29,8 +29,7 @@ type tasks struct {
 // assist makes the model carry out the steps without a recording.
 func (m *models) assist(in run.Assisted, o live.Options) {
 	t := &tasks{models: m, Assisted: in, options: o}
-	used, _ := m.used.LoadOrStore(in.Replay, &agent.Used{})
-	t.agent = m.newAgent(m.asking(filepath.Join(in.Dir, "llm"), t.emit), used.(*agent.Used), 0)
+	t.agent = m.newAgent(m.asking(filepath.Join(in.Dir, "llm"), t.emit), m.usedBy(in.Replay), 0)
 	finished := in.Walk.Hooks.StepFinished
 	in.Walk.Hooks.Unrecorded = t.carryOut
 	in.Walk.Hooks.StepFinished = func(ctx context.Context, at session.Step) {
@@ -60,6 +59,16 @@ func (m *models) newAgent(asking model.Model, used *agent.Used, replaced int) *a
 		Model: asking, Context: m.context, Images: !m.settings.NoImages, Budget: m.budget, Used: used,
 		MaxOutputTokens: m.settings.OutputLimit(), Cost: m.cost(), Replaced: replaced, Output: m.output, Now: m.Now,
 	})
+}
+
+// usedBy returns what the attempts at a replay have used, and its proof.
+func (m *models) usedBy(replay string) *agent.Used {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.used[replay] == nil {
+		m.used[replay] = &agent.Used{}
+	}
+	return m.used[replay]
 }
 
 func (t *tasks) emit(e event.Event) {

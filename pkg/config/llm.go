@@ -175,7 +175,7 @@ func price(n yamldoc.Node) *model.Price {
 		"input": field("input", &p.Input), "cacheRead": field("cacheRead", &p.CacheRead), "cacheWrite": field("cacheWrite", &p.CacheWrite),
 		"output": field("output", &p.Output),
 	})
-	if n.Kind() == yamldoc.Mapping && !(given["input"] && given["output"]) {
+	if n.Kind() == yamldoc.Mapping && (!given["input"] || !given["output"]) {
 		n.Errorf("write price: { input: …, output: … }, per million tokens", "a price needs both input and output")
 	}
 	if !given["cacheRead"] {

@@ -178,9 +178,9 @@ func TestAttemptsAndProofAreOfOneReplay(t *testing.T) {
 	if ended := seen.ended(t, o); ended.Outcome != event.Passed || len(a.replays) != 3 || a.replays[0] != a.replays[1] || a.replays[0] != a.replays[2] {
 		t.Errorf("%s: %s: %q", ended.Outcome, ended.Reason, a.replays)
 	}
-	sessions, _ := filepath.Glob(filepath.Join(o.Setup.Project.LogsDir, "*_*"))
+	sessions, _ := filepath.Glob(filepath.Join(o.Project.LogsDir, "*_*"))
 	slices.Sort(sessions)
-	latest, err := os.Readlink(filepath.Join(o.Setup.Project.LogsDir, "latest"))
+	latest, err := os.Readlink(filepath.Join(o.Project.LogsDir, "latest"))
 	if err != nil || len(sessions) != 3 || latest != a.sessions[1] {
 		t.Errorf("the latest of %q is %q: %v", sessions, latest, err)
 	}

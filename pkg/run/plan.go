@@ -153,7 +153,7 @@ func (r *runner) needAgent(p *plan) (tasks, others []*replay.Step) {
 	for s := range replay.Leaves(p.Steps) {
 		switch {
 		case !s.NeedsAgent:
-		case r.Assist != nil && mayAssist(s) && !(r.Proof && s.Recordable):
+		case r.Assist != nil && mayAssist(s) && (!r.Proof || !s.Recordable):
 			tasks = append(tasks, s)
 		default:
 			others = append(others, s)

@@ -30,7 +30,7 @@ func (p *page) noteSecret(call tool.Call) (carries bool) {
 // noteSecretOpened notes the document that a call with a secret has opened. One that opens because a form was sent is not
 // given the secret by the call; what it shows is read.
 func (d *webDevice) noteSecretOpened(call tool.Call) {
-	typing := []string{"inputText", "fill", "web_type", "web_fillSecret"}
+	typing := []string{"inputText", "fill", "web_type", "web_fillSecret", "web_pressKey"}
 	c := d.openContext()
 	if c == nil || slices.Contains(typing, call.Tool) {
 		return

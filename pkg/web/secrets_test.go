@@ -123,3 +123,21 @@ func TestPicturesOfOpenedPageAreWithheld(t *testing.T) {
 	u.mustCall("web_waitForTab", "urlPattern", "/popup")
 	u.wantPictures("its opener can write into it", false)
 }
+
+// TestPicturesOfPageThatTypingOpens types a secret with each command that types, into a page that opens another one when
+// it has all of it.
+func TestPicturesOfPageThatTypingOpens(t *testing.T) {
+	t.Parallel()
+	login := fmt.Sprintf(`<input type=password autofocus oninput="if (this.value.length === %d) location = '/other'">`, len(typedSecret))
+	url := serve(t, map[string]http.HandlerFunc{"/login": htmlPage(login), "/other": htmlPage(`<h1>Welcome</h1>`)})
+	for command, args := range map[string][]any{
+		"web_type":     {"ref", "css=input", "text", typedSecret},
+		"web_pressKey": {"text", typedSecret},
+	} {
+		u := openTraced(t)
+		u.mustCall("web_navigate", "url", url+"/login")
+		u.mustCall(command, args...)
+		u.mustCall("web_verifyTextVisible", "text", "Welcome")
+		u.wantPictures(command, true)
+	}
+}

@@ -96,7 +96,7 @@ func (m *moment) snapshot(c *aria.Capture) *aria.Tree {
 	return m.snapshots[c]
 }
 
-// keptFor is for how long after a look a page is watched, so that what was read of it need not be read again.
+// keptFor is for how long a page is watched after a look, and after each use of what was read in it.
 const keptFor = time.Minute
 
 // keptMoment is a moment that counts as now while the page has not changed.
@@ -144,7 +144,11 @@ func (p *page) keep(ctx context.Context) context.Context {
 // recall returns a context in which what was read before need not be read again; false if the page has changed since.
 func (p *page) recall(ctx context.Context) (context.Context, bool) {
 	m := p.kept.Load()
-	if m == nil || m.state == nil || !maps.Equal(m.state, p.state(ctx)) {
+	if m == nil {
+		return ctx, false
+	}
+	if m.state == nil || !maps.Equal(m.state, p.state(ctx)) {
+		p.kept.CompareAndSwap(m, nil)
 		return ctx, false
 	}
 	return withMoment(ctx, m.moment), true

@@ -110,5 +110,8 @@ func TestRecallIsForTheFirstTry(t *testing.T) {
 		t.Fatal("the page tells of the change")
 	}
 	u.mustCall("web_click", "ref", `button "Save"`)
+	if _, same := u.page().recall(t.Context()); same || u.page().kept.Load() != nil {
+		t.Error("what has changed is still kept")
+	}
 	u.mustCall("web_verifyTitle", "pattern", "saved")
 }

@@ -12,7 +12,9 @@ test("the end of the server is said, and nothing is disturbed", async ({ studio,
 	await studio.open();
 	studio.push({ on: "bye", why: "Ctrl-C" });
 	await studio.drop();
-	await expect(page.getByRole("alert")).toContainText("Disconnected: Ctrl-C. What was not saved is in recording.trail.yaml in the session's folder.");
+	await expect(page.getByRole("alert")).toContainText(
+		"Disconnected: Ctrl-C. What was not saved is in recording.trail.yaml in the session's folder.",
+	);
 	await expect(page.getByRole("treeitem", { name: "Put tea" })).toBeVisible();
 	await expect(page.getByRole("button", { name: "Record" })).toBeDisabled();
 });

@@ -63,6 +63,7 @@ func (s *studio) person(task string, args ...string) (found json.RawMessage) {
 		err = json.Unmarshal(out, &answer)
 	}
 	if err != nil {
+		s.end(syscall.SIGINT) // so that nothing writes to its stderr
 		s.Fatalf("%v: %s%s\nstudio: %s", err, out, &stderr, &s.stderr)
 	}
 	if len(answer.Complaints) > 0 {

@@ -57,6 +57,7 @@ func (p *project) studio(t *testing.T, args ...string) *studio {
 	s.out = bufio.NewReader(out)
 	line, err := s.out.ReadString('\n')
 	if s.url = strings.TrimSpace(line); err != nil {
+		s.end(syscall.SIGINT)
 		t.Fatalf("no URL: %v; stderr:\n%s", err, &s.stderr)
 	}
 	return s

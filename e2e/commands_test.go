@@ -426,8 +426,8 @@ func TestDoctorChecksWithEveryResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	oldNode, veryOldNode := t.TempDir(), t.TempDir()
-	err := os.WriteFile(filepath.Join(veryOldNode, "node"), []byte("#!/bin/sh\necho v12.22.12\n"), 0o755)
-	if err := errors.Join(err, os.WriteFile(filepath.Join(oldNode, "node"), []byte("#!/bin/sh\necho v16.20.2\n"), 0o755)); err != nil {
+	err := spawntest.WriteProgram(filepath.Join(veryOldNode, "node"), []byte("#!/bin/sh\necho v12.22.12\n"))
+	if err := errors.Join(err, spawntest.WriteProgram(filepath.Join(oldNode, "node"), []byte("#!/bin/sh\necho v16.20.2\n"))); err != nil {
 		t.Fatal(err)
 	}
 	runnable := bin(t, "sh")

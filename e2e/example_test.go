@@ -124,7 +124,7 @@ func (p *project) programFile() string {
 		p.t.Fatal(err)
 	}
 	program := filepath.Join(p.t.TempDir(), "trailblaze")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\nE2E_MAIN=1 "+p.marker+" exec '"+self+"' \"$@\"\n"), 0o755); err != nil {
+	if err := spawntest.WriteProgram(program, []byte("#!/bin/sh\nE2E_MAIN=1 "+p.marker+" exec '"+self+"' \"$@\"\n")); err != nil {
 		p.t.Fatal(err)
 	}
 	return program
@@ -152,7 +152,7 @@ func TestDemoWithoutBrowser(t *testing.T) {
 func TestDemoFailsWithTheProgram(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "trailblaze")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho 'trailblaze: error: unknown command' >&2\nexit 3\n"), 0o755); err != nil {
+	if err := spawntest.WriteProgram(program, []byte("#!/bin/sh\necho 'trailblaze: error: unknown command' >&2\nexit 3\n")); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("../.ci/demo", program, filepath.Join(t.TempDir(), "reports")).CombinedOutput()

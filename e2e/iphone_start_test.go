@@ -38,7 +38,7 @@ func TestScriptThatStartsWebDriverAgent(t *testing.T) {
 exec %s -e 'const net = require("net"); net.createServer((c) => { const to = net.connect(%s, "127.0.0.1"); c.on("error", () => {}).pipe(to); to.on("error", () => c.destroy()).pipe(c); }).listen(%s, "127.0.0.1")'`,
 			node, onPhone, here),
 	} {
-		if err := os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil { //nolint:gosec // a program
+		if err := spawntest.WriteProgram(filepath.Join(programs, name), []byte("#!/bin/sh\n"+text+"\n")); err != nil {
 			t.Fatal(err)
 		}
 	}

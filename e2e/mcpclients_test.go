@@ -29,7 +29,7 @@ func (p *project) program(t *testing.T) string {
 	}
 	path := filepath.Join(t.TempDir(), "trailblaze")
 	script := "#!/bin/sh\ncd '" + p.dir + "' && E2E_MAIN=1 exec '" + self + "' \"$@\"\n"
-	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+	if err := spawntest.WriteProgram(path, []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -33,7 +33,7 @@ SIMULATED_AVD=$2 exec %s -emulator "$4"
 	if err := os.Mkdir(filepath.Join(sdk, "emulator"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(sdk, "emulator", "emulator"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+	if err := spawntest.WriteProgram(filepath.Join(sdk, "emulator", "emulator"), []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	d.env = append(d.env, "ANDROID_HOME="+sdk, "DISPLAY=")

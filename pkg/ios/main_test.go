@@ -18,6 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/mobile"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/testdata/phones"
 	"github.com/trailblaze/trailblaze/testdata/phones/app"
@@ -174,7 +175,7 @@ esac
 [ ! -f "$FOLDER/$1" ] || cat "$FOLDER/$1"
 `
 	script = strings.NewReplacer("$FOLDER", s.folder, "$BUNDLE", s.bundle(), "${BUNDLE%/*}", filepath.Dir(s.bundle())).Replace(script)
-	if err := os.WriteFile(filepath.Join(s.folder, "xcrun"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+	if err := spawntest.WriteProgram(filepath.Join(s.folder, "xcrun"), []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -74,7 +74,7 @@ func TestSessionWithoutCallsStartsNothing(t *testing.T) {
 func fakeBrowser(t *testing.T, lines string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "browser")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+lines+"\n"), 0o700); err != nil {
+	if err := spawntest.WriteProgram(path, []byte("#!/bin/sh\n"+lines+"\n")); err != nil {
 		t.Fatal(err)
 	}
 	return path

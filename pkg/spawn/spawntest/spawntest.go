@@ -1,5 +1,6 @@
-// Package spawntest finds the browser for tests, and processes that a test left running, directly or indirectly. It is
-// for tests of any package that starts processes, directly or through the program.
+// Package spawntest finds the browser for tests and processes that a test left running, directly or indirectly, and
+// writes programs for tests to start. It is for tests of any package that starts processes, directly or through the
+// program.
 //
 // A test puts a marker into the environment of what it starts; everything started from there inherits it.
 package spawntest
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
@@ -23,6 +25,14 @@ type TB interface {
 
 // limit is for processes that are being killed, on a machine that is busy with other tests.
 const limit = 10 * time.Second
+
+// WriteProgram writes a file that can be executed. No process is forked meanwhile: it would have the file open for
+// writing, and a program that is open for writing cannot be executed.
+func WriteProgram(path string, content []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, content, 0o755) //nolint:gosec // a program
+}
 
 // Chromium returns the path of a real browser, and no other than TRAILBLAZE_BROWSER if it is set. Without one it ends
 // the test.

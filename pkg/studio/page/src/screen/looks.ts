@@ -6,8 +6,9 @@ import { controls, link, look, lookIsOld, mode, panel, past, pointer, shown, sta
 /** How long a screen has to stay the same before it is looked at, and the time between two looks, in milliseconds. */
 const settleTime = 250;
 const interval = 400;
-/** A look that takes long is followed by a pause that is this much longer. */
+/** A look that takes long is followed by a pause that is this much longer, up to some milliseconds. */
 const pause = 4;
+const longestPause = 5000;
 
 let lastPicture = 0;
 let nextLook = 0;
@@ -34,7 +35,7 @@ async function lookAgain(): Promise<void> {
 	}
 	looking = false;
 	const done = performance.now();
-	nextLook = done + Math.max(interval, pause * (done - now));
+	nextLook = done + Math.max(interval, Math.min(pause * (done - now), longestPause));
 }
 
 function isWanted(): boolean {

@@ -109,8 +109,6 @@ func (p *page) watchFrames(s *cdp.Session) {
 		case "Page.frameScheduledNavigation", "Page.frameStartedNavigating", "Page.frameStartedLoading",
 			"Page.frameClearedScheduledNavigation", "Page.frameStoppedLoading":
 			p.onNavigation(e)
-		case "Page.javascriptDialogClosed":
-			p.onRefreshRefused(e)
 		case "Target.attachedToTarget":
 			p.onTargetAttached(e)
 		case "Page.fileChooserOpened":

@@ -109,22 +109,6 @@ func (p *page) onNavigationFailed(loader, code string) {
 	}
 }
 
-// onRefreshRefused notes that a dialog was dismissed, as by a person who stays on a page that refreshes itself: the
-// browser has requested that then, and says next that it is no longer scheduled.
-func (p *page) onRefreshRefused(e cdp.Event) {
-	var closed struct{ Result bool }
-	if e.Decode(&closed) != nil || closed.Result {
-		return
-	}
-	p.update(func() {
-		for _, f := range p.framesByID {
-			if f.leaving != nil {
-				f.leaving.refresh = false
-			}
-		}
-	})
-}
-
 // leavesFor returns the URL that a frame is about to show since the navigation with a number, empty for none. The caller
 // holds page.mu.
 func (p *page) leavesFor(since int) string {

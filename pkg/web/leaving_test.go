@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -438,32 +437,23 @@ func TestNavigationThatARefreshInterrupts(t *testing.T) {
 }
 
 // The browser says that a refresh is no longer scheduled when it was requested, which may be before it was started. A
-// refresh that it refuses, as one to a URL of data, is not requested, but one is that a person stops in a dialog.
+// refresh that it refuses, as one to a URL of data, is not requested.
 func TestRefreshIsFollowedUntilItIsStarted(t *testing.T) {
 	t.Parallel()
-	const (
-		scheduled, requested = "Page.frameScheduledNavigation", "Page.frameRequestedNavigation"
-		cleared, closed      = "Page.frameClearedScheduledNavigation", "Page.javascriptDialogClosed"
-	)
+	const scheduled, requested = "Page.frameScheduledNavigation", "Page.frameRequestedNavigation"
 	for name, test := range map[string]struct {
 		events []string
 		want   bool
 	}{
 		"scheduled": {[]string{scheduled}, true},
-		"requested": {[]string{scheduled, requested, cleared}, true},
-		"refused":   {[]string{scheduled, cleared}, false},
-		"stopped":   {[]string{scheduled, requested, closed, cleared}, false},
+		"requested": {[]string{scheduled, requested, "Page.frameClearedScheduledNavigation"}, true},
+		"refused":   {[]string{scheduled, "Page.frameClearedScheduledNavigation"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &page{device: &webDevice{}, changed: make(chan struct{})}
+			p := &page{}
 			p.root = &frame{page: p, loader: "1"}
-			p.framesByID = map[string]*frame{"": p.root}
 			for _, event := range test.events {
-				if event == closed {
-					p.onRefreshRefused(cdp.Event{Params: []byte(`{"result": false}`)})
-					continue
-				}
 				p.root.onNavigation(event, navigationEvent{URL: "http://x/next", Reason: "metaTagRefresh", Disposition: "currentTab"})
 			}
 			if p.isReplaced() != test.want {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ func (f *modelFlags) bind(c *cobra.Command) {
 		"take the answers of the model from the transcripts in `DIR`: the folder llm of a session, or a folder of them")
 }
 
-// names returns those of the flags that are on the command line.
+// given returns the names of those of the flags that are on the command line.
 func (f *modelFlags) given(c *cobra.Command) []string {
 	return slices.DeleteFunc([]string{"llm", "budget", "llm-replay"}, func(name string) bool { return !c.Flags().Changed(name) })
 }
@@ -142,7 +143,7 @@ func (m *models) cost() func(model.Usage) float64 {
 // limits returns what the project and flags allow.
 func limits(b config.LLMBudget, flags []string) (agent.Limits, error) {
 	l := agent.Limits{
-		RequestsPerStep: cmp.Or(b.RequestsPerStep, 12), RequestsPerTrail: cmp.Or(b.RequestsPerTrail, 60),
+		RequestsPerStep: cmp.Or(b.RequestsPerStep, agent.DefaultRequests), RequestsPerTrail: cmp.Or(b.RequestsPerTrail, 60),
 		TokensPerTrail: cmp.Or(b.TokensPerTrail, 300_000), TimePerStep: cmp.Or(b.TimePerStep, 3*time.Minute),
 		CostPerTrail: b.CostPerTrail, CostPerRun: b.CostPerRun,
 	}
@@ -271,8 +272,8 @@ func (a *asked) Ask(ctx context.Context, r model.Request) (model.Answer, model.U
 		status = string(fault.KindOf(err))
 	}
 	file := ""
-	if a.last.N > 0 {
-		file = fmt.Sprintf("llm/%03d.json", a.last.N)
+	if a.last.File != "" {
+		file = "llm/" + filepath.Base(a.last.File)
 	}
 	a.emit(event.LLMFinished{
 		N: a.count[r.Task.Step], Task: r.Task.Step, Status: status, Tokens: usage.Uncached + usage.CacheRead + usage.CacheWrite,

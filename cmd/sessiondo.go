@@ -123,7 +123,6 @@ func sessionTask(ctx context.Context, client *background.Client, verify bool, te
 	if verify {
 		task.Kind = trail.KindVerify
 	}
-	task.Trail.Index = status.Steps
 	if file, problems := trail.Parse("recording", []byte(recording)); len(problems) == 0 {
 		for _, s := range file.AllSteps() {
 			task.Trail.Steps = append(task.Trail.Steps, s.Text)

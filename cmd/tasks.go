@@ -53,7 +53,8 @@ func (t *tasks) attach(ctx context.Context) {
 	}
 }
 
-// newAgent returns an agent for a trail, which adds to what used has; nil for nothing. replaced is how many checks that did not hold it may replace in a task.
+// newAgent returns an agent for a trail, which adds to what used has; nil for nothing. replaced is how many checks that
+// did not hold it may replace in a task.
 func (m *models) newAgent(asking model.Model, used *agent.Used, replaced int) *agent.Agent {
 	return agent.New(agent.Options{
 		Model: asking, Context: m.context, Images: !m.settings.NoImages, Budget: m.budget, Used: used,

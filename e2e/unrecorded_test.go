@@ -186,7 +186,7 @@ func TestTaskThatFails(t *testing.T) {
 		code   int
 		want   []string
 	}{
-		"given up":       {policy: models.Script(models.GiveUp("There is no mug.")), code: 1, want: []string{"There is no mug.", "1 failed"}},
+		"given up":       {policy: models.Script(models.GiveUp("The shop sells no mug.")), code: 1, want: []string{"The shop sells no mug.", "1 failed"}},
 		"over budget":    {policy: buyer(), flags: []string{"--budget", "requestsPerTrail=1"}, code: 1, want: []string{"budget"}},
 		"refused":        {policy: models.Script(models.Reply{Refused: true, Text: "No."}), code: 1, want: []string{"refused"}},
 		"a rejected key": {policy: buyer(), fault: models.BadKey, code: 2, want: []string{"1 error"}},

@@ -18,6 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/testdata/phones/adbserver"
 	"github.com/trailblaze/trailblaze/testdata/ports"
 )
@@ -115,10 +116,8 @@ func TestServerThatCannotBeStarted(t *testing.T) {
 // writeProgram writes a shell script as the adb program of a folder.
 func writeProgram(t *testing.T, folder, script string) {
 	t.Helper()
-	syscall.ForkLock.RLock() // a process that is being forked would have the file open for writing
-	defer syscall.ForkLock.RUnlock()
 	err := os.MkdirAll(folder, 0o700)
-	err = errors.Join(err, os.WriteFile(filepath.Join(folder, "adb"), []byte("#!/bin/sh\n"+script), 0o700))
+	err = errors.Join(err, spawntest.WriteProgram(filepath.Join(folder, "adb"), []byte("#!/bin/sh\n"+script)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ type Options struct {
 	// MaxOutputTokens is how many tokens an answer may have, for requests and for budgets; 0 for what models have
 	// without settings.
 	MaxOutputTokens int
-	// Cost returns the cost of an exchange in the unit of the budget. Nil if there is no price: then costs are unknown,
+	// Cost returns the cost of an exchange in the unit of the budget. Nil without a price: then costs are unknown,
 	// and the budget must not limit them.
 	Cost func(model.Usage) float64
 	// Replaced is how many checks of a task that did not hold the model may replace by others. They are listed in the

@@ -9,9 +9,9 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/model"
 )
 
-// Limits bound what requests take. 0 is no limit, but for RequestsPerStep.
+// Limits bound what requests take. 0 means unlimited, but for RequestsPerStep.
 type Limits struct {
-	RequestsPerStep  int // 0 for 12: every task ends
+	RequestsPerStep  int // 0 for DefaultRequests: every task ends
 	RequestsPerTrail int
 	TokensPerTrail   int // of all kinds
 	TimePerStep      time.Duration
@@ -19,7 +19,8 @@ type Limits struct {
 	CostPerRun       float64
 }
 
-const defaultRequests = 12
+// DefaultRequests is how many requests a step may take unless that is limited otherwise.
+const DefaultRequests = 12
 
 // Budget bounds what the agents of a run take together, and each of them. It may be used from any goroutine.
 type Budget struct {
@@ -32,7 +33,7 @@ type Budget struct {
 // NewBudget returns the budget of a run.
 func NewBudget(l Limits) *Budget {
 	if l.RequestsPerStep == 0 {
-		l.RequestsPerStep = defaultRequests
+		l.RequestsPerStep = DefaultRequests
 	}
 	return &Budget{limits: l}
 }

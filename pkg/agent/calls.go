@@ -297,17 +297,7 @@ func (r *run) checkSecrets(c call) error {
 // hasName reports whether a value has a token of a name.
 func hasName(value any, name string) bool { return slices.Contains(trail.TokenNames(value), name) }
 
-// brief returns a text of the model, or about it, in one line of at most n bytes, without control characters and those
-// that change the order of others.
+// brief returns a text of the model, or about it, in one line of at most n bytes, without characters that are not seen.
 func brief(s string, n int) string {
-	s = strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c):
-			return ' '
-		case unicode.IsControl(c), unicode.Is(unicode.Cf, c), c == unicode.ReplacementChar:
-			return -1
-		}
-		return c
-	}, strings.ToValidUTF8(s, ""))
-	return pagetext.Cut(strings.Join(strings.Fields(s), " "), n)
+	return pagetext.Cut(screen.Visible(s), n)
 }

@@ -287,7 +287,7 @@ type made struct {
 func (r *run) makeCalls(ctx context.Context, calls []call, repeated int) (result string, end *ending) {
 	var m made
 	var claim *done
-	for len(calls) > 0 && m.report.OK() && claim == nil {
+	for len(calls) > 0 && m.report.OK() {
 		if claim = calls[0].done; claim != nil {
 			break
 		}

@@ -25,12 +25,7 @@ type Replay struct {
 	dir string
 
 	mu      sync.Mutex
-	answers map[Task][]recorded
-}
-
-type recorded struct {
-	file string
-	Exchange
+	answers map[Task][]Exchange
 }
 
 // NewReplay reads transcripts. dir is the folder llm of a session, or a folder with such folders or with folders of
@@ -39,7 +34,7 @@ func NewReplay(dir string) (*Replay, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, fault.New(fault.Misuse, "name the folder llm of a session, or a folder with sessions", "%s is not a folder with transcripts", dir)
 	}
-	r := &Replay{dir: dir, answers: map[Task][]recorded{}}
+	r := &Replay{dir: dir, answers: map[Task][]Exchange{}}
 	seen := map[string]bool{} // by a link, such as latest, a folder is there twice
 	for _, pattern := range []string{"*.json", "*/*.json", "*/llm/*.json"} {
 		paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), filepath.FromSlash(pattern)))
@@ -61,8 +56,8 @@ func NewReplay(dir string) (*Replay, error) {
 		}
 	}
 	for _, answers := range r.answers { // 1000.json comes after 999.json
-		slices.SortStableFunc(answers, func(a, b recorded) int {
-			return cmp.Or(strings.Compare(filepath.Dir(a.file), filepath.Dir(b.file)), a.N-b.N)
+		slices.SortStableFunc(answers, func(a, b Exchange) int {
+			return cmp.Or(strings.Compare(filepath.Dir(a.File), filepath.Dir(b.File)), a.N-b.N)
 		})
 	}
 	if len(r.answers) == 0 {
@@ -87,8 +82,8 @@ func (r *Replay) read(path string) error {
 	if err != nil {
 		return fault.Wrap(fault.Transcript, err, "remove the file, or record again", "a transcript cannot be read")
 	}
-	x := recorded{file: path}
-	if err := json.Unmarshal(data, &x.Exchange); err != nil || x.Task.Kind == "" {
+	x := Exchange{File: path}
+	if err := json.Unmarshal(data, &x); err != nil || x.Task.Kind == "" {
 		return fault.New(fault.Transcript, "remove the file, or record again", "%s is not a transcript", path)
 	}
 	if x.Answer != nil { // a request that failed has none
@@ -122,7 +117,7 @@ func (r *Replay) Ask(_ context.Context, q Request) (Answer, Usage, error) {
 		}
 		if now[ref] == "" {
 			return Answer{}, Usage{}, fault.New(fault.Transcript, "the app changed since it was recorded: run it with a model again",
-				"%s: %s was %s and is %s now", x.file, ref, x.Elements[ref], text.Shorten(orNothing(element), 200))
+				"%s: %s was %s and is %s now", x.File, ref, x.Elements[ref], text.Shorten(orNothing(element), 200))
 		}
 	}
 	return withReferences(*x.Answer, now), Usage{}, nil

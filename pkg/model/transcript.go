@@ -162,32 +162,14 @@ func (x Exchange) redacted(redact func(string) string) Exchange {
 
 // withReferences returns an answer with other references in its calls: those in now, by those that it has.
 func withReferences(a Answer, now map[string]string) Answer {
-	var replaced func(v any) any
-	replaced = func(v any) any {
-		switch v := v.(type) {
-		case string:
-			return cmp.Or(now[v], v)
-		case []any:
-			for i := range v {
-				v[i] = replaced(v[i])
-			}
-		case map[string]any:
-			for key := range v {
-				v[key] = replaced(v[key])
-			}
-		}
-		return v
+	if len(now) == 0 {
+		return a
 	}
 	a.Calls = slices.Clone(a.Calls)
 	for i, c := range a.Calls {
-		decoder := json.NewDecoder(bytes.NewReader(c.Args))
-		decoder.UseNumber()
-		var args any
-		if len(now) == 0 || decoder.Decode(&args) != nil {
-			continue
-		}
-		if data, err := json.Marshal(replaced(args)); err == nil {
-			a.Calls[i].Args = data
+		args, err := withTexts(c.Args, func(text string) string { return cmp.Or(now[text], text) })
+		if err == nil {
+			a.Calls[i].Args = args
 		}
 	}
 	return a
@@ -199,30 +181,42 @@ func elements(a Answer, element func(string) string) map[string]string {
 	if element == nil {
 		return found
 	}
-	var visit func(v any)
-	visit = func(v any) {
-		switch v := v.(type) {
-		case string:
-			if is := element(v); is != "" {
-				found[v] = is
-			}
-		case []any:
-			for _, e := range v {
-				visit(e)
-			}
-		case map[string]any:
-			for _, e := range v {
-				visit(e)
-			}
-		}
-	}
 	for _, c := range a.Calls {
-		var args any
-		if json.Unmarshal(c.Args, &args) == nil {
-			visit(args)
-		}
+		_, _ = withTexts(c.Args, func(text string) string {
+			if is := element(text); is != "" {
+				found[text] = is
+			}
+			return text
+		})
 	}
 	return found
+}
+
+// withTexts returns JSON with other texts: what change returns for each of its values that is a text.
+func withTexts(data json.RawMessage, change func(string) string) (json.RawMessage, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err
+	}
+	var changed func(v any) any
+	changed = func(v any) any {
+		switch v := v.(type) {
+		case string:
+			return change(v)
+		case []any:
+			for i := range v {
+				v[i] = changed(v[i])
+			}
+		case map[string]any:
+			for key := range v {
+				v[key] = changed(v[key])
+			}
+		}
+		return v
+	}
+	return json.Marshal(changed(value))
 }
 
 // sameElement reports whether two descriptions of an element are equal but for white space.

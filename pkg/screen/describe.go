@@ -117,7 +117,7 @@ func quote(s string) string { return quoteUpTo(maxName, s) }
 func quoteUpTo(length int, s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
-	for _, r := range shorten(visible(s), length) {
+	for _, r := range shorten(Visible(s), length) {
 		if r == '"' || r == '\\' {
 			b.WriteByte('\\')
 		}
@@ -127,9 +127,9 @@ func quoteUpTo(length int, s string) string {
 	return b.String()
 }
 
-// visible returns s with white space folded, and without control, bidirectional, zero-width and other characters that
+// Visible returns s with white space folded, and without control, bidirectional, zero-width and other characters that
 // are not seen themselves.
-func visible(s string) string {
+func Visible(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r) || r == '\u2028' || r == '\u2029':

@@ -79,7 +79,7 @@ func (b *Block) subject() (subject string, rest []condition) {
 func (c *condition) words() string {
 	switch c.name {
 	case "cssSelector":
-		return "at " + visible(shorten(c.value, maxName))
+		return "at " + Visible(shorten(c.value, maxName))
 	case "dataTestId":
 		return "with data-testid " + quote(c.value)
 	case "nthIndex":

@@ -139,7 +139,7 @@ func startServerWith(tb testing.TB, d *fakeDesk, change func(*serverOptions)) *t
 		tb.Fatal(err)
 	}
 	o := serverOptions{
-		token: tool.NewCapability(), port: portOf(l), now: time.Now, limits: defaultLimits(), farewell: "trailblaze studio has ended",
+		token: tool.NewCapability(), port: portOf(l), now: time.Now, limits: defaultLimits(), endReason: "trailblaze studio has ended",
 		files:  fstest.MapFS{"index.html.gz": zipped("the page"), "app.js.gz": zipped("code"), "app.css.gz": zipped("styles"), "secret.go.gz": zipped("source")},
 		output: func(text string) string { return strings.ReplaceAll(text, "secret", "{{SECRET}}") },
 	}

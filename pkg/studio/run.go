@@ -74,13 +74,13 @@ func Run(ctx context.Context, o Options) error {
 // begin opens the desk. The caller calls serve, which serves its pages and closes it.
 func begin(ctx context.Context, o Options) (d *desk, serve func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	farewell := "trailblaze studio has ended"
+	endReason := "trailblaze studio has ended"
 	if o.shared {
-		farewell = "the session has ended"
+		endReason = "the session has ended"
 	}
 	s := newServer(serverOptions{
 		token: o.Token, port: portOf(o.Listener), files: studiopage.Files(), output: o.Output, pagesGone: o.PagesGone, now: o.Now,
-		limits: defaultLimits(), farewell: farewell,
+		limits: defaultLimits(), endReason: endReason,
 	})
 	d = newDesk(ctx, o, s)
 	if err := d.start(); err != nil {

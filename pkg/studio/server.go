@@ -71,7 +71,7 @@ type serverOptions struct {
 	token     string
 	port      int
 	files     fs.FS  // of the page, compressed with gzip
-	farewell  string // that pages are told at the end
+	endReason string // that pages are told at the end
 	output    func(string) string
 	pagesGone time.Duration // 0 for a minute
 	now       func() time.Time
@@ -207,7 +207,7 @@ func (s *server) end() {
 	defer s.mu.Unlock()
 	s.ended = true
 	for _, p := range s.pages {
-		p.bye(s.farewell)
+		p.bye(s.endReason)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestSessionWithAStudio(t *testing.T) {
 		}
 	}
 	status(0, 0, false)
-	p.run("tool", "web_navigate", "url="+pageSite(t, taskShop), "--step", "Sign in").wantErr(t, 0, "recorded as part of step 1")
+	p.run("tool", "web_navigate", "url="+pageSite(t, taskShop(t)), "--step", "Sign in").wantErr(t, 0, "recorded as part of step 1")
 	s := &studio{T: t, project: p, url: url}
 	s.person("together")
 	status(1, 4, true)

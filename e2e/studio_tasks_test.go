@@ -26,24 +26,21 @@ import (
 
 // In these tests Playwright is the person at the page of a studio, which finds everything by its role and name.
 
+// readStudioProject reads a file of the project whose trail works in a studio.
+func readStudioProject(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../testdata/projects/studio", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // taskShop is a shop in one page.
-const taskShop = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title>
-<main><form><label>Email <input name="email" type="email"></label> <label>Password <input name="password" type="password"></label>
-<button>Sign in</button></form></main>
-<script>
-const main = document.querySelector("main");
-let total = 0;
-document.querySelector("form").onsubmit = (event) => {
-  event.preventDefault();
-  const { email, password } = event.target.elements;
-  if (email.value !== "ada@example.com" || password.value !== "apples") return;
-  main.innerHTML = '<button data-price="3.5">Add tea</button> <button data-price="12">Add mug</button><p role="status">Total 0.00</p>';
-  main.onclick = (event) => {
-    total += Number(event.target.dataset.price || 0);
-    main.querySelector("p").textContent = "Total " + total.toFixed(2);
-  };
-};
-</script></html>`
+func taskShop(t *testing.T) string {
+	t.Helper()
+	return readStudioProject(t, "shop.html")
+}
 
 // person does a task at the page, and returns what it found. It fails the test if the page complained.
 func (s *studio) person(task string, args ...string) (found json.RawMessage) {
@@ -88,7 +85,7 @@ func TestNewcomerRecordsOnTheWeb(t *testing.T) {
 		t.Run(task, func(t *testing.T) {
 			t.Parallel()
 			s := newStudio(t, nil)
-			s.person(task, pageSite(t, taskShop))
+			s.person(task, pageSite(t, taskShop(t)))
 			s.project.run("run", "trails/newcomer.trail.yaml").want(t, 0)
 			if text := s.project.read(t, "trails/newcomer.trail.yaml"); strings.Count(text, "web_type") != 2 || !strings.Contains(text, "Total 15.50") {
 				t.Errorf("the trail:\n%s", text)
@@ -254,7 +251,7 @@ func TestIdleStudio(t *testing.T) {
 		return // the task reads /proc
 	}
 	s := newStudio(t, nil)
-	t.Logf("%s", s.person("idle", pageSite(t, taskShop+`<button>Add tea</button>`), strconv.Itoa(s.cmd.Process.Pid)))
+	t.Logf("%s", s.person("idle", pageSite(t, taskShop(t)+`<button>Add tea</button>`), strconv.Itoa(s.cmd.Process.Pid)))
 }
 
 func TestLargeStudio(t *testing.T) {

@@ -3,8 +3,6 @@
 package e2e_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,17 +11,9 @@ import (
 // TestTrailDrivesTheStudio replays a trail at the page of a studio, and then the trail that was saved there.
 func TestTrailDrivesTheStudio(t *testing.T) {
 	t.Parallel()
-	const dir = "../testdata/projects/studio"
-	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
 	const file = "trails/newcomer.trail.yaml"
-	p := newProject(t, map[string]string{"trailblaze.yaml": read("trailblaze.yaml"), file: read(file)})
-	shop, s := pageSite(t, read("shop.html")), newStudio(t, nil)
+	p := newProject(t, map[string]string{"trailblaze.yaml": readStudioProject(t, "trailblaze.yaml"), file: readStudioProject(t, file)})
+	shop, s := pageSite(t, taskShop(t)), newStudio(t, nil)
 	p.env = append(p.env, "STUDIO="+s.url)
 	p.run("run", "--secret", "STUDIO", "--memory", "SHOP="+shop).want(t, 0, "1 passed")
 	s.end(syscall.SIGINT)

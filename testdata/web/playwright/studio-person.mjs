@@ -112,12 +112,13 @@ export class Person {
 		await this.rests();
 	}
 
-	/** Picks a check of an element on the picture. */
+	/** Picks a check of an element on the picture, and waits until it held, after which a click acts again. */
 	async assert(element, check, calls) {
 		await this.press("Assert");
 		await this.pointAt(element);
 		await this.page.mouse.click(this.at.x, this.at.y);
 		await this.page.getByRole("menuitem", { name: check }).click();
+		await expect(this.tool("Assert")).toHaveAttribute("aria-pressed", "false", { timeout });
 		await this.recorded(calls);
 	}
 

@@ -101,12 +101,22 @@ func (e *entry) isPart(shown string) bool {
 // settled reports whether the field shows the text, or the focus has moved on to an empty box.
 func (e *entry) settled() bool { return e.done() || e.moved }
 
+// looks is how often the field is read at least before it counts as not showing the text: on a slow phone, one read may
+// take longer than the limit.
+const looks = 5
+
 // await waits until something holds of what the field shows, but not for long.
 func (e *entry) await(ctx context.Context, holds func() bool) error {
-	_, err := act.Await(ctx, e.phone.limits.Entered, e.phone.limits.Stable, func() (bool, error) {
+	looked := 0
+	settled := func() (bool, error) {
+		looked++
 		err := e.read(ctx)
 		return err == nil && holds(), err
-	})
+	}
+	ok, err := act.Await(ctx, e.phone.limits.Entered, e.phone.limits.Stable, settled)
+	for !ok && err == nil && looked < looks {
+		ok, err = settled()
+	}
 	return err
 }
 

@@ -3,10 +3,12 @@ package mobile
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
 func TestInputText(t *testing.T) {
@@ -98,6 +100,31 @@ func TestInputTextFailures(t *testing.T) {
 		if len(f.log) != 1 {
 			t.Errorf("the driver did %q", f.log)
 		}
+	})
+}
+
+// The focus of a code's boxes may move some reads after a digit was entered, and a read may take longer than a field has to
+// show its text.
+func TestFocusMovesLateOnASlowPhone(t *testing.T) {
+	t.Parallel()
+	const late = 3 // reads
+	shown, since := "", 0
+	nodes := func(f *fake, _ time.Duration) []*screen.Node {
+		if f.content != shown {
+			shown, since = f.content, f.reads
+		}
+		focus := len(shown)
+		if focus > 0 && f.reads < since+late {
+			focus--
+		}
+		f.atMost = focus + 1 // each box takes one character
+		digits := make([]string, 4)
+		copy(digits, strings.Split(shown, ""))
+		return fieldsWith(focus, digits).Nodes()[1:]
+	}
+	onPhone(t, &fake{nodes: nodes, slow: time.Second, atMost: 1}, device.Session{}, func(p *phoneTest) {
+		p.does("inputText", map[string]any{"text": "4711"}, "entered 4 characters into textbox, in 4 fields",
+			`set "4711"`, `type "7"`, `type "1"`, `type "1"`, "hide keyboard")
 	})
 }
 

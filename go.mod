@@ -61,5 +61,6 @@ require (
 	golang.org/x/oauth2 v0.35.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
+	maragu.dev/gomponents v1.2.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 )

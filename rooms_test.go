@@ -147,6 +147,7 @@ func libraries() []library {
 		{"github.com/fsnotify", []string{"pkg/watch"}, "one place watches files"},
 		{"github.com/evanw/esbuild", []string{"pkg/bundle", "pkg/engine", "pkg/studio/page", "pkg/embedded"}, "one place makes bundles, others generate what they embed"},
 		{"modernc.org", []string{"pkg/engine"}, "what runs JavaScript matters to nobody else"},
+		{"maragu.dev/gomponents", []string{"pkg/report"}, "only reports are written as pages by the program"},
 		{"github.com/sashabaranov/go-openai", []string{"pkg/model"}, "how a provider is spoken to matters to nobody else"},
 		{"github.com/coder/websocket", []string{"pkg/cdp", "pkg/studio"}, "other rooms do not depend on the transport of a protocol"},
 	}

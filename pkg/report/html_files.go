@@ -2,10 +2,10 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"html/template"
 	"image"
 	_ "image/jpeg" // screenshots are one of these
 	_ "image/png"
@@ -14,6 +14,9 @@ import (
 	"path"
 	"strings"
 
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/files"
 )
@@ -21,16 +24,16 @@ import (
 // shownFile is a file of a session, on a page.
 type shownFile struct {
 	event.Evidence
-	Size          string       // empty when the file cannot be read
-	Picture       template.URL // empty for other files
-	Width, Height int          // of a picture, in pixels
-	Text          Excerpt      // empty for other files
-	Link          template.URL // the content of a file that is not shown, or not wholly; may be empty
-	Missing       string       // why nothing of it is shown
+	Size          string  // empty when the file cannot be read
+	Picture       string  // empty for other files
+	Width, Height int     // of a picture, in pixels
+	Text          Excerpt // empty for other files
+	Link          string  // the content of a file that is not shown, or not wholly; may be empty
+	Missing       string  // why nothing of it is shown
 }
 
-// Name returns the name for saving the file.
-func (f shownFile) Name() string { return path.Base(f.File) }
+// label returns what the file is called on the page.
+func (f shownFile) label() string { return cmp.Or(f.Title, f.File) }
 
 // load reads a file for the page, from the session's folder only.
 func (h *HTML) load(dir string, e event.Evidence) shownFile {
@@ -85,7 +88,7 @@ func (h *HTML) read(shown *shownFile, file io.ReadSeeker, size int64) {
 		return
 	}
 	h.files += size
-	shown.Picture = template.URL("data:image/" + format + ";base64," + base64.StdEncoding.EncodeToString(data))
+	shown.Picture = "data:image/" + format + ";base64," + base64.StdEncoding.EncodeToString(data)
 	shown.Width, shown.Height = config.Width, config.Height
 }
 
@@ -119,7 +122,7 @@ func (h *HTML) link(shown *shownFile, file io.ReadSeeker, size int64) {
 		return
 	}
 	h.files += size
-	shown.Link = template.URL("data:application/octet-stream;base64," + base64.StdEncoding.EncodeToString(data))
+	shown.Link = "data:application/octet-stream;base64," + base64.StdEncoding.EncodeToString(data)
 }
 
 func readAt(file io.ReadSeeker, from, n int64) ([]byte, error) {
@@ -148,4 +151,58 @@ func serverLogs(dir string) []event.Evidence {
 		}
 	}
 	return found
+}
+
+// shot is a picture that opens large.
+func (f shownFile) shot(alt, caption string) g.Node {
+	return h.Figure(h.Class("shot"),
+		h.Button(h.Type("button"), h.Title("Show it large"),
+			h.Img(h.Src(f.Picture), h.Width(number(f.Width)), h.Height(number(f.Height)), h.Alt(alt), h.Loading("lazy"), g.Attr("decoding", "async"))),
+		h.FigCaption(g.Text(caption)))
+}
+
+func pictureNodes(all []shownFile) g.Node {
+	return g.Map(all, func(f shownFile) g.Node {
+		if f.Picture == "" {
+			return nil
+		}
+		return f.shot(f.label(), f.label())
+	})
+}
+
+// textNodes shows the files that are not pictures.
+func textNodes(all []shownFile) g.Node {
+	return g.Map(all, func(f shownFile) g.Node {
+		switch {
+		case f.Picture != "":
+			return nil
+		case f.Missing != "" && f.Link != "":
+			return h.P(h.Class("file"), g.Text(f.label()+" "), f.link())
+		}
+		size := f.File
+		if f.Size != "" {
+			size += ", " + f.Size
+		}
+		return more("more", g.Group{g.Text(f.label() + " "), h.Span(h.Class("dim"), g.Text(size))}, f.content(),
+			with(f.Link, func(string) g.Node { return h.P(h.Class("file"), f.link()) }))
+	})
+}
+
+// content is the text of the file, or why it is not shown.
+func (f shownFile) content() g.Node {
+	if f.Missing != "" {
+		return h.P(h.Class("note"), g.Text(f.Missing))
+	}
+	return f.Text.node()
+}
+
+func (f shownFile) link() g.Node {
+	return g.Group{h.A(h.Href(f.Link), h.Download(path.Base(f.File)), g.Text(f.File)), space(), h.Span(h.Class("dim"), g.Text(f.Size))}
+}
+
+func keptNode(all []shownFile) g.Node {
+	if len(all) == 0 {
+		return nil
+	}
+	return g.Group{h.Div(h.Class("shots"), pictureNodes(all)), textNodes(all)}
 }

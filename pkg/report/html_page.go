@@ -3,19 +3,15 @@ package report
 import (
 	"bufio"
 	"crypto/sha256"
-	_ "embed" // for the template, the style and the script
+	_ "embed" // for the style and the script
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
-
-//go:embed page/page.html
-var pageTemplate string
 
 //go:embed page/tokens.css
 var tokens string
@@ -34,12 +30,9 @@ const (
 	flaky      event.Outcome = "flaky"
 )
 
-// page is the data of the template.
+// page is what a page shows.
 type page struct {
 	*HTML
-	Style    template.CSS
-	Script   template.JS
-	Policy   string
 	Outcomes []tally
 	Groups   []group
 	Devices  []string // empty when there is only one
@@ -61,23 +54,16 @@ type group struct {
 
 // Write writes the page. It reads the files of the sessions.
 func (h *HTML) Write(w io.Writer) error {
-	t, err := template.New("page").Funcs(pageFuncs()).Parse(pageTemplate)
-	if err != nil {
-		return fmt.Errorf("read the template of the page: %w", err)
-	}
 	h.files = 0
 	out := bufio.NewWriterSize(w, 1<<16)
-	if err := t.Execute(out, h.page()); err != nil {
+	if err := h.page().document().Render(out); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return out.Flush()
 }
 
 func (h *HTML) page() *page {
-	p := &page{
-		HTML: h, Style: template.CSS(pageStyle()), Script: template.JS(pageScript),
-		Policy: fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", cspHash(pageStyle()), cspHash(pageScript)),
-	}
+	p := &page{HTML: h}
 	for _, c := range h.Cases {
 		if !c.Retried {
 			p.trails = append(p.trails, &pageCase{Case: c, page: h})

@@ -3,8 +3,12 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
@@ -138,4 +142,32 @@ func (c *pageCase) Mode() event.Mode {
 		return ""
 	}
 	return c.Finished.Mode
+}
+
+// task has the requests to a model of a step.
+func (s pageStep) task() g.Node {
+	if s.Task == nil {
+		return nil
+	}
+	return g.Group{
+		g.Map(s.Task.Warnings, func(w string) g.Node { return h.P(h.Class("warning"), g.Text(lineText(w))) }),
+		more("more task", g.Group{g.Text("Carried out by " + lineText(s.Task.Model) + " "), h.Span(h.Class("dim"), g.Text(s.Used()))},
+			h.Ol(h.Class("calls"), g.Map(s.Turns(), pageTurn.node)),
+			countNote(s.Task.MoreTurns, "more request is", "more requests are", "left out here; the session's events.ndjson has all of them.")),
+	}
+}
+
+func (t pageTurn) node() g.Node {
+	state, used := t.State(), t.Used()
+	if t.Attempts > 1 {
+		used += fmt.Sprintf(", %d attempts", t.Attempts)
+	}
+	return h.Li(h.Class("call is-"+string(state)), more("",
+		g.Group{
+			markNode(string(state)),
+			h.Span(h.Class("line"), h.Code(h.Class("tool"), g.Text(fmt.Sprintf("request %d", t.N))),
+				g.If(state != event.Passed, g.Group{space(), kindNode(lineText(t.Status))}), spaced(t.Brief, "result")),
+			h.Span(h.Class("took"), g.Text(t.Duration())),
+		},
+		h.Dl(h.Class("io"), term("Used", g.Text(used)), textTerm("Request", t.Missing), excerptTerm("Was sent", t.Saw), excerptTerm("Answered", t.Said))))
 }

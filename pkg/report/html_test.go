@@ -226,7 +226,7 @@ func TestPageShowsOnlyFilesOfSessionFolder(t *testing.T) {
 		if got.Missing != tt.missing || got.Text.Text != tt.text || got.Text.Note != tt.note || (name == "a.png") != (got.Picture != "") {
 			t.Errorf("%q: missing %q, text %.80q, note %q, picture %.20q", name, got.Missing, got.Text.Text, got.Text.Note, got.Picture)
 		}
-		if link, ok := strings.CutPrefix(string(got.Link), "data:application/octet-stream;base64,"); ok != (tt.link != "") || tt.link != "…" && link != tt.link {
+		if link, ok := strings.CutPrefix(got.Link, "data:application/octet-stream;base64,"); ok != (tt.link != "") || tt.link != "…" && link != tt.link {
 			t.Errorf("%q: link %.80q, want %s", name, got.Link, tt.link)
 		}
 	}

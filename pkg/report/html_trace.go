@@ -5,6 +5,9 @@ import (
 	"path"
 	"strings"
 
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
@@ -128,4 +131,33 @@ func (c pageCall) Details() *traceDetails {
 		d.Tree = c.parent.load([]event.Evidence{{File: path.Join(event.TraceFolder, traced.Tree), Title: "elements of the screen"}})
 	}
 	return d
+}
+
+// film is the screen before and after each call of the step.
+func (s pageStep) film() g.Node {
+	frames := s.Film()
+	if len(frames) == 0 {
+		return nil
+	}
+	return h.Ol(h.Class("film"), h.TabIndex("0"), h.Aria("label", "The screen before and after each call"), g.Map(frames, filmFrame.node))
+}
+
+func (f filmFrame) node() g.Node {
+	content := g.Group{h.P(h.Class("gap"), g.Text(f.Note)), h.P(h.Class("dim"), g.Text(f.When))}
+	if f.Picture != "" {
+		content = g.Group{f.shot(f.When, f.When)}
+	}
+	return h.Li(g.If(f.Failed, h.Class("is-failed")), content)
+}
+
+// node has what the trace has of a call.
+func (d *traceDetails) node() g.Node {
+	if d == nil {
+		return nil
+	}
+	return g.Group{
+		textTerm("Page", d.URL), excerptTerm("Requests", d.Requests), excerptTerm("Console", d.Console),
+		g.If(d.Omitted > 0, term("Left out", g.Text(number(d.Omitted)+" requests and lines of the console"))),
+		g.Map(d.Tree, func(f shownFile) g.Node { return term("Elements", f.content()) }),
+	}
 }

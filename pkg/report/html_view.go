@@ -1,7 +1,6 @@
 package report
 
 import (
-	"html/template"
 	"strconv"
 	"strings"
 	"time"
@@ -9,7 +8,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
 
-// pageCase is a case, pageStep a step and pageCall a call, with what the template of the page calls.
+// pageCase is a case, pageStep a step and pageCall a call, with what the page shows.
 type (
 	pageCase struct {
 		*Case
@@ -25,14 +24,6 @@ type (
 		parent *pageCase
 	}
 )
-
-// pageFuncs are the functions of the template: line shortens a text to one line, and the others format a time.
-func pageFuncs() template.FuncMap {
-	return template.FuncMap{
-		"line": lineText, "millis": formatMillis,
-		"after": func(d time.Duration) string { return formatMillis(d.Milliseconds()) },
-	}
-}
 
 // Steps returns the steps.
 func (c *pageCase) Steps() []pageStep {

@@ -6,14 +6,16 @@ import (
 	"context"
 	_ "flag" // want
 	"fmt"
-	_ "io/ioutil" // want
-	_ "log"       // want
+	_ "html/template" // want
+	_ "io/ioutil"     // want
+	_ "log"           // want
 	_ "log/slog"
 	_ "math/rand" // want
 	_ "math/rand/v2"
 	process "os"
-	_ "os/signal" // want
-	_ "testing"   // want
+	_ "os/signal"     // want
+	_ "testing"       // want
+	_ "text/template" // want
 	"time"
 )
 

@@ -188,9 +188,8 @@ failures.`,
   trailblaze run trails/login.trail.yaml --driver ios-host
   trailblaze toolbox list --target myapp --driver ios-host --why
   trailblaze doctor                  check what this machine and project need`,
-		SilenceErrors: true, SilenceUsage: true, Version: a.Build.Version,
+		SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.ArbitraryArgs,
-		RunE: a.helpOrUnknown,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			if err := c.ValidateFlagGroups(); err != nil {
 				return flagError(c, err)
@@ -203,10 +202,7 @@ failures.`,
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.SetVersionTemplate("trailblaze {{.Version}}\n")
-	if a.json {
-		root.SetVersionTemplate("{\"version\":\"{{.Version}}\"}\n")
-	}
+	a.bindVersion(root)
 	a.bindGlobals(root.PersistentFlags())
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"}, &cobra.Group{ID: "more", Title: "More:"})

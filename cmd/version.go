@@ -63,6 +63,22 @@ func (b Build) details() string {
 	return strings.Join(append(parts, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH), ", ")
 }
 
+// bindVersion adds --version to the root command. Cobra's own flag prints by a template, and for
+// templates, which can call any method, the linker keeps all of them.
+func (a *app) bindVersion(root *cobra.Command) {
+	version := root.Flags().Bool("version", false, "version for trailblaze")
+	root.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case !*version:
+			return a.helpOrUnknown(c, args)
+		case a.json:
+			return a.writeJSON(map[string]string{"version": a.Build.Version})
+		}
+		_, err := fmt.Fprintf(a.Stdout, "trailblaze %s\n", a.Build.Version)
+		return err
+	}
+}
+
 func (a *app) newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -21,9 +22,11 @@ func runPlaywright(ctx context.Context, t *testing.T, script string, args ...str
 	node.Dir = playwrightFolder
 	node.Cancel = func() error { return node.Process.Signal(os.Interrupt) }
 	node.WaitDelay = 10 * time.Second
+	var said bytes.Buffer
+	node.Stderr = &said
 	out, err := node.Output()
 	if err != nil {
-		t.Fatalf("node %s: %v %s", script, err, out)
+		t.Fatalf("node %s: %v %s %s", script, err, &said, out)
 	}
 	return out
 }

@@ -92,7 +92,7 @@ func TestPackageOnBun(t *testing.T) {
 	t.Parallel()
 	installed(t, "node_modules", "zod")
 	bun := installed(t, "..", "..", "testdata", "servers", "node_modules", ".bin", "bun")
-	args := []string{"test", "--timeout", "60000"}
+	args := []string{"test", "--timeout", "300000"}
 	for _, file := range tests(t, "[!p]*.test.ts") { // test/package.test.ts tries all runtimes, and is run once
 		args = append(args, "./"+filepath.ToSlash(file))
 	}

@@ -12,9 +12,10 @@ AxeBuilder.prototype.inject = async function (frames) {
 };
 
 const [browser, tags, ...urls] = process.argv.slice(2);
-const program = await chromium.launch({ executablePath: browser });
+const program = await chromium.launch({ executablePath: browser, timeout: 0 });
 for (const url of urls) {
   const page = await (await program.newContext()).newPage();
+  page.setDefaultTimeout(0); // who starts this program limits it
   await page.goto(url);
   const { violations, incomplete } = await new AxeBuilder({ page }).withTags(tags.split(",")).analyze();
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.flat().join(" ")).join(", ")}`);

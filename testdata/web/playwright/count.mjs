@@ -3,8 +3,9 @@
 import { chromium } from "@playwright/test";
 
 const [browser, url, list] = process.argv.slice(2);
-const program = await chromium.launch({ executablePath: browser });
+const program = await chromium.launch({ executablePath: browser, timeout: 0 });
 const page = await program.newPage();
+page.setDefaultTimeout(0); // who starts this program limits it
 await page.goto(url);
 const counts = [];
 for (const [role, name] of JSON.parse(list)) {

@@ -3,8 +3,9 @@
 import { chromium } from "@playwright/test";
 
 const [browser, scale, ...urls] = process.argv.slice(2);
-const program = await chromium.launch({ executablePath: browser });
+const program = await chromium.launch({ executablePath: browser, timeout: 0 });
 const page = await program.newPage({ viewport: { width: 800, height: 600 }, deviceScaleFactor: Number(scale) });
+page.setDefaultTimeout(0); // who starts this program limits it
 for (const url of urls) {
   await page.goto(url);
   const boxes = {};

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { chromium } from "@playwright/test";
 
 const [browser, file] = process.argv.slice(2);
-const program = await chromium.launch({ executablePath: browser });
+const program = await chromium.launch({ executablePath: browser, timeout: 0 });
 
 const acts = {
   click: (page, a) => page.mouse.click(a.x, a.y),
@@ -30,6 +30,7 @@ const acts = {
 };
 
 const page = await program.newPage({ viewport: { width: 800, height: 600 } });
+page.setDefaultTimeout(0); // who starts this program limits it
 for (const { url, acts: list } of JSON.parse(readFileSync(file, "utf8"))) {
   await page.goto(url);
   for (const a of list) await acts[a.answer ?? a.kind](page, a);

@@ -3,8 +3,9 @@
 import { chromium } from "@playwright/test";
 
 const [browser, url] = process.argv.slice(2);
-const program = await chromium.launch({ executablePath: browser });
+const program = await chromium.launch({ executablePath: browser, timeout: 0 });
 const page = await program.newPage();
+page.setDefaultTimeout(0); // who starts this program limits it
 const seen = { pageError: [], consoleError: [], http5xx: [], unhandledDialog: [] };
 page.on("pageerror", (error) => seen.pageError.push(error.message ?? String(error)));
 page.on("console", (message) => {

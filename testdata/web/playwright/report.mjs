@@ -8,6 +8,7 @@ const found = { requests: [] };
 
 async function open(options = {}) {
   const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, ...options });
+  page.setDefaultTimeout(0); // who starts this program limits it
   page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => complaints.push(`${error}`));
   page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));

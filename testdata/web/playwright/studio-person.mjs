@@ -6,7 +6,7 @@ const timeout = 60_000; // of a loaded machine; each wait ends as soon as what i
 
 /** Opens a browser, and the page of a studio in it. */
 export async function open(browser, url) {
-	const program = await chromium.launch({ executablePath: browser });
+	const program = await chromium.launch({ executablePath: browser, timeout: 0 });
 	const context = await program.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "light" });
 	context.setDefaultTimeout(timeout);
 	const person = new Person(await context.newPage());

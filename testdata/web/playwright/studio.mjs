@@ -4,8 +4,9 @@ import { pathToFileURL } from "node:url";
 import { chromium } from "@playwright/test";
 
 const [browser, file] = process.argv.slice(2);
-const program = await chromium.launch({ executablePath: browser });
+const program = await chromium.launch({ executablePath: browser, timeout: 0 });
 const page = await program.newPage();
+page.setDefaultTimeout(0); // who starts this program limits it
 const complaints = [];
 page.on("console", (m) => ["error", "warning"].includes(m.type()) && complaints.push(m.text()));
 page.on("pageerror", (e) => complaints.push(String(e)));

@@ -68,7 +68,7 @@ func mayImport() map[string][]string {
 		history:    {document, report, trail, event, fault, text},
 		page:       {embedded},
 		livetool:   {pagetext, live, discover, trail, fault, text},
-		agent:      {model, pagetext, live, screen, discover, trail, event, tool, fault, lazyregexp, text},
+		agent:      {model, pagetext, live, device, act, screen, discover, trail, event, tool, fault, lazyregexp, text},
 		pagetext:   {live},
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {device, model, server, spawn, runtime, discover, config, scope, event, tool, redact, fault, text},

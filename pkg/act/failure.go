@@ -111,8 +111,32 @@ func (f *Failure) hint() string {
 
 // details returns what programs may read of the failure.
 func (f *Failure) details() map[string]any {
-	return map[string]any{"tries": f.Tries, "tookMs": f.Took.Milliseconds(), "matches": f.Count, "held": f.Held}
+	details := map[string]any{"tries": f.Tries, "tookMs": f.Took.Milliseconds(), "matches": f.Count, "held": f.Held}
+	switch {
+	case len(f.Matches) > 0:
+		details[ElementKey] = Ambiguous
+	case f.Reason != "":
+		details[ElementKey], details[FoundKey], details[ReasonKey] = NotReady, f.Found, f.Reason
+	default:
+		details[ElementKey] = Missing
+	}
+	return details
 }
+
+// Keys of the details of a failure: what was wrong with the element, and of one that was not ready what it is in words,
+// and why it was not.
+const (
+	ElementKey = "element"
+	FoundKey   = "found"
+	ReasonKey  = "reason"
+)
+
+// Values of ElementKey.
+const (
+	Missing   = "missing"
+	Ambiguous = "ambiguous"
+	NotReady  = "not ready"
+)
 
 // ordinal returns an ordinal number from 1: a word up to tenth, then digits with an ending, such as 11th.
 func ordinal(n int) string {

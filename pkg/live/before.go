@@ -58,7 +58,7 @@ func (s *Session) weaknesses(calls []trail.Call, recorded [][]trail.Call, report
 			c.Args = resolved
 		}
 		switch {
-		case isAbsence(c) && s.mayBeMisspelt(calls[i]):
+		case IsAbsence(c) && s.mayBeMisspelt(calls[i]):
 			report.Calls[i].Weak = NeverSeen
 		case s.beforeAction != nil && s.shown != nil && holds(s.beforeAction, c):
 			report.Calls[i].Weak = HeldBefore
@@ -78,8 +78,8 @@ func withoutWeak(r StepRequest, report StepReport, recorded [][]trail.Call) [][]
 	return out
 }
 
-// isAbsence reports whether a check succeeds because something is not there.
-func isAbsence(c trail.Call) bool {
+// IsAbsence reports whether a check succeeds because something is not there.
+func IsAbsence(c trail.Call) bool {
 	most, bounded := c.Args["count"], c.Args["count"] != nil
 	if !bounded {
 		most, bounded = c.Args["max"], c.Args["max"] != nil
@@ -97,22 +97,22 @@ func holds(v *device.View, c trail.Call) bool {
 	case strings.HasSuffix(name, "verifytitle"):
 		return found(a.Text("pattern"), v.Title)
 	case a.Has("count"), a.Has("min"), a.Has("max"):
-		nodes, known := named(v, a)
+		nodes, known := Named(v, a)
 		n := float64(len(nodes))
 		return known && n == a.Number("count", n) && n >= a.Number("min", n) && n <= a.Number("max", n)
 	case strings.Contains(name, "notvisible"):
-		nodes, known := named(v, a)
+		nodes, known := Named(v, a)
 		return known && len(nodes) == 0
 	case !strings.Contains(name, "visible") && !strings.HasPrefix(name, "web_verify"):
 		return false
 	}
-	nodes, _ := named(v, a)
+	nodes, _ := Named(v, a)
 	return slices.ContainsFunc(nodes, func(n *screen.Node) bool { return hasExpected(v.Tree, n, a) })
 }
 
-// named returns the elements of a view that arguments name, in the element that they are within, if any. known is false
+// Named returns the elements of a view that arguments name, in the element that they are within, if any. known is false
 // if that cannot be said.
-func named(v *device.View, a device.Arguments) (nodes []*screen.Node, known bool) {
+func Named(v *device.View, a device.Arguments) (nodes []*screen.Node, known bool) {
 	nodes, known = namedAnywhere(v, a)
 	if !known || !a.Has("within") {
 		return nodes, known

@@ -6,6 +6,7 @@ type Incident struct {
 	Text string
 	Hint string // may be empty
 	Call string // the id of the device's call during or after which it happened; empty before the first
+	Page string // URL of the document whose request it is, if it is one; else empty
 }
 
 // The kinds of incident.

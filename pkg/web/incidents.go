@@ -18,7 +18,7 @@ func (p *page) incident(kind, text string) {
 // onServerError notes a response with a status of 500 and more.
 func (p *page) onServerError(x *exchange) {
 	if x.kind == "Document" { // the page is not there yet
-		p.device.incidents.Add(tool.Incident{Kind: tool.HTTP5xx, Text: p.notes.Bounded(x.String())})
+		p.device.incidents.Add(tool.Incident{Kind: tool.HTTP5xx, Text: p.notes.Bounded(x.String()), Page: x.url})
 		return
 	}
 	p.incident(tool.HTTP5xx, x.String())

@@ -1,0 +1,397 @@
+package agent
+
+import (
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// Class says how the element that calls of a model act on is related to that of a recorded call.
+type Class string
+
+// The classes of a repair.
+const (
+	Same      Class = "same"      // the same test id or id, or the same role and name but for case, spaces and punctuation
+	Rerouted  Class = "rerouted"  // the same, after other calls
+	Renamed   Class = "renamed"   // the same role, and another name
+	Different Class = "different" // anything else
+)
+
+// The kinds of why a recording is not healed.
+const (
+	HealRefused   fault.Kind = "heal refused"
+	NotReproduced fault.Kind = "not reproduced"
+	AppUnhealthy  fault.Kind = "app unhealthy"
+)
+
+// Breakage is what was wrong with the element of a recorded call that failed. Two are equal if the call failed for the
+// same reason.
+type Breakage struct {
+	Element string // act.Missing, act.Ambiguous or act.NotReady
+	Found   string // the element that is not ready, in words
+	Reason  string // why it is not ready
+}
+
+// NewBreakage returns what broke a recorded call. details are those of its result. The error says why such a failure is
+// never healed.
+func NewBreakage(box live.Toolbox, call trail.Call, details map[string]any) (Breakage, error) {
+	b := Breakage{}
+	b.Element, _ = details[act.ElementKey].(string)
+	b.Found, _ = details[act.FoundKey].(string)
+	b.Reason, _ = details[act.ReasonKey].(string)
+	t, err := box.Registry.Find(call.Tool)
+	never := func(format string, args ...any) (Breakage, error) {
+		return b, fault.New(HealRefused, "", format, args...)
+	}
+	isCheck := slices.Contains(box.Checks, call.Tool)
+	switch {
+	case err != nil || t.Source.Kind != tool.FromDevice:
+		return never("%s is not a command of the device", call.Tool)
+	case b.Element == "":
+		return never("its element was found")
+	case recordedElement(box, call).isNothing():
+		return never("%s names its element in a way that cannot be compared", call.Tool)
+	case isCheck && b.Element != act.Missing, isCheck && live.IsAbsence(call), isCheck && countsElements(call):
+		return never("what %s expects does not hold", call.Tool)
+	}
+	return b, nil
+}
+
+// countsElements reports whether a check expects a number of elements.
+func countsElements(c trail.Call) bool {
+	return slices.ContainsFunc([]string{"count", "min", "max"}, func(key string) bool { return c.Args[key] != nil })
+}
+
+// Change is a step of a trail in which calls of a model have taken the place of one that failed. Its screens are those of
+// the session in which they were made.
+type Change struct {
+	Box           live.Toolbox
+	Kind          string // of the step
+	Before, After []trail.Call
+	Failing       int // the index in Before of the call that failed
+	Added         int // number of calls that After has before the one in its place
+	Breakage      Breakage
+	Screen        *device.View // when it failed
+	Target        *screen.Node // the element of the call in its place, on the screen before that was made
+	Prior         *device.View // that screen
+	URLs          []string     // of all screens since
+	Unrecorded    []string     // tools of calls that were made and cannot be recorded
+	Passed        []string     // screens of the last session that passed, in the text form
+}
+
+// Judgement is what a change is worth.
+type Judgement struct {
+	Class Class
+	Why   string // of the class
+	// Refused says why it is not written, whatever its class; empty if the guard has nothing against it.
+	Refused string
+	// NeedsCheck says that it counts only if an unchanged positive check of a later step passes in the proof.
+	NeedsCheck bool
+}
+
+// MayBeWritten reports whether it is written when its proof passes.
+func (j Judgement) MayBeWritten() bool { return j.Refused == "" && j.Class != Different }
+
+// Replace returns the calls of a step with others in place of the one at an index: the last of made that is the same but
+// for its element gives it its element, and those before it are added before it. made are recorded calls; target is the
+// index of that one in made.
+func Replace(box live.Toolbox, before []trail.Call, failing int, made []trail.Call, target int) []trail.Call {
+	call := before[failing]
+	call.Args = withElement(box, call, made[target])
+	return slices.Concat(before[:failing], made[:target], []trail.Call{call}, before[failing+1:])
+}
+
+// withElement returns the arguments of a call with the element of another one.
+func withElement(box live.Toolbox, call, other trail.Call) map[string]any {
+	args := expectation(box, call)
+	for name, value := range other.Args {
+		if namesElement(box, call.Tool, name) {
+			args[name] = value
+		}
+	}
+	for _, name := range remarks() {
+		if value, ok := call.Args[name]; ok {
+			args[name] = value
+		}
+	}
+	return args
+}
+
+func remarks() []string { return []string{"reasoning", "reason"} }
+
+// expectation returns the arguments of a call that do not say which element it is for: what it does, or expects.
+func expectation(box live.Toolbox, c trail.Call) map[string]any {
+	out := map[string]any{}
+	for name, value := range c.Args {
+		if !namesElement(box, c.Tool, name) && !slices.Contains(remarks(), name) {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// namesElement reports whether an argument of a tool says which element is meant.
+func namesElement(box live.Toolbox, name, arg string) bool {
+	t, err := box.Registry.Find(name)
+	if err != nil {
+		return false
+	}
+	if real := t.Aliases[arg]; real != "" {
+		arg = real
+	}
+	return arg == "ref" || schemaOf(t).isLocator(arg, slices.Contains(box.Checks, name))
+}
+
+// SameButForElement reports whether a call does, or expects, what another one does with another element. Limits of time
+// may differ.
+func SameButForElement(box live.Toolbox, a, b trail.Call) bool {
+	return a.Tool == b.Tool && reflect.DeepEqual(untimed(expectation(box, a)), untimed(expectation(box, b)))
+}
+
+func untimed(args map[string]any) map[string]any {
+	for _, name := range []string{"timeoutMs", "durationMs", "quietWindowMs"} {
+		delete(args, name)
+	}
+	return args
+}
+
+// Judge compares the step before and after.
+func (c *Change) Judge() Judgement {
+	j := Judgement{Refused: c.refused()}
+	j.Class, j.Why = c.class()
+	j.NeedsCheck = j.Class == Renamed || c.Breakage.Element == act.Ambiguous
+	if j.Refused == "" && c.isPresenceCheck() && j.Class != Same {
+		j.Refused = "the check says that this element is there, so no other one can take its place"
+	}
+	return j
+}
+
+// isPresenceCheck reports whether the call that failed is a check of nothing but that an element is there.
+func (c *Change) isPresenceCheck() bool {
+	failed := c.Before[c.Failing]
+	return slices.Contains(c.Box.Checks, failed.Tool) && len(untimed(expectation(c.Box, failed))) == 0
+}
+
+// maxNewCalls is how many calls may take the place of one.
+const maxNewCalls = 8
+
+// refused returns why the guard does not let a change through, "" if it does.
+func (c *Change) refused() string {
+	rest := len(c.Before) - c.Failing - 1
+	end := len(c.After) - rest
+	switch {
+	case len(c.Unrecorded) > 0:
+		return fmt.Sprintf("a call of %s was made, which cannot be recorded", c.Unrecorded[0])
+	case len(c.After) == 0:
+		return "the step would have no calls"
+	case end <= c.Failing || !sameCalls(c.Before[:c.Failing], c.After[:min(c.Failing, len(c.After))]) || !sameCalls(c.Before[c.Failing+1:], c.After[end:]):
+		return "other calls than the one that failed would change, or be dropped"
+	}
+	put := c.After[c.Failing:end]
+	if len(put) > maxNewCalls {
+		return fmt.Sprintf("%d calls would take the place of one, more than %d", len(put), maxNewCalls)
+	}
+	if !slices.EqualFunc(c.checks(c.Before), c.checks(c.After), func(a, b trail.Call) bool { return SameButForElement(c.Box, a, b) }) {
+		return "the step would not check the same"
+	}
+	for _, call := range put {
+		if why := c.refusedCall(call); why != "" {
+			return why
+		}
+	}
+	origin := originOf(c.Screen.URL)
+	for _, address := range c.URLs {
+		if other := originOf(address); other != origin {
+			return fmt.Sprintf("it leads from %s to %s", origin, other)
+		}
+	}
+	return ""
+}
+
+// refusedCall returns why a call cannot be in the place of the one that failed.
+func (c *Change) refusedCall(call trail.Call) string {
+	t, err := c.Box.Registry.Find(call.Tool)
+	switch {
+	case err != nil || t.Source.Kind != tool.FromDevice:
+		return call.Tool + " is not a command of the device"
+	case !t.IsRecordable:
+		return call.Tool + " cannot be recorded"
+	case c.Box.Limits[call.Tool] != "":
+		return call.Tool + " is restricted"
+	case call.Args["url"] != nil && !c.had("url", call.Args["url"]), call.Args["appId"] != nil && !c.had("appId", call.Args["appId"]):
+		return call.Tool + " opens another page or app than the recording"
+	case c.Kind == trail.KindVerify && !slices.Contains(c.Box.Checks, call.Tool):
+		return call.Tool + " acts, and a verify only checks"
+	}
+	return ""
+}
+
+// had reports whether the recording has a value of an argument.
+func (c *Change) had(arg string, value any) bool {
+	return slices.ContainsFunc(c.Before, func(b trail.Call) bool { return reflect.DeepEqual(b.Args[arg], value) })
+}
+
+func (c *Change) checks(calls []trail.Call) []trail.Call {
+	return slices.DeleteFunc(slices.Clone(calls), func(call trail.Call) bool { return !slices.Contains(c.Box.Checks, call.Tool) })
+}
+
+func sameCalls(a, b []trail.Call) bool {
+	return slices.EqualFunc(a, b, func(x, y trail.Call) bool {
+		return x.Tool == y.Tool && x.SaveAs == y.SaveAs && x.Timeout == y.Timeout && x.Optional == y.Optional && x.Soft == y.Soft &&
+			reflect.DeepEqual(x.Args, y.Args)
+	})
+}
+
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
+	}
+	return strings.ToLower(u.Scheme + "://" + u.Host)
+}
+
+// class returns the class of the change, and why.
+func (c *Change) class() (Class, string) {
+	put := c.Failing + c.Added
+	failed := c.Before[c.Failing]
+	if c.Target == nil || put >= len(c.After) {
+		return Different, "it is not known which element takes the place of the recorded one"
+	}
+	if !SameButForElement(c.Box, failed, c.After[put]) {
+		return Different, "the call does something else than the recorded one"
+	}
+	old, now := recordedElement(c.Box, failed), describeNode(c.Target)
+	if why := c.isSame(old, now); why == "" {
+		if c.Added > 0 {
+			return Rerouted, "it is the same element, after other calls"
+		}
+		return Same, "it is the same element"
+	} else if c.Added > 0 {
+		return Different, "other calls come before it, and " + why
+	}
+	if why := c.notRenamed(old, now); why != "" {
+		return Different, why
+	}
+	return Renamed, fmt.Sprintf("%s is now called %q", old, now.name)
+}
+
+// isSame returns why the target is not certainly the recorded element, "" if it is.
+func (c *Change) isSame(old, now element) string {
+	for _, n := range c.shownBefore() {
+		if n.Key != "" && n.Key == c.Target.Key || equalIDs(describeNode(n), now) {
+			return ""
+		}
+	}
+	if c.Breakage.Found != "" {
+		if found := describedElement(c.Breakage.Found); found.sameName(now) && found.role == now.role {
+			return ""
+		}
+	}
+	switch {
+	case equalIDs(old, now):
+		return ""
+	case !old.sameName(now) || old.role != "" && old.role != now.role:
+		return fmt.Sprintf("%s is not %s", now, old)
+	case old.counted:
+		return "the recording counts elements that look alike"
+	case old.around != nil && !c.isAround(old.around):
+		return "it is not where the recording says"
+	}
+	return ""
+}
+
+// shownBefore returns the elements that the recording means on the screen on which the call failed.
+func (c *Change) shownBefore() []*screen.Node {
+	if c.Breakage.Element == act.Missing || c.Screen == nil {
+		return nil
+	}
+	nodes, known := live.Named(c.Screen, c.Before[c.Failing].Args)
+	if !known {
+		return nil
+	}
+	return nodes
+}
+
+// isAround reports whether the target is where a selector says, on its screen.
+func (c *Change) isAround(where *screen.Selector) bool {
+	return c.Prior != nil && c.Prior.Tree.Check(where) == nil && slices.Contains(c.Prior.Tree.Resolve(where).Nodes, c.Target)
+}
+
+// notRenamed returns why the target is not the recorded element with another name, "" if it may be.
+func (c *Change) notRenamed(old, now element) string {
+	switch {
+	case old.name == "" || now.name == "":
+		return fmt.Sprintf("%s is not %s", now, old)
+	case old.role == "":
+		return "the recording does not say which role the element has"
+	case old.role != now.role:
+		return fmt.Sprintf("it is a %s, not a %s", now.role, old.role)
+	case !strings.ContainsFunc(old.name, unicode.IsLetter) || !strings.ContainsFunc(now.name, unicode.IsLetter):
+		return fmt.Sprintf("%s is not %s, and one of them has no letters", now, old)
+	case old.counted || old.around != nil && !c.isAround(old.around):
+		return "it is not where the recording says"
+	case !slices.Equal(numbersIn(old.name), numbersIn(now.name)) && len(numbersIn(old.name)) > 0:
+		return fmt.Sprintf("the numbers in %q and %q differ", old.name, now.name)
+	}
+	for _, v := range []*device.View{c.Screen, c.Prior} {
+		if v != nil && shows(v.Tree, old.name) {
+			return fmt.Sprintf("the screen still shows %q", old.name)
+		}
+	}
+	for _, passed := range c.Passed {
+		if names := namesIn(passed); slices.Contains(names, plain(old.name)) && slices.Contains(names, plain(now.name)) {
+			return fmt.Sprintf("%q was beside %q when the trail last passed", now.name, old.name)
+		}
+	}
+	return ""
+}
+
+// shows reports whether an element of a screen has a name, or content.
+func shows(t *screen.Tree, name string) bool {
+	return slices.ContainsFunc(t.Nodes(), func(n *screen.Node) bool { return plain(n.Name()) == plain(name) || plain(n.Content()) == plain(name) })
+}
+
+// quotedName matches the names in the text form of a screen.
+var quotedName = lazyregexp.New(`(?m)^\s*- \S+ ("(?:[^"\\]|\\.)*")`)
+
+func namesIn(text string) []string {
+	var names []string
+	for _, m := range quotedName().FindAllStringSubmatch(text, -1) {
+		names = append(names, plain(describedElement("x "+m[1]).name))
+	}
+	return names
+}
+
+// plain returns a name without case, spaces and punctuation. One that has nothing else is all of it.
+func plain(name string) string {
+	name = norm.NFKC.String(name)
+	letters := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+	if letters == "" {
+		return strings.TrimSpace(name)
+	}
+	return letters
+}
+
+var number = lazyregexp.New(`\d+(?:[.,]\d+)*`)
+
+// numbersIn returns the numbers in a name, which are values and not words.
+func numbersIn(name string) []string { return number().FindAllString(name, -1) }

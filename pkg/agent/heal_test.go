@@ -1,0 +1,369 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/agent"
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// healBox has some commands of the web and of phones, and tools of others.
+func healBox(t *testing.T) live.Toolbox {
+	t.Helper()
+	command := func(name string, properties ...string) *discover.Tool {
+		schema := map[string]any{"type": "object"}
+		all := map[string]any{}
+		for _, p := range properties {
+			all[p] = map[string]any{}
+		}
+		schema["properties"] = all
+		data, err := json.Marshal(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &discover.Tool{Name: name, Source: tool.Source{Kind: tool.FromDevice}, InputSchema: data, IsRecordable: true}
+	}
+	secret := command("web_uploadSecretly", "ref")
+	secret.IsRecordable = false
+	shop := &discover.Tool{Name: "emptyCart", Source: tool.Source{Kind: tool.FromServer}, IsRecordable: true}
+	remember := &discover.Tool{Name: "rememberValue", Source: tool.Source{Kind: tool.FromBuiltin}, IsRecordable: true}
+	r := &discover.Registry{Tools: []*discover.Tool{
+		command("web_click", "ref", "nodeSelector", "timeoutMs", "reasoning"), command("web_type", "ref", "nodeSelector", "text"), command("web_navigate", "url"),
+		command("web_verifyValue", "ref", "nodeSelector", "expected", "type", "timeoutMs"), command("web_verifyElementVisible", "ref", "nodeSelector", "timeoutMs"),
+		command("web_verifyTextVisible", "text"), command("web_verifyElementCount", "ref", "nodeSelector", "count"), command("web_verifyElementNotVisible", "ref", "nodeSelector"),
+		command("web_pressKey", "key"), command("web_evaluate", "script"), command("tap", "text", "id", "index", "nodeSelector"), secret, shop, remember,
+	}}
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := live.Toolbox{
+		Registry: &discover.Registry{}, Limits: map[string]string{"web_evaluate": "needs allow"},
+		Checks: []string{"web_verifyValue", "web_verifyElementVisible", "web_verifyTextVisible", "web_verifyElementCount", "web_verifyElementNotVisible"},
+	}
+	if err := json.Unmarshal(data, box.Registry); err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+func recorded(name string, args ...any) trail.Call {
+	c := trail.Call{Tool: name, Args: map[string]any{}}
+	for i := 0; i < len(args); i += 2 {
+		c.Args[args[i].(string)] = args[i+1] //nolint:errcheck // a test of its own would fail
+	}
+	return c
+}
+
+// clickOn is a click as it is recorded.
+func clickOn(role, name string) trail.Call {
+	return recorded("web_click", "nodeSelector", map[string]any{"web": map[string]any{"ariaRole": role, "ariaNameRegex": name}})
+}
+
+// healView is a screen with elements such as: button "Save". Those that two screens have in common have the same keys.
+func healView(at string, elements ...string) *device.View {
+	root := &screen.Node{Role: "generic"}
+	for _, e := range elements {
+		role, name, _ := strings.Cut(e, " ")
+		name = strings.Trim(name, `"`)
+		name, id, _ := strings.Cut(name, " #")
+		n := &screen.Node{Role: role, Label: &name, Key: screen.Key("f/" + e)}
+		if id != "" {
+			n.ID = &id
+		}
+		root.Children = append(root.Children, n)
+	}
+	return &device.View{URL: at, Tree: screen.NewTree(root, 100, 100, screen.Web, screen.AndroidAccessibility), Ref: func(*screen.Node) string { return "" }}
+}
+
+func nodeOf(v *device.View, element string) *screen.Node {
+	return v.Tree.ByKey(screen.Key("f/" + element))
+}
+
+const shopPage = "https://shop.example/cart"
+
+// healing is a repair and what becomes of it.
+type healing struct {
+	kind    string       // of the step; step if it is empty
+	broken  trail.Call   // recorded
+	rest    []trail.Call // of the step, after it
+	element string       // act.Missing if it is empty
+	found   string
+	screen  []string
+	made    []trail.Call // by the model, as they would be recorded; the last is the one in the place of the broken call
+	target  string       // the element of the last one, on the screen after those before
+	prior   []string     // that screen; screen if it is nil
+	edit    func(*agent.Change)
+
+	class   agent.Class
+	refused string // part of why
+	why     string // part of why the class
+	checked bool   // it needs a check of a later step
+}
+
+func (h healing) judge(t *testing.T) agent.Judgement {
+	t.Helper()
+	c := agent.Change{Box: healBox(t), Kind: h.kind, Failing: 1, Screen: healView(shopPage, h.screen...)}
+	if c.Kind == "" {
+		c.Kind = trail.KindStep
+	}
+	c.Breakage = agent.Breakage{Element: h.element, Found: h.found}
+	if c.Breakage.Element == "" {
+		c.Breakage.Element = act.Missing
+	}
+	c.Prior = c.Screen
+	if h.prior != nil {
+		c.Prior = healView(shopPage, h.prior...)
+	}
+	if h.target != "" {
+		if c.Target = nodeOf(c.Prior, h.target); c.Target == nil {
+			t.Fatalf("no %s", h.target)
+		}
+	}
+	c.Before = slices.Concat([]trail.Call{clickOn("button", "Begin")}, []trail.Call{h.broken}, h.rest)
+	c.Added = len(h.made) - 1
+	c.After = agent.Replace(c.Box, c.Before, 1, h.made, c.Added)
+	c.URLs = []string{shopPage, shopPage + "?menu"}
+	if h.edit != nil {
+		h.edit(&c)
+	}
+	return c.Judge()
+}
+
+func TestHealingIsClassified(t *testing.T) {
+	t.Parallel()
+	inRow := func(name, row string) trail.Call {
+		return recorded("web_click", "nodeSelector", map[string]any{
+			"web": map[string]any{"ariaRole": "button", "ariaNameRegex": name}, "childOf": map[string]any{"web": map[string]any{"ariaRole": "row", "ariaNameRegex": row}},
+		})
+	}
+	nth := recorded("web_click", "nodeSelector", map[string]any{"web": map[string]any{"ariaRole": "button", "ariaNameRegex": "Delete", "nthIndex": 2}})
+	upgrade := clickOn("button", "Upgrade")
+	for name, h := range map[string]healing{
+		"another case": {
+			broken: clickOn("button", "Check out"), screen: []string{`button "CHECK-OUT!"`}, made: []trail.Call{clickOn("button", "CHECK-OUT!")},
+			target: `button "CHECK-OUT!"`, class: agent.Same,
+		},
+		"a menu before it": {
+			broken: clickOn("link", "Cart"), screen: []string{`button "Menu"`}, made: []trail.Call{clickOn("button", "Menu"), clickOn("link", "Cart")},
+			prior: []string{`button "Menu"`, `link "Cart"`}, target: `link "Cart"`, class: agent.Rerouted,
+		},
+		"an overlay over it": {
+			broken: recorded("web_click", "ref", "css=#go > b"), element: act.NotReady, found: `button "Go"`, screen: []string{`button "Close"`, `button "Go"`},
+			made: []trail.Call{clickOn("button", "Close"), clickOn("button", "Go")}, prior: []string{`button "Go"`}, target: `button "Go"`, class: agent.Rerouted,
+		},
+		"the same id on a phone": {
+			broken: recorded("tap", "text", "Buy", "id", "app:id/buy"), screen: []string{`button "Purchase #app:id/buy"`},
+			made: []trail.Call{recorded("tap", "text", "Purchase", "id", "app:id/buy")}, target: `button "Purchase #app:id/buy"`, class: agent.Same,
+		},
+		"another name": {
+			broken: upgrade, screen: []string{`button "Get more"`}, made: []trail.Call{clickOn("button", "Get more")}, target: `button "Get more"`,
+			class: agent.Renamed, checked: true,
+		},
+		"another name while the old one is shown": {
+			broken: upgrade, screen: []string{`button "Get more"`, `heading "upgrade"`}, made: []trail.Call{clickOn("button", "Get more")},
+			target: `button "Get more"`, class: agent.Different, why: `the screen still shows "Upgrade"`,
+		},
+		"beside the old one before": {
+			broken: upgrade, screen: []string{`button "Downgrade"`}, made: []trail.Call{clickOn("button", "Downgrade")}, target: `button "Downgrade"`,
+			edit: func(c *agent.Change) {
+				c.Passed = []string{"- main:\n  - button \"Upgrade\" [ref=e1]\n  - button \"Downgrade\" [ref=e2]\n"}
+			},
+			class: agent.Different, why: `"Downgrade" was beside "Upgrade" when the trail last passed`,
+		},
+		"another role": {
+			broken: upgrade, screen: []string{`link "Get more"`}, made: []trail.Call{clickOn("link", "Get more")}, target: `link "Get more"`,
+			class: agent.Different, why: "it is a link, not a button",
+		},
+		"another name without a role": {
+			broken: recorded("web_click", "ref", "Upgrade"), screen: []string{`link "Get more"`}, made: []trail.Call{clickOn("link", "Get more")},
+			target: `link "Get more"`, class: agent.Different, why: "does not say which role",
+		},
+		"another number": {
+			broken: clickOn("link", "Cart \\(2\\)"), screen: []string{`link "Cart (1)"`}, made: []trail.Call{clickOn("link", "Cart \\(1\\)")},
+			target: `link "Cart (1)"`, class: agent.Different, why: "the numbers",
+		},
+		"signs only": {
+			broken: clickOn("button", "\\+"), screen: []string{`button "-"`}, made: []trail.Call{clickOn("button", "-")}, target: `button "-"`,
+			class: agent.Different, why: "has no letters",
+		},
+		"another name behind other calls": {
+			broken: upgrade, screen: []string{`button "Menu"`}, made: []trail.Call{clickOn("button", "Menu"), clickOn("button", "Get more")},
+			prior: []string{`button "Get more"`}, target: `button "Get more"`, class: agent.Different, why: "other calls come before it",
+		},
+		"one of several": {
+			broken: clickOn("button", "Delete"), element: act.Ambiguous, screen: []string{`button "Delete"`},
+			made: []trail.Call{nth}, target: `button "Delete"`, class: agent.Same, checked: true,
+		},
+		"another one of several": {
+			broken: nth, screen: []string{`button "Delete"`}, made: []trail.Call{clickOn("button", "Delete")}, target: `button "Delete"`,
+			class: agent.Different, why: "it is not where the recording says",
+		},
+		"in another row": {
+			broken: inRow("Delete", "Bob"), screen: []string{`row "Alice"`, `button "Delete"`}, made: []trail.Call{inRow("Delete", "Alice")},
+			target: `button "Delete"`, class: agent.Different, why: "it is not where the recording says",
+		},
+		"only an overlay is closed": {
+			broken: clickOn("button", "Go"), element: act.NotReady, found: `button "Go"`, screen: []string{`button "Close"`, `button "Go"`},
+			made: []trail.Call{clickOn("button", "Close")}, target: `button "Close"`, class: agent.Different, why: `the screen still shows "Go"`,
+		},
+		"another text is typed": {
+			broken: recorded("web_type", "ref", `textbox "Name"`, "text", "Ada"), screen: []string{`textbox "Full name"`},
+			made: []trail.Call{recorded("web_type", "ref", `textbox "Full name"`, "text", "Bob")}, target: `textbox "Full name"`,
+			edit:  func(c *agent.Change) { c.After[1].Args["text"] = "Bob" },
+			class: agent.Different, why: "does something else",
+		},
+		"another tool": {
+			broken: upgrade, screen: []string{`button "Upgrade!"`}, made: []trail.Call{clickOn("button", "Upgrade!")}, target: `button "Upgrade!"`,
+			edit:  func(c *agent.Change) { c.After[1] = recorded("web_pressKey", "key", "Enter") },
+			class: agent.Different, why: "does something else",
+		},
+		"an unknown element": {
+			broken: upgrade, screen: []string{`button "Upgrade!"`}, made: []trail.Call{clickOn("button", "Upgrade!")},
+			class: agent.Different, why: "not known which element",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := h.judge(t)
+			if j.Class != h.class || j.Refused != "" || !strings.Contains(j.Why, h.why) || j.NeedsCheck != h.checked || j.MayBeWritten() != (h.class != agent.Different) {
+				t.Errorf("%+v", j)
+			}
+		})
+	}
+}
+
+func TestGuardOfHealing(t *testing.T) {
+	t.Parallel()
+	total := recorded("web_verifyValue", "ref", "css=#total", "expected", "12.50 €")
+	renamed := healing{
+		broken: clickOn("button", "Upgrade"), rest: []trail.Call{total}, screen: []string{`button "Get more"`}, made: []trail.Call{clickOn("button", "Get more")},
+		target: `button "Get more"`, class: agent.Renamed, checked: true,
+	}
+	value := healing{
+		kind: trail.KindVerify, broken: recorded("web_verifyValue", "ref", `cell "Total"`, "expected", "12.50 €"), rest: []trail.Call{total},
+		screen: []string{`cell "Sum"`}, made: []trail.Call{recorded("web_verifyValue", "ref", `cell "Sum"`, "expected", "12.50 €")}, target: `cell "Sum"`,
+		class: agent.Renamed, checked: true,
+	}
+	there := healing{
+		kind: trail.KindVerify, broken: recorded("web_verifyElementVisible", "ref", `button "Pay"`), screen: []string{`button "PAY"`},
+		made: []trail.Call{recorded("web_verifyElementVisible", "ref", `button "PAY"`)}, target: `button "PAY"`, class: agent.Same,
+	}
+	elsewhere := there
+	elsewhere.screen, elsewhere.target = []string{`button "Order"`}, `button "Order"`
+	elsewhere.made = []trail.Call{recorded("web_verifyElementVisible", "ref", `button "Order"`)}
+	elsewhere.class, elsewhere.checked, elsewhere.refused = agent.Renamed, true, "no other one can take its place"
+
+	edited := func(h healing, refused string, edit func(c *agent.Change)) healing {
+		h.edit, h.refused = edit, refused
+		return h
+	}
+	insert := func(calls ...trail.Call) func(*agent.Change) {
+		return func(c *agent.Change) {
+			c.After = slices.Insert(slices.Clone(c.After), 1, calls...)
+			c.Added = len(calls)
+		}
+	}
+	drop := func(i int) func(*agent.Change) {
+		return func(c *agent.Change) { c.After = slices.Delete(slices.Clone(c.After), i, i+1) }
+	}
+	eight := slices.Repeat([]trail.Call{clickOn("button", "Get more")}, 8)
+	for name, h := range map[string]healing{
+		"nothing against it":            renamed,
+		"a check with another element":  value,
+		"that an element is there":      there,
+		"that another element is there": elsewhere,
+		"a check is dropped":            edited(renamed, "be dropped", drop(2)),
+		"a call before is dropped":      edited(renamed, "be dropped", drop(0)),
+		"every call is dropped":         edited(renamed, "no calls", func(c *agent.Change) { c.After = []trail.Call{} }),
+		"the call is dropped":           edited(renamed, "be dropped", drop(1)),
+		"a check is weakened":           edited(renamed, "change", func(c *agent.Change) { c.After[2] = recorded("web_verifyElementVisible", "ref", "css=#total") }),
+		"a check expects something else": edited(renamed, "change", func(c *agent.Change) {
+			c.After[2] = recorded("web_verifyValue", "ref", "css=#total", "expected", "0 €")
+		}),
+		"a check becomes optional":      edited(renamed, "change", func(c *agent.Change) { c.After[2].Optional = true }),
+		"its own check is weakened":     edited(value, "not check the same", func(c *agent.Change) { c.After[1] = recorded("web_verifyElementVisible", "ref", `cell "Sum"`) }),
+		"its own check expects less":    edited(value, "not check the same", func(c *agent.Change) { c.After[1].Args["expected"] = "" }),
+		"a check becomes an action":     edited(value, "not check the same", func(c *agent.Change) { c.After[1] = clickOn("cell", "Sum") }),
+		"a check is added":              edited(renamed, "not check the same", insert(recorded("web_verifyTextVisible", "text", "Cart"))),
+		"a verify acts":                 edited(value, "a verify only checks", insert(clickOn("button", "Reset"))),
+		"a page is opened":              edited(renamed, "opens another page", insert(recorded("web_navigate", "url", "/done"))),
+		"another origin":                edited(renamed, "leads from https://shop.example to https://evil.example", func(c *agent.Change) { c.URLs = append(c.URLs, "https://evil.example/") }),
+		"a tool of the project":         edited(renamed, "not a command of the device", insert(recorded("emptyCart"))),
+		"memory":                        edited(renamed, "not a command of the device", insert(recorded("rememberValue", "name", "total", "value", "1"))),
+		"a restricted tool":             edited(renamed, "is restricted", insert(recorded("web_evaluate", "script", "1"))),
+		"a tool that is not recordable": edited(renamed, "cannot be recorded", insert(recorded("web_uploadSecretly", "ref", "x"))),
+		"a call that was not recorded":  edited(renamed, "cannot be recorded", func(c *agent.Change) { c.Unrecorded = []string{"emptyCart"} }),
+		"nine calls":                    edited(renamed, "9 calls", insert(eight...)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := h.judge(t)
+			if h.refused == "" && (j.Refused != "" || j.Class != h.class || j.NeedsCheck != h.checked) || h.refused != "" && (!strings.Contains(j.Refused, h.refused) || j.MayBeWritten()) {
+				t.Errorf("%+v", j)
+			}
+		})
+	}
+}
+
+func TestSomeFailuresAreNeverHealed(t *testing.T) {
+	t.Parallel()
+	box := healBox(t)
+	missing := map[string]any{act.ElementKey: act.Missing}
+	for name, tt := range map[string]struct {
+		call    trail.Call
+		details map[string]any
+		never   string
+	}{
+		"an element of an action":         {clickOn("button", "Save"), missing, ""},
+		"one that is not ready":           {clickOn("button", "Save"), map[string]any{act.ElementKey: act.NotReady, act.ReasonKey: "it is covered"}, ""},
+		"several":                         {recorded("web_click", "ref", "Save"), map[string]any{act.ElementKey: act.Ambiguous}, ""},
+		"on a phone":                      {recorded("tap", "text", "Save"), missing, ""},
+		"an element of a check":           {recorded("web_verifyValue", "ref", `cell "Total"`, "expected", "1"), missing, ""},
+		"a value":                         {recorded("web_verifyValue", "ref", `cell "Total"`, "expected", "1"), map[string]any{act.ElementKey: act.NotReady}, "does not hold"},
+		"a text":                          {recorded("web_verifyTextVisible", "text", "Paid"), missing, "cannot be compared"},
+		"a count":                         {recorded("web_verifyElementCount", "ref", `row "Mug"`, "count", 2), missing, "does not hold"},
+		"that something is not there":     {recorded("web_verifyElementNotVisible", "ref", `row "Mug"`), missing, "does not hold"},
+		"a URL":                           {recorded("web_navigate", "url", "/"), nil, "its element was found"},
+		"a tool of the project":           {recorded("emptyCart"), missing, "not a command of the device"},
+		"a tool of trailblaze":            {recorded("rememberValue"), missing, "not a command of the device"},
+		"a CSS selector without an id":    {recorded("web_click", "ref", "css=tr:nth-child(2) button"), missing, "cannot be compared"},
+		"an unknown tool":                 {recorded("web_fly"), missing, "not a command of the device"},
+		"a call whose element was found":  {clickOn("button", "Save"), nil, "its element was found"},
+		"a position on the screen":        {recorded("tap", "nodeSelector", map[string]any{"index": 3}), missing, "cannot be compared"},
+		"a selector that cannot be read":  {recorded("tap", "nodeSelector", map[string]any{"nonsense": 3}), missing, "cannot be compared"},
+		"a reference of a live session":   {recorded("web_click", "ref", "e12"), missing, "cannot be compared"},
+		"a failure that says nothing yet": {clickOn("button", "Save"), map[string]any{"tries": 3}, "its element was found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := agent.NewBreakage(box, tt.call, tt.details)
+			if (err == nil) != (tt.never == "") || err != nil && !strings.Contains(fmt.Sprint(err), tt.never) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestReplacedCallKeepsAllButItsElement(t *testing.T) {
+	t.Parallel()
+	box := healBox(t)
+	before := recorded("web_click", "ref", "Save", "timeoutMs", 7, "reasoning", "the first form")
+	before.SaveAs, before.Soft = "saved", true
+	after := agent.Replace(box, []trail.Call{before}, 0, []trail.Call{clickOn("button", "Menu"), clickOn("button", "Store")}, 1)
+	want := before
+	want.Args = map[string]any{"timeoutMs": 7, "reasoning": "the first form", "nodeSelector": clickOn("button", "Store").Args["nodeSelector"]}
+	if len(after) != 2 || fmt.Sprint(after[1]) != fmt.Sprint(want) || after[0].Tool != "web_click" {
+		t.Errorf("%v", after)
+	}
+}

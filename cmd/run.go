@@ -35,6 +35,8 @@ type runFlags struct {
 	evidence, trace, screenshots              string
 	failFast, dryRun, lastFailed, watch       bool
 	list, failOnFlaky, ignoreRecordings       bool
+	heal                                      string
+	failOnHealed                              bool
 	shard, durations, grep                    string
 	retries, maxFailures, repeatEach          int
 	timeout                                   time.Duration
@@ -87,6 +89,10 @@ func (f *runFlags) bind(p *program, c *cobra.Command) {
 	complete(c, "unrecorded", unrecordedModes())
 	flags.BoolVar(&f.ignoreRecordings, "ignore-recordings", false,
 		"with --unrecorded llm, make each recorded step and check a task, too, to compare models")
+	flags.StringVar(&f.heal, "heal", config.HealOff,
+		"what a model does with recordings that broke: `"+strings.Join(config.HealModes(), "|")+"` a repair; wins over llm: heal: of the project")
+	complete(c, "heal", config.HealModes())
+	flags.BoolVar(&f.failOnHealed, "fail-on-healed", false, "exit with code 1 when a repair was written")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "do everything except the calls")
 	flags.BoolVar(&f.lastFailed, "last-failed", false, "replay only trails that failed or did not run in the last run")
 	flags.StringVar(&f.record, "record", "",
@@ -151,6 +157,7 @@ type job struct {
 func (cmd *runCommand) replay(ctx context.Context, j job) (summary run.Summary, err error) {
 	project := j.workspace.Project
 	f := cmd.withDefaults(j.flags, project.Run)
+	f.heal = cmd.healMode(f, project)
 	defer func() { err = cmd.refused(f, err) }()
 	used := cmp.Or(j.kept, &resources{program: cmd.program})
 	o, err := cmd.runOptions(ctx, j, f, used)
@@ -278,7 +285,10 @@ func (f *runFlags) checkModel() error {
 	if f.ignoreRecordings {
 		given = append(given, "ignore-recordings")
 	}
-	if f.unrecorded == unrecordedLLM || len(given) == 0 {
+	switch {
+	case f.failOnHealed && f.heal != config.HealWrite:
+		return fault.New(fault.Misuse, "add --heal write", "--fail-on-healed has no effect without --heal write")
+	case f.unrecorded == unrecordedLLM, len(given) == 0, f.heals() && !f.ignoreRecordings:
 		return nil
 	}
 	return fault.New(fault.Misuse, "add --unrecorded llm", "--%s has no effect without --unrecorded llm", given[0])
@@ -306,7 +316,7 @@ func (f *runFlags) check() error {
 	case f.timeout < 0:
 		return fault.New(fault.Misuse, "leave --timeout out for no limit", "--timeout %s is less than 0", f.timeout)
 	}
-	return errors.Join(checkMode("--unrecorded", f.unrecorded, unrecordedModes()), f.checkModel(),
+	return errors.Join(checkMode("--unrecorded", f.unrecorded, unrecordedModes()), checkMode("--heal", f.heal, config.HealModes()), f.checkModel(),
 		checkMode("--evidence", f.evidence, evidenceModes()),
 		checkMode("--update-screenshots", f.screenshots, picture.UpdateModes()), checkMode("--trace", f.trace, config.TraceModes()))
 }
@@ -357,9 +367,9 @@ func (cmd *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *
 	return o, cmd.assistRun(&o, j.workspace, f, used)
 }
 
-// assistRun makes a model carry out the steps without a recording, if flags say so.
+// assistRun makes a model carry out the steps without a recording, and repair recordings that broke, if flags say so.
 func (cmd *runCommand) assistRun(o *run.Options, w *workspace.Workspace, f runFlags, used *resources) error {
-	if used.models = nil; f.unrecorded != unrecordedLLM || f.list {
+	if used.models = nil; f.unrecorded != unrecordedLLM && !f.heals() || f.list {
 		return nil
 	}
 	m, err := cmd.models(w.Project, f.modelFlags)
@@ -369,8 +379,14 @@ func (cmd *runCommand) assistRun(o *run.Options, w *workspace.Workspace, f runFl
 	used.models = m
 	o.AllowedOrigins, o.IgnoreRecordings, o.Reset = w.Origins(), f.ignoreRecordings, used.sessions.Reset()
 	setup, secrets := o.Setup, o.Secrets
-	o.Assist = func(in run.Assisted) {
-		m.assist(in, live.Options{Setup: setup, Scope: in.Scope, Device: in.Device, Secrets: secrets, Allow: w.Project.Allow, AllowedOrigins: w.Origins()})
+	options := func(in run.Assisted) live.Options {
+		return live.Options{Setup: setup, Scope: in.Scope, Device: in.Device, Secrets: secrets, Allow: w.Project.Allow, AllowedOrigins: w.Origins()}
+	}
+	if f.unrecorded == unrecordedLLM {
+		o.Assist = func(in run.Assisted) { m.assist(in, options(in)) }
+	}
+	if f.heals() {
+		o.Heal = m.healing(f, options)
 	}
 	return nil
 }

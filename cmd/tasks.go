@@ -79,10 +79,14 @@ func (t *tasks) emit(e event.Event) {
 	t.Emit.Emit(e)
 }
 
+func errNoFolder() error {
+	return fault.New(fault.IO, "make logsDir writable", "the folder of the session cannot be written, so nobody could see what the model is sent")
+}
+
 // carryOut implements replay.Hooks.Unrecorded.
 func (t *tasks) carryOut(ctx context.Context, at session.Step, st *replay.Step) session.Result {
 	if t.Dir == "" {
-		return session.Errored(fault.New(fault.IO, "make logsDir writable", "the folder of the session cannot be written, so nobody could see what the model is sent"))
+		return session.Errored(errNoFolder())
 	}
 	t.attach(ctx)
 	t.last = at.Number()

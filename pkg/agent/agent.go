@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/model"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // Session is what an agent needs of a live session. A [live.API] is one. Its calls must be those of an agent.
@@ -98,6 +99,14 @@ type Task struct {
 	MaxRetries int    // how often the task is begun again after it failed
 	Trail      Trail
 	Memory     map[string]string // values that tokens can use, by name; without secrets
+	Broken     *Broken           // the recorded call that the task is to replace; nil for a task without a recording
+}
+
+// Broken is a recorded call that failed, in a step with others.
+type Broken struct {
+	Made, ToCome []trail.Call // calls of the step before and after it
+	Failing      trail.Call
+	Reason       string // why it failed, as the app has it
 }
 
 // Outcome is how a task ended.

@@ -93,6 +93,59 @@ type Change struct {
 	Passed        []string     // screens of the last session that passed, in the text form
 }
 
+// Made is a call of a model that succeeded.
+type Made struct {
+	Call     trail.Call   // as it is recorded
+	Recorded bool         // else it cannot be recorded
+	Element  *screen.Node // that it was for, on the screen before it; nil for none, or an unknown one
+	Screen   *device.View // that screen
+}
+
+// Replace fills in what the step is when the calls that were made take the place of the one that failed: the first that is
+// for the same element, else the only one, and those before it. Calls that are to come anyway count for nothing.
+func (c *Change) Replace(made []Made) {
+	failed := c.Before[c.Failing]
+	isCheck := slices.Contains(c.Box.Checks, failed.Tool)
+	var counted []Made
+	for _, m := range made {
+		switch {
+		case slices.Contains(c.Box.Checks, m.Call.Tool) != isCheck: // a model may check what it does
+		case m.Recorded:
+			counted = append(counted, m)
+		case !isCheck:
+			c.Unrecorded = append(c.Unrecorded, m.Call.Tool)
+		}
+	}
+	for i := range counted {
+		c.put(counted, i)
+		class, _ := c.class()
+		if class == Same || class == Rerouted || class == Renamed && c.areToCome(counted[1:]) {
+			return
+		}
+	}
+	if len(counted) > 0 {
+		c.put(counted, len(counted)-1)
+	}
+}
+
+// areToCome reports whether calls do what the recording does next.
+func (c *Change) areToCome(made []Made) bool {
+	next := c.Before[c.Failing+1:]
+	return len(made) <= len(next) && slices.EqualFunc(made, next[:min(len(made), len(next))], func(m Made, come trail.Call) bool {
+		return SameButForElement(c.Box, m.Call, come)
+	})
+}
+
+// put makes the call at an index the one in the place of the one that failed.
+func (c *Change) put(made []Made, i int) {
+	calls := make([]trail.Call, len(made))
+	for j, m := range made {
+		calls[j] = m.Call
+	}
+	c.Added, c.Target, c.Prior = i, made[i].Element, made[i].Screen
+	c.After = replaceCall(c.Box, c.Before, c.Failing, calls[:i+1])
+}
+
 // Judgement is what a change is worth.
 type Judgement struct {
 	Class Class
@@ -106,13 +159,16 @@ type Judgement struct {
 // MayBeWritten reports whether it is written when its proof passes.
 func (j Judgement) MayBeWritten() bool { return j.Refused == "" && j.Class != Different }
 
-// Replace returns the calls of a step with others in place of the one at an index: the last of made that is the same but
-// for its element gives it its element, and those before it are added before it. made are recorded calls; target is the
-// index of that one in made.
-func Replace(box live.Toolbox, before []trail.Call, failing int, made []trail.Call, target int) []trail.Call {
-	call := before[failing]
-	call.Args = withElement(box, call, made[target])
-	return slices.Concat(before[:failing], made[:target], []trail.Call{call}, before[failing+1:])
+// replaceCall returns the calls of a step with others in place of the one at an index. The last of them only gives it
+// another element, if it does the same.
+func replaceCall(box live.Toolbox, before []trail.Call, failing int, made []trail.Call) []trail.Call {
+	call, last := before[failing], len(made)-1
+	if SameButForElement(box, call, made[last]) {
+		call.Args = withElement(box, call, made[last])
+	} else {
+		call = made[last]
+	}
+	return slices.Concat(before[:failing], made[:last], []trail.Call{call}, before[failing+1:])
 }
 
 // withElement returns the arguments of a call with the element of another one.

@@ -125,14 +125,22 @@ func (h healing) judge(t *testing.T) agent.Judgement {
 	if h.prior != nil {
 		c.Prior = healView(shopPage, h.prior...)
 	}
+	var target *screen.Node
 	if h.target != "" {
-		if c.Target = nodeOf(c.Prior, h.target); c.Target == nil {
+		if target = nodeOf(c.Prior, h.target); target == nil {
 			t.Fatalf("no %s", h.target)
 		}
 	}
 	c.Before = slices.Concat([]trail.Call{clickOn("button", "Begin")}, []trail.Call{h.broken}, h.rest)
-	c.Added = len(h.made) - 1
-	c.After = agent.Replace(c.Box, c.Before, 1, h.made, c.Added)
+	var made []agent.Made
+	for i, call := range h.made {
+		m := agent.Made{Call: call, Recorded: true, Screen: c.Prior}
+		if i == len(h.made)-1 {
+			m.Element = target
+		}
+		made = append(made, m)
+	}
+	c.Replace(made)
 	c.URLs = []string{shopPage, shopPage + "?menu"}
 	if h.edit != nil {
 		h.edit(&c)
@@ -357,13 +365,20 @@ func TestSomeFailuresAreNeverHealed(t *testing.T) {
 
 func TestReplacedCallKeepsAllButItsElement(t *testing.T) {
 	t.Parallel()
-	box := healBox(t)
-	before := recorded("web_click", "ref", "Save", "timeoutMs", 7, "reasoning", "the first form")
+	before := recorded("web_click", "ref", "Store", "timeoutMs", 7, "reasoning", "the first form")
 	before.SaveAs, before.Soft = "saved", true
-	after := agent.Replace(box, []trail.Call{before}, 0, []trail.Call{clickOn("button", "Menu"), clickOn("button", "Store")}, 1)
+	view := healView(shopPage, `button "Menu"`, `button "STORE"`)
+	made := func(call trail.Call, element string) agent.Made {
+		return agent.Made{Call: call, Recorded: true, Element: nodeOf(view, element), Screen: view}
+	}
+	c := agent.Change{Box: healBox(t), Before: []trail.Call{before, clickOn("link", "Next")}, Screen: view, Breakage: agent.Breakage{Element: act.Missing}}
+	c.Replace([]agent.Made{
+		made(clickOn("button", "Menu"), `button "Menu"`), made(recorded("web_verifyTextVisible", "text", "Store"), ""),
+		made(clickOn("button", "STORE"), `button "STORE"`), made(clickOn("link", "Next"), ""),
+	})
 	want := before
-	want.Args = map[string]any{"timeoutMs": 7, "reasoning": "the first form", "nodeSelector": clickOn("button", "Store").Args["nodeSelector"]}
-	if len(after) != 2 || fmt.Sprint(after[1]) != fmt.Sprint(want) || after[0].Tool != "web_click" {
-		t.Errorf("%v", after)
+	want.Args = map[string]any{"timeoutMs": 7, "reasoning": "the first form", "nodeSelector": clickOn("button", "STORE").Args["nodeSelector"]}
+	if len(c.After) != 3 || c.Added != 1 || fmt.Sprint(c.After[1]) != fmt.Sprint(want) || c.After[0].Tool != "web_click" {
+		t.Errorf("%+v", c.After)
 	}
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/model"
 	"github.com/trailblaze/trailblaze/pkg/pagetext"
 	"github.com/trailblaze/trailblaze/pkg/text"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // The sizes of blocks, in bytes.
@@ -23,16 +25,19 @@ const (
 	maxMemory   = 50       // values
 	maxValue    = 200
 	maxTaskText = 1 << 10
+	maxBroken   = 1200 // what is told of a recorded call that failed
 )
 
 // taskBlock returns the block that describes the task.
-func taskBlock(task Task, secrets []string, nonce pagetext.Nonce) string {
+func (r *run) taskBlock() string {
+	task, secrets, nonce := r.task, r.secrets, r.nonce
 	what := fmt.Sprintf("TASK %s: %s", task.Kind, text.HeadBytes(strings.Join(strings.Fields(task.Text), " "), maxTaskText))
 	for _, name := range secrets {
 		if hasName(task.Text, name) {
 			what = fmt.Sprintf("The secret {{%s}} may be typed.\n", name) + what
 		}
 	}
+	what = r.brokenText() + what
 	var b strings.Builder
 	head := "TRAIL " + text.HeadBytes(task.Trail.Title, 200) + "\n"
 	if about := strings.TrimSpace(task.Trail.Context); about != "" {
@@ -69,6 +74,36 @@ func stepsText(t Trail, n int) string {
 		}
 	}
 	return out + fmt.Sprintf("Now step %d:\n", t.Index+1)
+}
+
+// brokenText returns what is told of the recorded call that the task is to replace. Names of elements come from the app.
+func (r *run) brokenText() string {
+	b := r.task.Broken
+	if b == nil {
+		return ""
+	}
+	var p pagetext.Page
+	for _, c := range b.Made {
+		p.Line("made: " + r.recordedText(c))
+	}
+	p.Line("failed: " + r.recordedText(b.Failing))
+	p.Line("because: " + pagetext.Cut(b.Reason, pagetext.MaxFailure))
+	for _, c := range b.ToCome {
+		p.Line("to come: " + r.recordedText(c))
+	}
+	return "The step is recorded, and a call of the recording failed:\n" + p.Bounded(maxBroken-pagetext.MarksBytes, "not shown").Marked(r.nonce) + "\n" +
+		"Make the call that takes its place: the same one, on the element that is meant, and before it what has to be done to reach that. " +
+		"Calls to come are made from the recording, so do not make them. If the app does not have the element any more, end with failed.\n"
+}
+
+// recordedText returns a recorded call without what its tool keeps secret.
+func (r *run) recordedText(c trail.Call) string {
+	args := c.Args
+	if t, err := r.box.Registry.Find(c.Tool); err == nil {
+		args = t.MaskedArgs(args)
+	}
+	data, _ := json.Marshal(args) //nolint:errchkjson // they were decoded
+	return pagetext.Cut(c.Tool+" "+string(data), maxValue)
 }
 
 // memoryText returns the values of memory in at most n bytes. They may come from the app.
@@ -123,7 +158,7 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.add(taskBlock(r.task, r.secrets, r.nonce))
+	r.add(r.taskBlock())
 	r.add(screen)
 	named, err := r.readScreen(ctx)
 	if err == nil && r.baseline == nil {

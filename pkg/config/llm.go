@@ -19,11 +19,22 @@ type LLM struct {
 	Model     string // PROVIDER/MODEL; empty when not set
 	Context   string // sent with each request
 	NoImages  bool   // pictures are never sent
+	Heal      string // one of HealModes; empty when not set
 	Providers map[string]model.Provider
 	Models    map[string]model.Settings // by the name of the model
 	Budget    LLMBudget
 	Keys      map[string]string // of Providers and of those that model.Known returns, by variable; without those that are not set
 }
+
+// What is done with recordings that broke.
+const (
+	HealOff     = "off"
+	HealPropose = "propose" // repairs are left in the folder of the session
+	HealWrite   = "write"   // and written into the files of the trails
+)
+
+// HealModes returns the values of llm: heal:.
+func HealModes() []string { return []string{HealOff, HealPropose, HealWrite} }
 
 // LLMBudget is what models may use; zero where the file does not set it.
 type LLMBudget struct {
@@ -73,6 +84,7 @@ func (l *loader) llm(n yamldoc.Node) {
 				n.Errorf("shorten it: it is sent with each request", "context has %d bytes, more than 4 KB", len(c.Context))
 			}
 		},
+		"heal":   func(n yamldoc.Node) { c.Heal = oneOf(n, "value", HealModes()...) },
 		"images": func(n yamldoc.Node) { c.NoImages = oneOf(n, "value", "auto", "never") == "never" },
 		"providers": func(n yamldoc.Node) {
 			c.Providers = map[string]model.Provider{}

@@ -63,6 +63,8 @@ func decodeEvent(name string, line []byte) (Event, error) {
 		return decodeAs[LLMFinished](line)
 	case TaskFinished{}.Type():
 		return decodeAs[TaskFinished](line)
+	case HealProposed{}.Type():
+		return decodeAs[HealProposed](line)
 	case Lost{}.Type():
 		return decodeAs[Lost](line)
 	case TrailFinished{}.Type():

@@ -192,7 +192,9 @@ type TrailFinished struct {
 	Failures []Failure `json:"failures,omitempty"`
 	// Interrupted reports that a signal ended the trail, which the log says.
 	Interrupted bool `json:"interrupted,omitempty"`
-	*ModelUse        // of all attempts; nil if no model may be asked
+	// Healed is how many steps of a trail that passed were repaired in its file.
+	Healed    int `json:"healed,omitempty"`
+	*ModelUse     // of all attempts; nil if no model may be asked
 }
 
 // Position is a line of a file.
@@ -264,6 +266,7 @@ type RunFinished struct {
 	// Repeated sums up each trail that is repeated, with a row and on a device.
 	Repeated  []Repeated `json:"repeated,omitempty"`
 	Assisted  int        `json:"assisted,omitempty"` // trails that passed with calls from a model
+	Healed    int        `json:"healed,omitempty"`   // trails that passed when they were repaired
 	*ModelUse            // of all trails; nil if no model may be asked
 }
 
@@ -316,6 +319,9 @@ func (e *RunFinished) Count(o Outcome, flaky bool, use *ModelUse) {
 		e.Passed++
 		if use != nil && use.Mode == Assisted {
 			e.Assisted++
+		}
+		if use != nil && use.Mode == Healed {
+			e.Healed++
 		}
 	case Failed:
 		e.Failed++

@@ -44,7 +44,23 @@ type Mode string
 const (
 	Recorded Mode = "recorded" // all of them from recordings
 	Assisted Mode = "assisted" // some from a model
+	Healed   Mode = "healed"   // all of them from recordings, of which a model has repaired some
 )
+
+// HealProposed says what a model proposes in place of a recorded call that failed.
+type HealProposed struct {
+	Step  string `json:"step"`  // its number, see StepStarted.Number
+	Call  int    `json:"call"`  // its number in the step, from 1
+	Tool  string `json:"tool"`  // that it calls
+	Class string `json:"class"` // same, rerouted, renamed or different
+	Why   string `json:"why"`   // of the class, for people
+	Guard string `json:"guard"` // why it may not be written; empty if it may
+	Proof string `json:"proof"` // how the replay of the repaired trail ended: passed, not made, or why it did not pass
+	File  string `json:"file"`  // with the patch, below the session's folder
+}
+
+// MayBeWritten reports whether the repaired trail may take the place of the other.
+func (e HealProposed) MayBeWritten() bool { return e.Guard == "" && e.Proof == string(Passed) }
 
 // ModelUse sums up the requests to a model of a trail, or of a run, in which a model may be asked.
 type ModelUse struct {
@@ -57,6 +73,8 @@ type ModelUse struct {
 	Cost         *float64 `json:"cost,omitempty"` // absent when it is not known of each request
 }
 
+func modes() []Mode { return []Mode{Recorded, Assisted, Healed} }
+
 // Plus returns the sum of two; nil is that of a trail in which no model may be asked.
 func (u *ModelUse) Plus(other *ModelUse) *ModelUse {
 	switch {
@@ -66,8 +84,8 @@ func (u *ModelUse) Plus(other *ModelUse) *ModelUse {
 		return u
 	}
 	sum := *u
-	if other.Mode == Assisted {
-		sum.Mode = Assisted
+	if slices.Index(modes(), other.Mode) > slices.Index(modes(), sum.Mode) {
+		sum.Mode = other.Mode
 	}
 	sum.Cost = addCost(u, other)
 	sum.Requests += other.Requests
@@ -108,6 +126,9 @@ func (LLMFinished) Type() string { return "llm.finished" }
 // Type implements Event.
 func (TaskFinished) Type() string { return "task.finished" }
 
+// Type implements Event.
+func (HealProposed) Type() string { return "heal.proposed" }
+
 func (e TaskStarted) withoutSecrets(r Redactor) Event {
 	e.Model = r.Text(e.Model)
 	return e
@@ -115,6 +136,13 @@ func (e TaskStarted) withoutSecrets(r Redactor) Event {
 
 func (e LLMFinished) withoutSecrets(r Redactor) Event {
 	e.File = r.Text(e.File)
+	return e
+}
+
+func (e HealProposed) withoutSecrets(r Redactor) Event {
+	for _, text := range []*string{&e.Tool, &e.Why, &e.Guard, &e.Proof} {
+		*text = limitText(r.Text(*text))
+	}
 	return e
 }
 

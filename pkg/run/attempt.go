@@ -42,15 +42,25 @@ func (r *runner) runCase(ctx context.Context, c testCase) trailResult {
 		started = r.Now()
 	}
 	res, last := r.attempts(ctx, ready)
-	defer last.evidence.close()
 	if res.record != nil {
 		res = r.prove(ctx, last, res)
 	}
 	if r.Record != "" && res.Outcome != event.Passed {
 		last.emit.Log("warn", "recording", r.Record+" is not written, because the trail did not pass", "")
 	}
+	res = r.heal(ctx, last, res)
 	res.duration = r.Now().Sub(started)
-	finished := p.finishedEvent(res)
+	finish := func(res trailResult) trailResult { return r.finishCase(last, res) }
+	if res.healing != nil {
+		return r.hold(c, res, finish)
+	}
+	return finish(res)
+}
+
+// finishCase reports how a case has ended, and returns that.
+func (r *runner) finishCase(last attempt, res trailResult) trailResult {
+	defer last.evidence.close()
+	finished := last.finishedEvent(res)
 	finished.Snippet = r.snippet(finished.FailedAt(), res)
 	if res.bad() {
 		finished.Artifacts = last.evidence.files()

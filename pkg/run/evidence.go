@@ -131,7 +131,7 @@ type lastRun struct {
 
 // saveLast writes which trails failed or were not started.
 func (r *runner) saveLast() error {
-	data, err := json.MarshalIndent(lastRun{r.again}, "", "  ")
+	data, err := json.MarshalIndent(lastRun{r.lastCase}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -206,7 +206,8 @@ func (r *runner) needsAgent(p *plan, s *replay.Step) error {
 
 // sessionOptions returns what a session of the plan is opened with.
 func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) session.Options {
-	restrict, origins := r.RestrictOrigins || p.assisted(), r.AllowedOrigins
+	asks := p.assisted() || r.again.repairs()
+	restrict, origins := r.RestrictOrigins || asks, r.AllowedOrigins
 	if !restrict {
 		origins = nil
 	}
@@ -215,7 +216,7 @@ func (r *runner) sessionOptions(p *plan, id, dir string, emit *event.Emitter) se
 		Title: p.title, TrailDir: filepath.Dir(r.resolve(p.path)), Baselines: r.baselines(p), Emit: emit, Values: r.values(p), Tools: p.Tools(),
 		Shared: r.shared, Unwritable: r.warnUnwritable, SuggestRetries: r.Retries == 0,
 		Trace: r.Trace == config.TraceOn || r.Trace == config.TraceOnFailure, TraceWhole: r.Trace == config.TraceOn,
-		Live: p.assisted(), RestrictOrigins: restrict, AllowedOrigins: origins, Incidents: len(r.failOn(p)) > 0,
+		Live: asks, RestrictOrigins: restrict, AllowedOrigins: origins, Incidents: len(r.failOn(p)) > 0 || r.again.repairs(),
 	}
 }
 
@@ -260,7 +261,7 @@ func (p *plan) finishedEvent(r trailResult) event.TrailFinished {
 		File:        p.path, Title: p.title, Device: p.device.Name, Outcome: r.Outcome, Flaky: r.flaky(),
 		Reason: r.Reason, Hint: r.Hint, Step: r.step, StepText: r.stepText, Tool: r.tool, Line: r.line,
 		DurationMs: r.duration.Milliseconds(), Attempts: r.attempts, Artifacts: []string{},
-		Used: r.used, Product: r.product, Earlier: r.earlier, Failures: r.failures, ModelUse: r.use,
+		Used: r.used, Product: r.product, Earlier: r.earlier, Failures: r.failures, ModelUse: r.use, Healed: r.healed,
 	}
 }
 

@@ -191,33 +191,14 @@ func (r *runner) prove(ctx context.Context, a attempt, res trailResult) trailRes
 	return r.replaceRecord(a, res.record, res)
 }
 
-// replayRecord replays the content of the --record file in a run of its own, and returns how that ended. Nobody else
-// receives its events.
-func (r *runner) replayRecord(ctx context.Context, a attempt, data []byte) (ended event.TrailFinished, err error) {
-	o := r.Options
-	o.Stream = event.NewStream(r.Now, r.Redactor, event.HandlerFunc(func(rec event.Record) {
-		if e, ok := rec.Event.(event.TrailFinished); ok {
-			ended = e
+// replayRecord replays the content of the --record file.
+func (r *runner) replayRecord(ctx context.Context, a attempt, data []byte) (event.TrailFinished, error) {
+	return r.replayContent(ctx, a, r.Record, data, func(o *Options) {
+		o.Assist = func(in Assisted) {
+			in.Replay = a.name()
+			r.Assist(in)
 		}
-	}))
-	o.Contents = map[string][]byte{}
-	maps.Copy(o.Contents, r.Contents)
-	o.Contents[r.resolve(r.Record)] = data
-	o.Paths, o.Devices, o.Record, o.Proof = []string{r.Record}, []session.Device{a.device.Device}, "", true
-	o.Tags, o.Grep, o.Last, o.Shard, o.Retries, o.Workers = nil, "", nil, Shard{}, 0, 0
-	o.Assist = func(in Assisted) {
-		in.Replay = a.name()
-		r.Assist(in)
-	}
-	if a.row.n > 0 {
-		o.ArgRows = r.ArgRows[a.row.n-1:][:1]
-	}
-	o.WithoutHistory, o.BeforeTrails = true, nil
-	_, err = Run(ctx, o)
-	if err == nil && ended.Outcome == "" {
-		err = fault.New(fault.Bug, "", "the replay of the recording did not start")
-	}
-	return ended, err
+	})
 }
 
 // ReplaceFile writes a file in one step, so that readers see either the old or the new content. It keeps the mode of an

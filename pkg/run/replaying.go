@@ -22,25 +22,37 @@ type replaying struct {
 	kept    int          // how often evidence of such a call was kept
 	skipped int          // steps without a recording
 	use     *event.ModelUse
+	broken  *broken // the recorded call that failed last, with Options.Heal
 }
 
 func (r *runner) newReplaying(s *session.Session, a attempt) *replaying {
 	p := a.plan
 	out := &replaying{runner: r, session: s, plan: p}
+	hooks := replay.Hooks{Unrecorded: out.unrecorded, SoftFailed: out.softFailed, StepFinished: out.stepFinished}
+	if r.Heal != nil {
+		hooks.CallFailed = out.callFailed
+	}
 	// Hooks may change the steps of a walk, so that each attempt has steps of its own.
-	out.walk = replay.NewWalk(s, r.newReplayPlan(p.File, p.Lineage), replay.Hooks{
-		Unrecorded: out.unrecorded, SoftFailed: out.softFailed, StepFinished: out.stepFinished,
-	})
-	if r.Assist != nil {
+	out.walk = replay.NewWalk(s, r.newReplayPlan(p.File, p.Lineage), hooks)
+	if r.Assist != nil || r.Heal != nil {
 		out.use = &event.ModelUse{Mode: event.Recorded}
 	}
 	if p.assisted() {
-		r.Assist(Assisted{
-			Session: s, Walk: out.walk, Scope: p.scope, Device: p.device.Device, Path: p.path, Dir: a.evidence.dir, Emit: a.emit, Use: out.use,
-			Replay: p.name(),
-		})
+		r.Assist(out.assistedBy(a))
 	}
 	return out
+}
+
+// assistedBy returns the session for somebody who makes calls in it. Events, evidence and use are those of an attempt.
+func (p *replaying) assistedBy(a attempt) Assisted {
+	in := Assisted{
+		Session: p.session, Walk: p.walk, Scope: p.plan.scope, Device: p.plan.device.Device, Path: p.plan.path, Dir: a.evidence.dir, Emit: a.emit,
+		Use: p.use, Replay: p.plan.name(),
+	}
+	if a.plan != nil {
+		in.Replay = a.plan.name()
+	}
+	return in
 }
 
 // unrecorded skips a step without a recording, if the options say so.
@@ -105,6 +117,9 @@ func (p *replaying) stepFailed(done replay.Ended) trailResult {
 		return p.invalidCalls(done.Undefined)
 	}
 	res = res.atStep(done.Step, done.Call)
+	if p.broken != nil && p.broken.number == done.At.Number() && done.Outcome == event.Failed {
+		res.broken = p.broken
+	}
 	res.column, res.hidden = done.Call.Column, p.session.Hidden(*done.Call)
 	return res
 }

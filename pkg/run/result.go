@@ -32,6 +32,10 @@ type trailResult struct {
 	failures []event.Failure
 	use      *event.ModelUse // of all attempts, see event.TrailFinished
 	record   []byte          // the content for Options.Record, which is still to be proven
+	broken   *broken         // the recorded call that failed, nil unless it decided and Options.Heal is set
+	healing  *healing        // a repair that was proven and is still to be written
+	held     bool            // the case ends after all others
+	healed   int             // steps that were repaired in the file
 }
 
 func passed() trailResult               { return trailResult{Result: session.Passed()} }
@@ -104,8 +108,10 @@ func (r trailResult) asFinal() trailResult {
 // bad reports whether the outcome is failed or error.
 func (r trailResult) bad() bool { return r.Outcome == event.Failed || r.Outcome == event.Error }
 
-// flaky reports whether the trail passed, but not at the first attempt.
-func (r trailResult) flaky() bool { return r.Outcome == event.Passed && r.attempts > 1 }
+// flaky reports whether the trail passed as it is, but not at the first attempt.
+func (r trailResult) flaky() bool {
+	return r.Outcome == event.Passed && r.attempts > 1 && r.healed == 0
+}
 
 // retryable reports whether another attempt may end differently.
 func (r trailResult) retryable() bool { return !r.final && r.bad() }

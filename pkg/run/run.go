@@ -68,8 +68,10 @@ type Options struct {
 	Proof bool
 	// IgnoreRecordings leaves out the recordings of steps and checks that Assist has calls for.
 	IgnoreRecordings bool
-	// Reset brings the app into the state in which recordings begin, before one that was assisted is proven. Nil if
-	// nobody has said how.
+	// Heal repairs trails whose recordings broke. Nil if nobody does.
+	Heal *Healing
+	// Reset brings the app into the state in which recordings begin, before one that was assisted or repaired is proven. Nil
+	// if nobody has said how.
 	Reset func(ctx context.Context) error
 	// RestrictOrigins restricts the pages that may be opened to AllowedOrigins and others, see [device.Session].
 	RestrictOrigins bool
@@ -79,6 +81,7 @@ type Options struct {
 	// BeforeTrails is called before the first trail is replayed, unless there is none or DryRun is set. targets returns
 	// the ids of the trails' targets. stop is called after the last trail. With an error nothing is replayed. May be nil.
 	BeforeTrails func(ctx context.Context, targets func() []string) (stop func(), err error)
+	again        *again // of a replay of a trail that broke
 	// StopShared stops the server processes that were launched as shared. May be nil.
 	StopShared func(ctx context.Context) error
 }
@@ -138,6 +141,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 		r.info(fmt.Sprintf("shard %s: %d of %d to replay", o.Shard, len(mine), len(cases)))
 	}
 	r.replayAll(ctx, mine)
+	r.writeHealed(ctx)
 	r.shared.Close(ctx)
 	if n := r.summary.Flaky; n > 0 && o.FailOnFlaky {
 		o.Stream.Emit(event.Log{
@@ -200,7 +204,8 @@ type runner struct {
 	summary  Summary
 	measured Measured
 	panicked error
-	again    []LastCase // for --last-failed
+	lastCase []LastCase // for --last-failed
+	held     []held
 
 	unwritableOnce sync.Once
 }
@@ -341,19 +346,25 @@ func (r *runner) count(c testCase, res trailResult) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &r.summary
-	if res.Outcome == "" {
+	switch {
+	case res.held:
+		return
+	case res.Outcome == "":
 		r.countNotRun(c)
 		return
 	}
 	s.ExitCode = fault.Worst(s.ExitCode, res.exitCode())
 	r.measured.Add(TrailKey(r.Project.Root, r.resolve(c.path)), res.Outcome, res.duration)
 	s.Count(res.Outcome, res.flaky(), res.use)
+	if res.healed > 0 && r.Heal.FailOnHealed {
+		s.ExitCode = fault.Worst(s.ExitCode, fault.ExitFailed)
+	}
 	if r.FailOnFlaky && res.flaky() {
 		s.ExitCode = fault.Worst(s.ExitCode, fault.ExitFailed)
 	}
 	if res.bad() {
 		s.Failed = appendNew(s.Failed, c.path)
-		r.again = append(r.again, LastCase{Path(r.resolve(c.path)), c.device.Name})
+		r.lastCase = append(r.lastCase, LastCase{Path(r.resolve(c.path)), c.device.Name})
 	}
 }
 
@@ -363,7 +374,7 @@ func (r *runner) countNotRun(c testCase) {
 	s.NotRun = appendNew(s.NotRun, c.path)
 	s.RunFinished.NotRun = append(s.RunFinished.NotRun,
 		event.NotRun{Case: c.event(), File: c.path, Title: c.title(r.trailName(c.path)), Device: c.device.Name})
-	r.again = append(r.again, LastCase{Path(r.resolve(c.path)), c.device.Name})
+	r.lastCase = append(r.lastCase, LastCase{Path(r.resolve(c.path)), c.device.Name})
 }
 
 func appendNew(list []string, s string) []string {

@@ -119,12 +119,26 @@ func (c *Change) Replace(made []Made) {
 	for i := range counted {
 		c.put(counted, i)
 		class, _ := c.class()
+		if class == Same || class == Rerouted {
+			c.keepRecorded()
+		}
 		if class == Same || class == Rerouted || class == Renamed && c.areToCome(counted[1:]) {
 			return
 		}
 	}
 	if len(counted) > 0 {
 		c.put(counted, len(counted)-1)
+	}
+}
+
+// keepRecorded keeps the call as it is recorded, if it finds the element on the screen on which the model did.
+func (c *Change) keepRecorded() {
+	failed := c.Before[c.Failing]
+	if c.Added == 0 || c.Prior == nil {
+		return
+	}
+	if nodes, known := live.Named(c.Prior, failed.Args); known && len(nodes) == 1 && nodes[0] == c.Target {
+		c.After[c.Failing+c.Added] = failed
 	}
 }
 

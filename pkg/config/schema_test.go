@@ -124,7 +124,7 @@ func TestSchemasRejectMistakes(t *testing.T) {
 			"webServer: npm start", "webServer: {command: npm start}", "webServer: [{url: 'http://x'}]",
 			"webServer: {command: a, url: 'http://x', targets: shop}", "webServer: {command: a, url: 'http://x', targets: []}",
 			"failOn: pageError", "failOn: [pageerror]",
-			"llm: [a]", "llm: {model: ' '}", "llm: {heal: off}", "llm: {images: true}", "llm: {providers: [ollama]}",
+			"llm: [a]", "llm: {model: ' '}", "llm: {heal: maybe}", "llm: {images: true}", "llm: {providers: [ollama]}",
 			"llm: {providers: {ollama: {protocol: grpc}}}", "llm: {providers: {ollama: {apiKeyEnv: sk-1}}}",
 			"llm: {providers: {ollama: {apiKeyCommand: gcloud}}}", "llm: {providers: {ollama: {apiKeyCommand: []}}}",
 			"llm: {providers: {ollama: {maxConcurrent: 0}}}", "llm: {providers: {a/b: {protocol: openai-chat, baseUrl: 'http://x'}}}",

@@ -45,6 +45,7 @@ type Console struct {
 	failures     []*Case // the first ones
 	failureCount int     // all of them
 	flaky        []*Case
+	healed       []*Case            // those whose repairs were written
 	notes        []string           // lines for those of trails that passed, the first ones
 	noteCount    int                // all of them
 	finished     *event.RunFinished // nil until then
@@ -252,6 +253,9 @@ func (c *Console) trailFinished(trail *Case) {
 	switch e.Outcome {
 	case event.Passed:
 		c.addNotes(trail)
+		if e.Healed > 0 {
+			c.healed = append(c.healed, trail)
+		}
 		if e.Flaky {
 			facts = append(facts, "flaky")
 			c.flaky = append(c.flaky, trail)

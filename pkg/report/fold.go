@@ -143,6 +143,8 @@ func (r *Run) add(c *Case, record event.Record) {
 		r.llmFinished(c, e)
 	case event.TaskFinished:
 		r.taskFinished(c, e)
+	case event.HealProposed:
+		r.healProposed(c, e)
 	case event.TrailFinished:
 		r.trailFinished(c, e)
 	}

@@ -39,6 +39,7 @@ type suite struct {
 	began time.Time
 	flaky int
 	use   *event.ModelUse
+	heals []string
 	run   event.RunStarted
 }
 
@@ -130,6 +131,7 @@ func (j *JUnit) Handle(r event.Record) {
 	switch e := r.Event.(type) {
 	case event.TrailFinished:
 		j.add(*c.Finished, r.Time, noteLines(c)...)
+		j.addHeals(c)
 	case event.RunFinished:
 		for _, n := range e.NotRun {
 			j.add(event.TrailFinished{
@@ -199,6 +201,17 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time, output ...string) {
 	s.Cases = append(s.Cases, c)
 }
 
+// addHeals adds the repairs of a trail that was just added. A proposal is a failure of the type healed.
+func (j *JUnit) addHeals(c *Case) {
+	s := j.suite(c.Finished.File)
+	for _, h := range c.Heals {
+		s.heals = append(s.heals, h.Class+": "+healText(h))
+	}
+	if last := &s.Cases[len(s.Cases)-1]; last.Failure != nil && c.proposed() {
+		last.Failure.Type = string(event.Healed)
+	}
+}
+
 func (j *JUnit) suite(file string) *suite {
 	file = pathText(file)
 	if s := j.suites[file]; s != nil {
@@ -233,6 +246,9 @@ func (s *suite) properties() *properties {
 		list = append(list, property{"flaky", fmt.Sprint(s.flaky)})
 	}
 	list = append(list, useProperties(s.use)...)
+	for _, heal := range s.heals {
+		list = append(list, property{"heal", heal})
+	}
 	for _, d := range distinctNames(s.Cases, func(c testCase) string { return c.id.device }) {
 		list = append(list, property{"device", oneLine(d)})
 	}

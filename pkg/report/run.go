@@ -74,10 +74,11 @@ type Case struct {
 	Call      *Call // of the trail itself, that is running; nil for none
 	// Failed is the last call of the trail itself that failed and was not optional, nil for none. It has no texts.
 	Failed       *event.CallFinished
-	Use          *event.ModelUse // of the requests so far, nil for none
-	Since        time.Time       // when the current step began, or in it a call began or ended
-	Notes        []Note          // the first ones
-	MoreNotes    int             // number of notes that are left out
+	Use          *event.ModelUse      // of the requests so far, nil for none
+	Heals        []event.HealProposed // repairs of recordings that broke
+	Since        time.Time            // when the current step began, or in it a call began or ended
+	Notes        []Note               // the first ones
+	MoreNotes    int                  // number of notes that are left out
 	Log          []LogLine
 	MoreLog      int              // number of lines that are left out
 	Lost         int              // number of lines of the session's log that could not be decoded
@@ -101,8 +102,9 @@ type Step struct {
 	Calls     []*Call
 	MoreCalls int // number of calls that are left out
 	Files     []event.Evidence
-	From, To  time.Time // To is zero when it did not end
-	Task      *Task     // nil unless a model carried it out
+	From, To  time.Time           // To is zero when it did not end
+	Task      *Task               // nil unless a model carried it out, or repaired its recording
+	Heal      *event.HealProposed // nil unless a repair of its recording is proposed
 }
 
 // Call is a call of a step, or one that is nested in another.

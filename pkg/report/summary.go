@@ -40,7 +40,7 @@ func (c *Console) summary(e event.RunFinished) []string {
 		}
 		lines = append(lines, fmt.Sprintf("%s %s passed on attempt %d", c.p.warn("flaky:"), f.id().displayName(), f.Finished.Attempts))
 	}
-	lines = append(lines, c.repeatLines(e.Repeated)...)
+	lines = append(append(lines, c.healLines()...), c.repeatLines(e.Repeated)...)
 	if e.ModelUse != nil {
 		lines = append(lines, "model: "+Requests(e.ModelUse))
 	}
@@ -297,6 +297,9 @@ func (c *Console) counts(e event.RunFinished) string {
 	}
 	if e.Assisted > 0 {
 		of = append(of, fmt.Sprintf("%d assisted", e.Assisted))
+	}
+	if e.Healed > 0 {
+		of = append(of, fmt.Sprintf("%d healed", e.Healed))
 	}
 	if len(of) > 0 {
 		passed += " (" + strings.Join(of, ", ") + ")"

@@ -22,7 +22,7 @@ type Task struct {
 const maxTurns = 100
 
 func (r *Run) taskStarted(c *Case, e event.TaskStarted) {
-	if s := c.Step(); s != nil {
+	if s := c.stepNumbered(e.Step); s != nil {
 		s.Task = &Task{TaskStarted: e}
 	}
 }
@@ -32,7 +32,7 @@ func (r *Run) llmFinished(c *Case, e event.LLMFinished) {
 		c.Use = &event.ModelUse{Mode: event.Recorded}
 	}
 	c.Use.AddRequest(e)
-	s := c.Step()
+	s := c.stepNumbered(e.Task)
 	if s == nil || s.Task == nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (r *Run) llmFinished(c *Case, e event.LLMFinished) {
 
 // taskFinished adds the warnings of a task to the step, and to the notes of the case.
 func (r *Run) taskFinished(c *Case, e event.TaskFinished) {
-	s := c.Step()
+	s := c.stepNumbered(e.Step)
 	if s == nil || s.Task == nil {
 		return
 	}

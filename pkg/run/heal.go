@@ -440,7 +440,12 @@ func (h *healing) write(ctx context.Context, res trailResult) trailResult {
 		return res
 	}
 	out := passed()
-	out.Reason = strings.Replace(h.proposal(), "healing proposes:", "healed,", 1)
+	for i, s := range h.steps {
+		if i > 0 {
+			out.Reason += ", "
+		}
+		out.Reason += fmt.Sprintf("step %d %s", s.step, s.Class)
+	}
 	out.attempts, out.earlier, out.product, out.duration, out.use = res.attempts, res.earlier, res.product, res.duration, res.use
 	out.use = out.use.Plus(&event.ModelUse{Mode: event.Healed})
 	out.healed = len(h.steps)

@@ -126,6 +126,7 @@ func otherVariables() []variables {
 		{"APPIUM_HOME, USERPROFILE", "where else the UiAutomator2 server of Appium is found"},
 		{"TMPDIR", "folder for temporary files, such as browser profiles"},
 		{"NO_COLOR, TERM, CI", "no colour and no live lines when NO_COLOR is not empty, TERM is dumb, or CI is set"},
+		{"CI", "with it set, llm: heal: write in trailblaze.yaml counts as propose"},
 		{"CI, GITHUB_ACTIONS, TF_BUILD, TEAMCITY_VERSION", "with one of them set, a tool's output cannot contain commands to the CI runner"},
 		{"GITHUB_ACTIONS, GITHUB_WORKSPACE", "with GITHUB_ACTIONS=true, failures are also annotations at their files and lines"},
 		{"GITHUB_SHA, CI_COMMIT_SHA", "the commit that reports name, in place of the one in .git"},

@@ -101,6 +101,7 @@ var executedPages = map[string]executedPage{
 	"docs/reports.md":                  {setUp: setUpReports},
 	"docs/snapshot.md":                 {setUp: setUpSite},
 	"docs/typed-calls.md":              {setUp: setUpStarter},
+	"docs/broken-recordings.md":        {setUp: setUpBroken},
 	"docs/unrecorded-steps.md":         {setUp: setUpUnrecorded, files: []string{"trails/buy.trail.yaml"}},
 	"docs/web-testing.md":              {setUp: setUpSite, files: []string{"trails/search.trail.yaml"}},
 	"docs/write-a-trail.md":            {setUp: setUpAuthoring, files: []string{"trails/broken.trail.yaml"}, short: true},
@@ -336,6 +337,13 @@ llm:
 `)
 	p.env = append(p.env, "ANTHROPIC_API_KEY="+modelKey)
 	p.endSessions(t)
+	return &docShell{project: p}
+}
+
+// setUpBroken has a shop whose button got another name.
+func setUpBroken(t *testing.T) *docShell {
+	t.Helper()
+	p, _ := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("better plan", "button Get the better plan"))
 	return &docShell{project: p}
 }
 

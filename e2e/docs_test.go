@@ -286,7 +286,7 @@ func (s *docShell) execute(t *testing.T, page string, c docCommand) {
 		output, code = output+before, strings.TrimSpace(after)
 	}
 	output = regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(output, "127.0.0.1:PORT")
-	fails := strings.Contains(c.output, "error:") || strings.Contains(c.output, " failed at ")
+	fails := strings.Contains(c.output, "error:") || strings.Contains(c.output, " failed at ") || strings.Contains(c.output, " failed in ")
 	if (code != "0") != fails {
 		t.Fatalf("%s:%d: %s: exit code %s\n%s", page, c.line, c.name(), code, output)
 	}

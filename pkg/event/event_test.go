@@ -54,6 +54,7 @@ func everyEvent() []event.Event {
 			DurationMs: 900, Attempts: 1, File: "llm/002.json",
 		},
 		event.TaskFinished{Step: "3.1", Outcome: event.Passed, Warnings: []string{"the check held before, too"}},
+		event.HealProposed{Step: "3", Call: 2, Tool: "web_click", Class: "renamed", Why: "it has another name", Proof: "passed", File: "heal.patch"},
 	}
 }
 
@@ -77,6 +78,7 @@ func TestRecordIsFlatObject(t *testing.T) {
 		"llm.finished": `"n":2,"task":"3.1","status":"calls","tokens":2100,"cachedTokens":1800,"outputTokens":60,"estimated":true,"cost":0.012,` +
 			`"durationMs":900,"attempts":1,"file":"llm/002.json"`,
 		"task.finished": `"step":"3.1","outcome":"passed","warnings":["the check held before, too"]`,
+		"heal.proposed": `"step":"3","call":2,"tool":"web_click","class":"renamed","why":"it has another name","guard":"","proof":"passed","file":"heal.patch"`,
 	}
 	for _, e := range everyEvent() {
 		for session, place := range map[string]string{"": "", "s1": `"session":"s1","trail":"a.trail.yaml",`} {

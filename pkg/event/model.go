@@ -140,7 +140,7 @@ func (e LLMFinished) withoutSecrets(r Redactor) Event {
 }
 
 func (e HealProposed) withoutSecrets(r Redactor) Event {
-	for _, text := range []*string{&e.Tool, &e.Why, &e.Guard, &e.Proof} {
+	for _, text := range []*string{&e.Tool, &e.Class, &e.Why, &e.Guard, &e.Proof, &e.File} {
 		*text = limitText(r.Text(*text))
 	}
 	return e

@@ -1,11 +1,8 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
@@ -61,69 +58,4 @@ func (c *Console) healLines() []string {
 		}
 	}
 	return lines
-}
-
-// pageHeal is a repair on a page.
-type pageHeal struct {
-	event.HealProposed
-	Diff    []diffLine
-	Screen  Excerpt // when the call failed
-	Missing string  // why there is no diff
-}
-
-// diffLine is a line of a patch. Kind is added, removed, or empty.
-type diffLine struct{ Kind, Text string }
-
-const maxDiff = 200 // lines
-
-// Repair returns the repair of the step, nil for none.
-func (s pageStep) Repair() *pageHeal {
-	if s.Heal == nil {
-		return nil
-	}
-	h := &pageHeal{HealProposed: *s.Heal}
-	patch, missing := s.parent.readText(s.Heal.File)
-	if h.Missing = missing; missing != "" {
-		return h
-	}
-	for i, line := range strings.Split(strings.TrimSuffix(Clean(patch), "\n"), "\n") {
-		kinds := map[byte]string{'+': "added", '-': "removed"}
-		switch {
-		case i < 2 || line == "": // the names of the file
-		case len(h.Diff) < maxDiff:
-			h.Diff = append(h.Diff, diffLine{kinds[line[0]], line})
-		}
-	}
-	var report struct {
-		Steps []struct {
-			Step   string
-			Screen []string
-		}
-	}
-	if text, missing := s.parent.readText("heal.json"); missing == "" && json.Unmarshal([]byte(text), &report) == nil {
-		for _, of := range report.Steps {
-			if of.Step == s.Heal.Step {
-				h.Screen = s.parent.page.excerpt(strings.Join(of.Screen, "\n"), maxText)
-			}
-		}
-	}
-	return h
-}
-
-// readText reads a file in the folder of the session.
-func (c *pageCase) readText(name string) (text, missing string) {
-	const maxFile = 4 << 20
-	if c.Dir == "" {
-		return "", "The session has no folder."
-	}
-	file, err := OpenFile(c.Dir, name)
-	if err != nil {
-		return "", "The file is not there, or cannot be read."
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile))
-	if err != nil {
-		return "", "The file cannot be read."
-	}
-	return string(data), ""
 }

@@ -61,7 +61,7 @@ func (s pageStep) node() g.Node {
 	}
 	return h.Li(h.Class(class),
 		g.Iff(s.Index > 0, s.head),
-		later(s.film), later(s.task), callList(s.Calls()),
+		later(s.film), later(s.task), later(s.heal), callList(s.Calls()),
 		countNote(s.MoreCalls, "more call that did not fail is", "more calls that did not fail are", "left out here; the session's events.ndjson has all of them."),
 		later(func() g.Node { return keptNode(s.ShownFiles()) }))
 }

@@ -343,7 +343,7 @@ llm:
 // setUpBroken has a shop whose button got another name.
 func setUpBroken(t *testing.T) *docShell {
 	t.Helper()
-	p, _ := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("better plan", "button Get the better plan"))
+	p, _ := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("button Get the better plan"))
 	return &docShell{project: p}
 }
 

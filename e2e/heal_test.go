@@ -61,13 +61,13 @@ func nthPage(t *testing.T, pages ...string) string {
 	}))
 }
 
-// clicker is a model that clicks elements, one after another, and says that a text has appeared.
-func clicker(expect string, elements ...string) models.Policy {
+// clicker is a model that clicks elements, one after another, and says that the better plan has appeared.
+func clicker(elements ...string) models.Policy {
 	var turns []models.Reply
 	for i, e := range elements {
 		turn := []models.Call{{Name: "web_click", Args: map[string]any{"ref": "@" + e}}}
 		if i == len(elements)-1 {
-			turn = append(turn, models.Call{Name: "step_done", Args: map[string]any{"status": "done", "why": "It is there.", "expect": expect}})
+			turn = append(turn, models.Call{Name: "step_done", Args: map[string]any{"status": "done", "why": "It is there.", "expect": "better plan"}})
 		}
 		turns = append(turns, models.Reply{Calls: turn})
 	}
@@ -89,7 +89,7 @@ func healProject(t *testing.T, site string, policy models.Policy) (*project, *mo
 
 func TestHealIsWritten(t *testing.T) {
 	t.Parallel()
-	p, server := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("better plan", "button Get the better plan"))
+	p, server := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("button Get the better plan"))
 	r := p.run("run", "--heal", "write", "--json")
 	r.want(t, 0)
 	ended, proposed, summary := ofType(r.events(t), "trail.finished"), ofType(r.events(t), "heal.proposed"), ofType(r.events(t), "run.finished")[0]
@@ -118,7 +118,7 @@ func TestHealIsWritten(t *testing.T) {
 
 func TestHealIsProposedAsPatch(t *testing.T) {
 	t.Parallel()
-	p, _ := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("better plan", "button Get the better plan"))
+	p, _ := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("button Get the better plan"))
 	p.write("trails/b plan ü.trail.yaml", strings.ReplaceAll(planTrail, "\n", "\r\n"))
 	p.write("trails/plan.trail.yaml", strings.TrimSuffix(planTrail, "\n")) // without a line end
 	r := p.run("run", "--heal", "propose", "--junit", "junit.xml", "--html", "html")
@@ -159,7 +159,7 @@ func TestHealIsRefused(t *testing.T) {
 	t.Parallel()
 	edited := func(old, new string) string { return strings.Replace(planTrail, old, new, 1) }
 	renamedPage := planPage("Get the better plan", "")
-	rename := clicker("better plan", "button Get the better plan")
+	rename := clicker("button Get the better plan")
 	for name, tt := range map[string]struct {
 		pages    []string // for the sessions in turn; renamedPage if there is none
 		policy   models.Policy
@@ -173,7 +173,7 @@ func TestHealIsRefused(t *testing.T) {
 		},
 		"a link in place of a button": {
 			pages:    []string{`<h1>Plans</h1><a href="#" onclick="` + better + `">Get the better plan</a><p role=status></p><p id=out></p>`},
-			policy:   clicker("better plan", "link Get the better plan"),
+			policy:   clicker("link Get the better plan"),
 			requests: 1, want: []string{"heal refused", "it is a link, not a button"},
 		},
 		"no later check": {
@@ -266,7 +266,7 @@ func checker(check, element string) models.Policy {
 func TestHealThroughMenu(t *testing.T) {
 	t.Parallel()
 	cover := `<div id=cookies role=dialog aria-label=Cookies style="position:fixed;inset:0;background:white"><button onclick="cookies.remove()">Accept</button></div>`
-	p, _ := healProject(t, pageSite(t, planPage("Upgrade", cover)), clicker("better plan", "button Accept", "button Upgrade"))
+	p, _ := healProject(t, pageSite(t, planPage("Upgrade", cover)), clicker("button Accept", "button Upgrade"))
 	p.run("run", "--heal", "write").want(t, 0, "1 passed (1 healed)", "rerouted")
 	const click = "        - web_click: { ref: 'button \"Upgrade\"'"
 	want := strings.Replace(planTrail, click, `        - web_click:
@@ -308,7 +308,7 @@ func TestHealOfSeveralSteps(t *testing.T) {
 func TestHealIsNotWrittenIntoChangedFile(t *testing.T) {
 	t.Parallel()
 	var p *project
-	click := clicker("better plan", "button Get the better plan")
+	click := clicker("button Get the better plan")
 	p, _ = healProject(t, pageSite(t, planPage("Get the better plan", "")), func(prompt models.Prompt) models.Reply {
 		p.write("trails/plan.trail.yaml", planTrail+"# mine\n")
 		return click(prompt)
@@ -341,7 +341,7 @@ func TestHealByConfigAndFlags(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, server := healProject(t, site, clicker("better plan", "button Get the better plan"))
+			p, server := healProject(t, site, clicker("button Get the better plan"))
 			p.write("trailblaze.yaml", strings.Replace(p.read(t, "trailblaze.yaml"), "llm:\n", "llm:\n  "+tt.llm+"\n", 1))
 			p.env = append(p.env, tt.env)
 			p.run(append([]string{"run"}, tt.flags...)...).want(t, tt.code)
@@ -363,7 +363,7 @@ func TestHealByConfigAndFlags(t *testing.T) {
 
 func TestHealIsReplayedFromTranscripts(t *testing.T) {
 	t.Parallel()
-	p, server := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("better plan", "button Get the better plan"))
+	p, server := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("button Get the better plan"))
 	p.run("run", "--heal", "propose").want(t, 1, "healing proposes")
 	transcripts := filepath.Join(p.session(t), "llm")
 	p.run("run", "--heal", "write", "--llm-replay", transcripts).want(t, 0, "1 healed")

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 )
@@ -22,9 +23,9 @@ func (r *Run) healProposed(c *Case, e event.HealProposed) {
 
 // stepNumbered returns the step with a number, the last one when it is not kept, nil for none.
 func (c *Case) stepNumbered(number string) *Step {
-	for i := len(c.Steps) - 1; i >= 0; i-- {
-		if c.Steps[i].Number() == number {
-			return c.Steps[i]
+	for _, s := range slices.Backward(c.Steps) {
+		if s.Number() == number {
+			return s
 		}
 	}
 	return c.Step()

@@ -50,7 +50,7 @@ func (p *replaying) assistedBy(a attempt) Assisted {
 		Use: p.use, Replay: p.plan.name(),
 	}
 	if a.plan != nil {
-		in.Replay = a.plan.name()
+		in.Replay = a.name()
 	}
 	return in
 }

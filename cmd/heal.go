@@ -48,7 +48,7 @@ func (m *models) healing(f runFlags, options func(run.Assisted) live.Options) *r
 		},
 		Repair: func(ctx context.Context, b run.Broken) run.Repair {
 			repair, err := m.repair(ctx, b, options(b.Assisted))
-			repair.Err = err
+			repair.Err, repair.Broke = err, slices.Contains([]fault.Kind{fault.Provider, fault.RateLimit, fault.Quota, fault.Transcript}, fault.KindOf(err))
 			return repair
 		},
 	}
@@ -83,7 +83,7 @@ func (m *models) repair(ctx context.Context, b run.Broken, o live.Options) (repa
 	if _, err := w.look(ctx); err != nil {
 		return repair, err
 	}
-	change.URLs = w.urls
+	change.URLs, change.Passed = w.urls, passedScreens(o.Project.LogsDir, b.Path)
 	change.Replace(w.made)
 	judged := change.Judge()
 	repair = run.Repair{

@@ -218,7 +218,7 @@ func totals(all []results, problems bool) event.RunFinished {
 	for _, r := range all {
 		f := r.Finished
 		total.Passed, total.Failed, total.Errors = total.Passed+f.Passed, total.Failed+f.Failed, total.Errors+f.Errors
-		total.Assisted, total.ModelUse = total.Assisted+f.Assisted, total.Plus(f.ModelUse)
+		total.Assisted, total.Healed, total.ModelUse = total.Assisted+f.Assisted, total.Healed+f.Healed, total.Plus(f.ModelUse)
 		total.Skipped, total.Flaky = total.Skipped+f.Skipped, total.Flaky+f.Flaky
 		total.NotRun, total.Repeated = append(total.NotRun, f.NotRun...), append(total.Repeated, f.Repeated...)
 		total.ExitCode, total.DurationMs = fault.Worst(total.ExitCode, f.ExitCode), max(total.DurationMs, f.DurationMs)

@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -280,6 +281,21 @@ func TestHealThroughMenu(t *testing.T) {
 	}
 }
 
+// TestHealKnowsWhatWasBeside refuses an element that was there when the trail last passed.
+func TestHealKnowsWhatWasBeside(t *testing.T) {
+	t.Parallel()
+	down := `<button onclick="` + better + `">Downgrade</button>`
+	both, one := planPage("Upgrade", down), planPage("Downgrade", "")
+	for _, flags := range [][]string{{"--trace", "on"}, {"--evidence", "always"}} {
+		p, server := healProject(t, nthPage(t, both, one), clicker("button Downgrade"))
+		p.run(append([]string{"run"}, flags...)...).want(t, 0)
+		p.run("run", "--heal", "write").want(t, 1, "heal refused", `"Downgrade" was beside "Upgrade" when the trail last passed`)
+		if n := len(server.Received()); n != 1 || p.read(t, "trails/plan.trail.yaml") != planTrail {
+			t.Errorf("%d requests", n)
+		}
+	}
+}
+
 func TestHealOfSeveralSteps(t *testing.T) {
 	t.Parallel()
 	policy := models.Rules(
@@ -292,7 +308,7 @@ func TestHealOfSeveralSteps(t *testing.T) {
 			{Name: "step_done", Args: map[string]any{"status": "done", "why": "x"}},
 		}}}},
 	)
-	p, server := healProject(t, pageSite(t, strings.Replace(planPage("Get the better plan", "<h2>Our plans</h2>"), "<h1>", "<h1>", 1)), policy)
+	p, server := healProject(t, pageSite(t, planPage("Get the better plan", "<h2>Our plans</h2>")), policy)
 	p.write("trails/plan.trail.yaml", planTrail+`  - verify: The sum is there
     recording: { web: [ { web_verifyValue: { ref: 'heading "OUR PLANS!"', expected: "Our plans", timeoutMs: 300 } } ] }
 `)
@@ -359,6 +375,58 @@ func TestHealByConfigAndFlags(t *testing.T) {
 	p.run("run", "--heal", "maybe").wantErr(t, 3, "--heal propose")
 	p.run("run", "--fail-on-healed").wantErr(t, 3, "--fail-on-healed has no effect without --heal write")
 	p.run("run", "--llm", "test/rules").wantErr(t, 3, "--llm has no effect without")
+}
+
+// TestHealOverShop heals one button of the shop and never a total that is wrong.
+func TestHealOverShop(t *testing.T) {
+	t.Parallel()
+	const text = `trail:
+  - step: Open the shop
+    recording: { web: [ { web_navigate: { url: /index.html } } ] }
+  - step: Put the mug into the cart
+    recording: { web: [ { web_click: { ref: 'button "Add Enamel mug to cart"', timeoutMs: 500 } } ] }
+  - step: Open the cart
+    recording: { web: [ { web_click: { ref: 'link "Cart (1)"' } } ] }
+  - verify: The total is right
+    recording: { web: [ { web_verifyValue: { ref: css=#total, expected: TOTAL, timeoutMs: 500 } } ] }
+`
+	policy := models.Rules(models.Rule{Task: "^step: Put the mug", Turns: []models.Reply{{Calls: []models.Call{
+		{Name: "web_click", Args: map[string]any{"ref": "@button Add Enamel mug to basket"}},
+		{Name: "step_done", Args: map[string]any{"status": "done", "why": "It is in.", "expect": "Cart (1)"}},
+	}}}})
+	shopPages := http.FileServer(http.Dir(filepath.Join(shop, "pages")))
+	site := serveSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		shopPages.ServeHTTP(answer, r)
+		for _, name := range []string{"Content-Type", "Location"} {
+			w.Header().Set(name, answer.Header().Get(name))
+		}
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write([]byte(strings.ReplaceAll(answer.Body.String(), " to cart", " to basket")))
+	}))
+	for total, code := range map[string]int{"12.50 €": 0, "10.00 €": 1} {
+		p, server := healProject(t, site, policy)
+		content := strings.Replace(text, "TOTAL", total, 1)
+		p.write("trails/plan.trail.yaml", content)
+		p.run("run", "--heal", "write").want(t, code)
+		want := content
+		if code == 0 {
+			want = strings.Replace(content, `{ ref: 'button "Add Enamel mug to cart"', timeoutMs: 500 }`,
+				`{ nodeSelector: { web: { ariaNameRegex: Add Enamel mug to basket, ariaRole: button } }, timeoutMs: 500 }`, 1)
+		}
+		if got := p.read(t, "trails/plan.trail.yaml"); got != want || len(server.Received()) != 1 {
+			t.Errorf("%s: %s", total, got)
+		}
+	}
+}
+
+// TestHealWithoutProvider says first why the trail failed.
+func TestHealWithoutProvider(t *testing.T) {
+	t.Parallel()
+	p, server := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("button Get the better plan"))
+	server.Fault = models.Always(models.BadKey)
+	r := p.run("run", "--heal", "write")
+	r.want(t, 2, `button "Upgrade" was not found`, "not healed, provider", "1 error")
 }
 
 func TestHealIsReplayedFromTranscripts(t *testing.T) {

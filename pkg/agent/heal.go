@@ -90,7 +90,7 @@ type Change struct {
 	Prior         *device.View // that screen
 	URLs          []string     // of all screens since
 	Unrecorded    []string     // tools of calls that were made and cannot be recorded
-	Passed        []string     // screens of the last session that passed, in the text form
+	Passed        []string     // screens of the last sessions that passed, in the text form
 }
 
 // Made is a call of a model that succeeded.
@@ -243,11 +243,19 @@ func untimed(args map[string]any) map[string]any {
 func (c *Change) Judge() Judgement {
 	j := Judgement{Refused: c.refused()}
 	j.Class, j.Why = c.class()
-	j.NeedsCheck = j.Class == Renamed || c.Breakage.Element == act.Ambiguous
+	j.NeedsCheck = j.Class == Renamed || c.Breakage.Element == act.Ambiguous || j.Class == Rerouted && c.isElsewhere()
 	if j.Refused == "" && c.isPresenceCheck() && j.Class != Same {
 		j.Refused = "the check says that this element is there, so no other one can take its place"
 	}
 	return j
+}
+
+// isElsewhere reports whether the element is on another page than that on which the call failed.
+func (c *Change) isElsewhere() bool {
+	failed, now := c.Screen.Screen(), c.Prior.Screen()
+	at, _, _ := strings.Cut(failed.URL, "?")
+	is, _, _ := strings.Cut(now.URL, "?")
+	return at != is || screen.OtherDocument(failed, now)
 }
 
 // isPresenceCheck reports whether the call that failed is a check of nothing but that an element is there.

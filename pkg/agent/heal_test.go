@@ -166,6 +166,11 @@ func TestHealingIsClassified(t *testing.T) {
 			broken: clickOn("link", "Cart"), screen: []string{`button "Menu"`}, made: []trail.Call{clickOn("button", "Menu"), clickOn("link", "Cart")},
 			prior: []string{`button "Menu"`, `link "Cart"`}, target: `link "Cart"`, class: agent.Rerouted,
 		},
+		"another page before it": {
+			broken: clickOn("link", "Log out"), screen: []string{`link "Account"`}, made: []trail.Call{clickOn("link", "Account"), clickOn("link", "Log out")},
+			prior: []string{`link "Log out"`}, target: `link "Log out"`, edit: func(c *agent.Change) { c.Prior.URL = "https://shop.example/account" },
+			class: agent.Rerouted, checked: true,
+		},
 		"an overlay over it": {
 			broken: recorded("web_click", "ref", "css=#go > b"), element: act.NotReady, found: `button "Go"`, screen: []string{`button "Close"`, `button "Go"`},
 			made: []trail.Call{clickOn("button", "Close"), clickOn("button", "Go")}, prior: []string{`button "Go"`}, target: `button "Go"`, class: agent.Rerouted,

@@ -205,7 +205,7 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time, output ...string) {
 func (j *JUnit) addHeals(c *Case) {
 	s := j.suite(c.Finished.File)
 	for _, h := range c.Heals {
-		s.heals = append(s.heals, h.Class+": "+healText(h))
+		s.heals = append(s.heals, oneLine(fmt.Sprintf("%s: step %s, %s", h.Class, h.Step, h.Tool)))
 	}
 	if last := &s.Cases[len(s.Cases)-1]; last.Failure != nil && c.proposed() {
 		last.Failure.Type = string(event.Healed)

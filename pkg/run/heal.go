@@ -49,6 +49,7 @@ type Broken struct {
 type Repair struct {
 	Calls      []trail.Call // of the step; nil if nothing is proposed, then Err says why
 	Err        error
+	Broke      bool // nobody could be asked, so that the trail ends as an error
 	Class, Why string
 	Refused    string // why it may not be written; empty if it may when its proof passes
 	// NeedsCheck says that it may be written only if one of the steps LaterChecks, by their indexes in the trail, is not
@@ -155,6 +156,7 @@ type healing struct {
 	base, content []byte // of the file, before and after
 	use           *event.ModelUse
 	steps         []healedStep
+	broke         bool // see Repair.Broke
 }
 
 // healedStep is a step with what is proposed for it.
@@ -189,6 +191,9 @@ func (r *runner) heal(ctx context.Context, a attempt, res trailResult) trailResu
 	case err != nil:
 		res.Reason += fmt.Sprintf("\nnot healed, %s: %s", fault.KindOf(err), err)
 		res.Hint = strings.TrimPrefix(res.Hint+"\n"+session.Hint(err), "\n")
+		if h.broke {
+			res.Outcome, res.Cause = event.Error, err
+		}
 	case !r.Heal.Write:
 		res.Reason += "\n" + h.proposal()
 		res.Hint = strings.TrimPrefix(res.Hint+"\nreview the patch and apply it, or run with --heal write", "\n")
@@ -240,6 +245,7 @@ func (h *healing) repairStep(ctx context.Context, b *broken) error {
 	case !g.reached:
 		return fault.New(notReproduced, "", "the trail failed for another reason in a fresh session: %s", ended.Reason)
 	case g.repair.Err != nil:
+		h.broke = g.repair.Broke
 		return g.repair.Err
 	}
 	s := healedStep{broken: b, Repair: g.repair, proof: notProven}
@@ -318,6 +324,9 @@ func (h *healing) replay(ctx context.Context, g *again) (event.TrailFinished, er
 	}
 	return h.replayContent(ctx, h.attempt, h.path, h.content, func(o *Options) {
 		o.Assist, o.again, o.Screenshots, o.Trace, o.RepeatEach, o.MaxFailures = nil, g, picture.UpdateNone, config.TraceOff, 0, 0
+		if o.Evidence == EvidenceAlways { // a later heal compares with what was kept of the trail as it is
+			o.Evidence = EvidenceOnFailure
+		}
 	})
 }
 

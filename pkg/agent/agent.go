@@ -41,8 +41,8 @@ type Options struct {
 	// Cost returns the cost of an exchange in the unit of the budget. Nil without a price: then costs are unknown,
 	// and the budget must not limit them.
 	Cost func(model.Usage) float64
-	// Replaced is how many checks of a task that did not hold the model may replace by others. They are listed in the
-	// outcome.
+	// Replaced is how many checks that did not hold the model may replace by others, in all tasks of the agent. They are
+	// listed in the outcomes.
 	Replaced int
 	// Output returns a text of the session as a model and people may see it: without secrets and control characters. Nil for
 	// texts as they are.
@@ -118,8 +118,10 @@ type Outcome struct {
 	Warnings []string
 	// Replaced are the checks that did not hold and that others took the place of, in words.
 	Replaced []string
-	Turns    []Turn
-	Used     Used // in this task
+	// Checks is how many checks of a verify have held that are not vacuous.
+	Checks int
+	Turns  []Turn
+	Used   Used // in this task
 }
 
 // The kinds of a task that failed.
@@ -140,6 +142,7 @@ type Agent struct {
 	used       *Used
 	offers     map[string]*offer // by kind of task
 	remembered map[string]bool   // names in memory that the model has given a value
+	replaced   int               // checks that others took the place of
 }
 
 // New returns an agent for a trail.
@@ -164,15 +167,26 @@ func (a *Agent) maxOutputTokens() int {
 // Do carries out a task in a session. Its calls are recorded there under the text of the task. The end of ctx ends the
 // task with an Error of kind Cancelled.
 func (a *Agent) Do(ctx context.Context, s Session, task Task) Outcome {
+	out := a.newRun(s, task).outcome(ctx)
+	a.replaced += len(out.Replaced)
+	return out
+}
+
+func (a *Agent) newRun(s Session, task Task) *run {
 	r := &run{agent: a, session: s, task: task, budget: a.budget, now: a.opts.Now}
 	if r.now == nil {
 		r.now = time.Now
 	}
 	r.begun = r.now()
+	return r
+}
+
+// outcome carries out the task.
+func (r *run) outcome(ctx context.Context) Outcome {
 	ended := r.do(ctx)
 	out := Outcome{Outcome: event.Passed, Warnings: r.warnings, Turns: r.turns, Used: r.used}
 	if r.verify != nil {
-		out.Replaced = r.verify.replaced
+		out.Replaced, out.Checks = r.verify.replaced, r.verify.held-r.verify.weak
 	}
 	if ended.err != nil {
 		out.Outcome, out.Err = event.Failed, ended.err

@@ -158,8 +158,17 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.add(r.taskBlock())
+	task, change := "", ""
+	if r.planning != nil {
+		task, change = r.planBlocks()
+	} else {
+		task = r.taskBlock()
+	}
+	r.add(task)
 	r.add(screen)
+	if change != "" {
+		r.add(change)
+	}
 	named, err := r.readScreen(ctx)
 	if err == nil && r.baseline == nil {
 		r.baseline = r.screen

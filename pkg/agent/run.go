@@ -27,11 +27,12 @@ type run struct {
 	now     func() time.Time
 	begun   time.Time
 
-	box     live.Toolbox
-	offer   *offer
-	secrets []string        // names
-	memory  map[string]bool // names that had a value when the task began
-	verify  *verification   // nil for a step
+	box      live.Toolbox
+	offer    *offer
+	secrets  []string        // names
+	memory   map[string]bool // names that had a value when the task began
+	verify   *verification   // nil for a step
+	planning *planning       // nil for a task
 
 	// The transcript.
 	nonce   pagetext.Nonce
@@ -96,10 +97,12 @@ func (r *run) prepare(ctx context.Context) error {
 		return err
 	}
 	r.box = box
-	if r.agent.offers[r.task.Kind] == nil {
+	if r.agent.offers[r.task.Kind] == nil && r.planning == nil {
 		r.agent.offers[r.task.Kind] = newOffer(r.task.Kind, box, r.agent.opts.Context)
 	}
-	r.offer = r.agent.offers[r.task.Kind]
+	if r.offer = r.agent.offers[r.task.Kind]; r.planning != nil {
+		r.offer = planOffer(r.agent.opts.Context)
+	}
 	status, err := r.session.Status(ctx)
 	if err != nil {
 		return err
@@ -109,7 +112,7 @@ func (r *run) prepare(ctx context.Context) error {
 		r.memory[name] = true
 	}
 	if r.task.Kind == trail.KindVerify {
-		r.verify = &verification{allowed: r.agent.opts.Replaced, remembered: r.agent.remembered, written: map[string]bool{}}
+		r.verify = &verification{allowed: r.agent.opts.Replaced - r.agent.replaced, remembered: r.agent.remembered, written: map[string]bool{}}
 	}
 	return nil
 }
@@ -206,6 +209,9 @@ func (r *run) answered(ctx context.Context, answer model.Answer) (result string,
 		return r.reminded(ctx, answer)
 	}
 	r.silent = 0
+	if r.planning != nil {
+		return r.planned(ctx, answer.Calls)
+	}
 	calls, problems := r.read(answer.Calls)
 	repeated := r.repeated(answer.Calls)
 	if repeated >= 3 {
@@ -230,6 +236,9 @@ func (r *run) reminded(ctx context.Context, answer model.Answer) (string, *endin
 		return what, failed(NoCall, "raise maxOutputTokens, or use a model that calls tools", "%s, twice in a row", what)
 	}
 	result := what + ". Answer with calls of the tools, and end with step_done"
+	if r.planning != nil {
+		result = what + ". Answer with a call of " + planTool
+	}
 	return result, r.tell(ctx, result, what, "", maxTurn, 0)
 }
 

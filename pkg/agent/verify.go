@@ -19,6 +19,7 @@ import (
 // not hold is not forgotten.
 type verification struct {
 	held     int        // checks that count
+	weak     int        // of these that are vacuous
 	first    *expected  // a check that did not hold, which has to hold before any other one counts; nil for none
 	vacuous  []expected // checks that were refused once
 	replaced []string   // checks that did not hold, in the place of which others were made
@@ -171,6 +172,7 @@ func (v *verification) made(c trail.Call, report live.CallReport, refused []live
 		}
 		v.held++
 		if report.Weak != "" {
+			v.weak++
 			return "", e.text + " is vacuous: it also held before the last step that acted"
 		}
 	}

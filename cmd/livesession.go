@@ -56,6 +56,13 @@ func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c work
 	if err != nil {
 		return nil, err
 	}
+	var ignored int64
+	a.toolStream(s, &ignored)
+	return a.openIn(ctx, w, s, o)
+}
+
+// openIn is openLive in sessions that have their stream.
+func (a liveOpener) openIn(ctx context.Context, w *workspace.Workspace, s *workspace.Sessions, o live.Options) (_ *live.Redacted, err error) {
 	device := s.Devices[0]
 	o.Device, o.TargetChosen = device, device.Request.FlagTarget != ""
 	if o.Scope, err = s.Scope(); err != nil {
@@ -64,9 +71,7 @@ func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c work
 	if o.Lineage, err = device.Lineage(ctx, o.Scope); err != nil {
 		return nil, err
 	}
-	var ignored int64
-	a.toolStream(s, &ignored)
-	o.AllowedOrigins = w.Origins()
+	o.AllowedOrigins = slices.Concat(w.Origins(), o.AllowedOrigins)
 	if o.Agent {
 		s.Wording = livetool.Wording()
 	}

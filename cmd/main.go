@@ -211,7 +211,7 @@ failures.`,
 	tools, starter := toolCommands{&sessions}, initCommand{a.program}
 	for _, c := range []*cobra.Command{
 		runs.newRun(), reports.newReport(), sessions.newSession(), tools.newTool(), tools.newToolbox(),
-		tools.newSnapshot(), newStudio(a.program), newMCP(a.program), checks.newDevice(), checks.newDoctor(), checks.newCheck(), starter.newInit(),
+		tools.newSnapshot(), sessions.newExplore(), newStudio(a.program), newMCP(a.program), checks.newDevice(), checks.newDoctor(), checks.newCheck(), starter.newInit(),
 	} {
 		c.GroupID = "main"
 		root.AddCommand(c)

@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // Redacted is a live session for those who work in it: no text of its answers and errors has a secret. A request that
@@ -84,6 +85,13 @@ func (r *Redacted) Watch(ctx context.Context, frame func(Frame)) error {
 // Check returns what is wrong with a text as the content of a trail file, as [Session.Check] does.
 func (r *Redacted) Check(ctx context.Context, file string, content []byte) (TrailProblems, error) {
 	return answer(r, func() (TrailProblems, error) { return r.session.Check(ctx, file, content) })
+}
+
+// CheckNewFile returns an error unless a recording can be saved into a file that does not exist, or that is to be
+// overwritten.
+func (r *Redacted) CheckNewFile(file string, overwrite trail.Overwrite) error {
+	_, err := answer(r, func() (struct{}, error) { return struct{}{}, r.session.checkNewFile(file, overwrite) })
+	return err
 }
 
 // Variables returns the values that tokens can use, as [Session.Variables] does.

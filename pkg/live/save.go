@@ -191,6 +191,18 @@ func (s *Session) savePath(name string) (string, error) {
 	return path, nil
 }
 
+// checkNewFile is described at [Redacted.CheckNewFile].
+func (s *Session) checkNewFile(file string, overwrite trail.Overwrite) error {
+	path, err := s.savePath(file)
+	if err != nil || overwrite != trail.OverwriteNothing {
+		return err
+	}
+	if before, err := s.readOld(path); err != nil || before == nil {
+		return err
+	}
+	return fault.New(fault.Misuse, "choose another file, or overwrite it", "%s exists already", s.relative(path))
+}
+
 // checkPlace returns an error unless a path leads to a regular file, or none yet, below a folder and without links.
 func (s *Session) checkPlace(folder, path string) error {
 	rel, err := filepath.Rel(folder, path)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/testdata/models"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
 // planned returns the answer with a plan. Steps are written as "step: TEXT" or "verify: TEXT".
@@ -131,7 +132,9 @@ func TestGoalThatIsNotReachedLeavesPlan(t *testing.T) {
 		want   string
 		done   int // steps that are recorded
 	}{
-		"a verify that does not hold": {policy: rules(func(r []models.Rule) { r[3].Turns = []models.Reply{total("Total 9.99 €"), models.GiveUp("It is another one.")} }), code: 1, want: "the model first checked", done: 3},
+		"a verify that does not hold": {policy: rules(func(r []models.Rule) {
+			r[3].Turns = []models.Reply{total("Total 9.99 €"), models.GiveUp("It is another one.")}
+		}), code: 1, want: "the model first checked", done: 3},
 		"a step that cannot be done": {policy: rules(func(r []models.Rule) {
 			r[2].Turns = []models.Reply{models.GiveUp("There is nothing to open.")}
 		}), code: 1, want: "There is nothing to open.", done: 2},
@@ -273,4 +276,31 @@ func TestReplayThatFailsAfterExploringWritesNothing(t *testing.T) {
 	if strings.Count(plan, "recording:") != 1 || !strings.Contains(r.stderr, "to go on: trailblaze run ") {
 		t.Errorf("%s\n%s", plan, r.stderr)
 	}
+}
+
+// A trail for a phone begins with the app of the target, and the phone is as it was before.
+func TestTrailIsMadeFromSentenceOnPhone(t *testing.T) {
+	t.Parallel()
+	onBothPlatforms(t, func(t *testing.T, platform string, a *authored) {
+		a.app.Show(app.Orders)
+		server, at := provider(t, models.Rules(
+			models.Rule{Task: "^goal", Turns: []models.Reply{planned("See an order", "step: Open order 1148", "verify: Order 1148 can have a note")}},
+			models.Rule{Task: "^step", Turns: []models.Reply{doing("Save note", calling("tap", "ref", "@Order 1148"))}},
+			models.Rule{Task: "^verify", Turns: []models.Reply{doing("", calling("assertVisibleWithText", "text", "Save note"))}},
+		))
+		a.write("trailblaze.yaml", "target: corner-shop\nllm: { model: test/rules, providers: { test: { protocol: openai-chat, baseUrl: \""+at+"/v1\", apiKeyEnv: TEST_KEY } } }\n")
+		a.env = append(a.env, "TEST_KEY="+modelKey)
+		r := a.run("explore", "Open order 1148", "--save", "trails/order.trail.yaml", "--platform", platform)
+		r.want(t, 0, "saved trails/order.trail.yaml")
+		saved := a.read(t, "trails/order.trail.yaml")
+		if !strings.Contains(saved, "launchMode: FORCE_RESTART") || !strings.Contains(saved, "appId: com.example.shop") || !strings.Contains(saved, a.block) {
+			t.Errorf("saved\n%s", saved)
+		}
+		a.app.Show(app.Orders)
+		a.run("run").want(t, 0, "1 passed")
+		if n := len(server.Received()); n != 3 {
+			t.Errorf("%d requests", n)
+		}
+		a.away()
+	})
 }

@@ -213,6 +213,9 @@ func (x *explorer) inSession(ctx context.Context, w *workspace.Workspace, s *wor
 		}
 	}
 	o := live.Options{Name: "explore", Agent: true}
+	if name, ok := strings.CutSuffix(filepath.Base(x.flags.save), ".trail.yaml"); ok {
+		o.Name += "-" + name
+	}
 	if x.opening.origin != "" {
 		o.AllowedOrigins = []string{x.opening.origin}
 	}

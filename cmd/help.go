@@ -23,7 +23,7 @@ func helpTopics(options []device.Option) []*cobra.Command {
 // rootHelp returns the help of the program, which fits a terminal of 24 lines and 80 columns.
 func rootHelp(root *cobra.Command) string {
 	var b strings.Builder
-	b.WriteString("trailblaze records UI tests as trails and replays them, with tools of your own.\n\n")
+	b.WriteString("trailblaze records UI tests as trails and replays them, with tools of your own.\n")
 	b.WriteString("To begin: trailblaze init && trailblaze run\n\nCommands:\n")
 	var more, topics []string
 	for _, c := range root.Commands() {

@@ -61,7 +61,8 @@ var notExecuted = map[string]string{
 	`xcrun simctl launch booted com.facebook.WebDriverAgentRunner.xctrunner`: "needs a Mac",
 	`open node_modules/appium-webdriveragent/WebDriverAgent.xcodeproj`:       "needs a Mac",
 	`xcodebuild build-for-testing -project node_modules/appium-webdriveragent/WebDriverAgent.xcodeproj -scheme WebDriverAgentRunner -destination "id=$UDID" -derivedDataPath wda-build -allowProvisioningUpdates`: "needs a Mac",
-	`trailblaze tool launchApp appId=com.apple.Preferences --platform ios`: "needs a Mac",
+	`trailblaze tool launchApp appId=com.apple.Preferences --platform ios`:                                                            "needs a Mac",
+	"trailblaze explore 'Sign in as {{USER}} with {{PASSWORD}}' --save trails/sign-in.trail.yaml --memory USER=ada --secret PASSWORD": "explore_test.go signs in",
 	"ollama pull qwen3":                        "needs Ollama",
 	"OLLAMA_CONTEXT_LENGTH=16384 ollama serve": "needs Ollama",
 	"trailblaze doctor --llm ollama/qwen3":     "needs Ollama",
@@ -90,6 +91,7 @@ var executedPages = map[string]executedPage{
 	"CONTRIBUTING.md":                  {setUp: setUpClone},
 	"docs/ci-sharding.md":              {setUp: setUpShards},
 	"docs/coding-agents.md":            {setUp: setUpStarter},
+	"docs/explore.md":                  {setUp: setUpExplore},
 	"docs/getting-started.md":          {setUp: setUpPackages},
 	"docs/install.md":                  {setUp: setUpPackages},
 	"docs/iphone.md":                   {setUp: setUpIPhone},
@@ -345,6 +347,13 @@ func setUpBroken(t *testing.T) *docShell {
 	t.Helper()
 	p, _ := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("button Get the better plan"))
 	return &docShell{project: p}
+}
+
+// setUpExplore has a model that puts the mug into the cart.
+func setUpExplore(t *testing.T) *docShell {
+	t.Helper()
+	_, at := provider(t, models.Rules(cartRules()...))
+	return &docShell{project: assistedProject(t, "anthropic", at, shopSite(t)+"/index.html", nil)}
 }
 
 // setUpModel has a provider of models in place of the gateway.

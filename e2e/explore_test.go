@@ -99,7 +99,7 @@ func TestTrailIsMadeFromSentence(t *testing.T) {
 // sessionNamed returns the folder of the last session whose name begins so.
 func (p *project) sessionNamed(t *testing.T, name string) string {
 	t.Helper()
-	found, err := filepath.Glob(p.path("logs/" + name + "_*"))
+	found, err := filepath.Glob(p.path("logs/" + name + "-*"))
 	if err != nil || len(found) == 0 {
 		t.Fatal("no session", name, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/trailblaze/trailblaze/pkg/agent"
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -178,18 +179,24 @@ func openingOf(w *workspace.Workspace, sc scope.Scope, address string) (opening,
 
 // goOn returns the flags with which a run of the trail has what the exploration had, and that the trail does not say.
 func (f exploreFlags) goOn(origin string) (flags []string) {
-	add := func(name, value string) {
-		if value != "" {
-			flags = append(flags, "--"+name, value)
+	own := []string{"save", "title", "url", "max-steps", "plan", "overwrite", "memory", "llm-replay", "json", "quiet", "verbose", "no-color"}
+	f.command.Flags().Visit(func(flag *pflag.Flag) {
+		values := []string{flag.Value.String()}
+		if several, ok := flag.Value.(pflag.SliceValue); ok {
+			values = several.GetSlice()
 		}
+		for _, value := range values {
+			if name, secret, _ := strings.Cut(value, "="); flag.Name == "secret" && !strings.HasPrefix(secret, "@") {
+				value = name
+			}
+			if !slices.Contains(own, flag.Name) {
+				flags = append(flags, "--"+flag.Name+"="+value)
+			}
+		}
+	})
+	if origin != "" {
+		flags = append(flags, "--allow-origin="+origin)
 	}
-	add("device", f.device)
-	for _, secret := range f.secrets {
-		name, _, _ := strings.Cut(secret, "=")
-		add("secret", name)
-	}
-	add("allow-origin", origin)
-	add("llm", f.llm)
 	return flags
 }
 
@@ -255,9 +262,22 @@ func (x *explorer) run(ctx context.Context) error {
 		return x.printPlan(ctx, plan, out)
 	}
 	explored := a.Explore(ctx, agentSession{x.session}, agent.Exploration{
-		Goal: x.goal, Trail: agent.Trail{Title: x.flags.title, Steps: []string{x.opening.text}}, Planned: x.showPlan, Ended: x.showStep,
+		Goal: x.goal, Trail: agent.Trail{Title: x.flags.title, Steps: []string{x.opening.text}},
+		Values: x.values, Planned: x.showPlan, Ended: x.showStep,
 	})
 	return x.finish(ctx, explored)
+}
+
+// values returns what is in the memory of the session.
+func (x *explorer) values(ctx context.Context) map[string]string {
+	out := map[string]string{}
+	variables, _ := x.session.Variables(ctx) // a session that cannot be used any more fails the next call
+	for _, v := range variables {
+		if !v.Secret {
+			out[v.Name] = v.Value
+		}
+	}
+	return out
 }
 
 // open makes the call with which the trail begins.
@@ -374,7 +394,7 @@ func (x *explorer) leave(ctx context.Context, e agent.Explored) string {
 	for _, flag := range x.goOn {
 		command = append(command, shellWord(flag))
 	}
-	return strings.Join(command, " ")
+	return x.redactor.Text(strings.Join(command, " "))
 }
 
 // shellWord returns a word as it is written in a shell.

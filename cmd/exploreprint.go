@@ -96,7 +96,7 @@ func (x *explorer) printSteps(plan agent.Plan, from int) {
 
 // showPlan prints a plan that was accepted, or the steps to come of one that was changed.
 func (x *explorer) showPlan(plan agent.Plan, done int, failure *fault.Error) {
-	if x.json {
+	if x.json || x.quiet {
 		return
 	}
 	if failure != nil {
@@ -110,7 +110,7 @@ func (x *explorer) showPlan(plan agent.Plan, done int, failure *fault.Error) {
 
 // showStep prints how a step ended.
 func (x *explorer) showStep(plan agent.Plan, index int, out agent.Outcome) {
-	if x.json {
+	if x.json || x.quiet && out.Err == nil {
 		return
 	}
 	how := string(out.Outcome)

@@ -169,6 +169,50 @@ func TestGoalThatIsNotReachedLeavesPlan(t *testing.T) {
 	}
 }
 
+// The plan is changed after a step that failed, and all of it is replayed from transcripts.
+func TestPlanIsChangedAfterStepThatFailed(t *testing.T) {
+	t.Parallel()
+	rules := cartRules()
+	rules[0].Turns = []models.Reply{
+		planned("Buy a mug", `step: Put the "Enamel mug" into the cart`, "step: Check out", "verify: The total is 12.50 €"),
+		planned("Buy a mug", `step: Put the "Enamel mug" into the cart`, "step: Open the cart", "verify: The total is 12.50 €"),
+	}
+	server, at := provider(t, models.Rules(append(rules, models.Rule{Task: "^step: Check out", Turns: []models.Reply{models.GiveUp("That would order it.")}})...))
+	p := assistedProject(t, "openai-chat", at, shopSite(t)+"/index.html", nil)
+	r := p.run("explore", cartGoal, "--save", savedCart)
+	r.want(t, 0, "3/4 Check out: failed: the model says: \"That would order it.\"\nthe plan was changed:\n  3. step: Open the cart\n  4. verify: The total is 12.50 €\n", "saved "+savedCart)
+	if saved := p.read(t, savedCart); strings.Contains(saved, "Check out") || len(server.Received()) != 6 {
+		t.Errorf("%d requests, saved\n%s", len(server.Received()), saved)
+	}
+	p.env = append(p.env, "TEST_KEY=")
+	transcripts := filepath.Join(p.sessionNamed(t, "explore"), "llm")
+	p.run("explore", cartGoal, "--save", savedCart, "--overwrite", "--quiet", "--llm-replay", transcripts).want(t, 0, savedCart+" has these steps already")
+	if err := os.Remove(filepath.Join(transcripts, "006.json")); err != nil {
+		t.Fatal(err)
+	}
+	r = p.run("explore", cartGoal, "--save", "trails/x.trail.yaml", "--llm-replay", transcripts, "--json", "--platform", "web")
+	r.want(t, 2)
+	v := r.object(t)
+	goOn, _ := v["goOn"].(string)
+	if v["ok"] != false || v["outcome"] != "error" || v["kind"] != "transcript" || v["saved"] != nil || !strings.HasSuffix(goOn, ".yaml --platform=web") {
+		t.Errorf("%v", v)
+	}
+	if steps, _ := v["steps"].([]any); len(steps) != 4 {
+		t.Errorf("%v", steps)
+	}
+}
+
+// A goal that needs no action is checked on the first screen.
+func TestGoalThatIsOnlyToLook(t *testing.T) {
+	t.Parallel()
+	_, at := provider(t, models.Rules(
+		models.Rule{Task: "^goal", Turns: []models.Reply{planned("The price of the mug", `verify: The "Enamel mug" costs 12.50 €`)}},
+		models.Rule{Task: "^verify", Turns: []models.Reply{doing("", calling("web_verifyTextVisible", "text", "12.50 €"))}},
+	))
+	p := assistedProject(t, "anthropic", at, shopSite(t)+"/index.html", nil)
+	p.run("explore", `The "Enamel mug" costs 12.50 €`, "--save", savedCart).want(t, 0, "saved "+savedCart)
+}
+
 func TestExploreBreaksAndIsMisused(t *testing.T) {
 	t.Parallel()
 	server, at := provider(t, models.Rules(cartRules()...))
@@ -246,7 +290,7 @@ func TestExploreAtURLWithSecret(t *testing.T) {
 
 	server.Policy = models.Rules(models.Rule{Task: "^goal", Turns: []models.Reply{planned("Sign in", "step: Sign in as {{user}} with {{PASSWORD}}", "verify: Ada is greeted")}})
 	r := p.run(append(args, "--save", "trails/other.trail.yaml")...)
-	r.wantErr(t, 1, "to go on:", "--secret PASSWORD", "--allow-origin "+strings.TrimSuffix(site, "/"))
+	r.wantErr(t, 1, "to go on:", "--secret=PASSWORD", "--allow-origin="+strings.TrimSuffix(site, "/"))
 	server.Policy = policy
 	p.goOn(t, r).want(t, 0, "1 passed")
 }

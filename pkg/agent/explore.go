@@ -23,11 +23,12 @@ type Recorder interface {
 type Exploration struct {
 	Goal
 	Trail Trail // that is written; its Steps are those before the plan, such as that which opened the app
+	// Values returns the values in memory before a task. Nil for those of the goal.
+	Values func(ctx context.Context) map[string]string
 	// Planned is called with each plan that is accepted. From the second on, done steps have passed, and the one after them
 	// failed because of failure. May be nil.
 	Planned func(p Plan, done int, failure *fault.Error)
-	// Begin is called before a step with its index in the plan, and Ended after it. May be nil.
-	Begin func(p Plan, index int)
+	// Ended is called after a step with its index in the plan. May be nil.
 	Ended func(p Plan, index int, o Outcome)
 }
 
@@ -75,10 +76,11 @@ func (x *exploring) explore(ctx context.Context) {
 // step carries out the next step.
 func (x *exploring) step(ctx context.Context, s Session) Outcome {
 	plan, i := x.explored.Plan, x.explored.Done
-	if x.Begin != nil {
-		x.Begin(plan, i)
+	task := x.task(i)
+	if x.Values != nil {
+		task.Memory = x.Values(ctx)
 	}
-	out := x.agent.Do(ctx, s, x.task(i))
+	out := x.agent.Do(ctx, s, task)
 	sum := x.explored.Outcome
 	x.explored.Outcome = out
 	x.explored.Warnings, x.explored.Replaced = append(sum.Warnings, out.Warnings...), append(sum.Replaced, out.Replaced...)

@@ -209,7 +209,8 @@ func TestGoalThatIsOnlyToLook(t *testing.T) {
 		models.Rule{Task: "^goal", Turns: []models.Reply{planned("The price of the mug", `verify: The "Enamel mug" costs 12.50 €`)}},
 		models.Rule{Task: "^verify", Turns: []models.Reply{doing("", calling("web_verifyTextVisible", "text", "12.50 €"))}},
 	))
-	p := assistedProject(t, "anthropic", at, shopSite(t)+"/index.html", nil)
+	p := assistedProject(t, "openai-chat", at, shopSite(t)+"/index.html", nil)
+	p.write("trailblaze.yaml", strings.Replace(p.read(t, "trailblaze.yaml"), "rules: {", "rules: { toolCalls: json,", 1))
 	p.run("explore", `The "Enamel mug" costs 12.50 €`, "--save", savedCart).want(t, 0, "saved "+savedCart)
 }
 
@@ -293,6 +294,28 @@ func TestExploreAtURLWithSecret(t *testing.T) {
 	r.wantErr(t, 1, "to go on:", "--secret=PASSWORD", "--allow-origin="+strings.TrimSuffix(site, "/"))
 	server.Policy = policy
 	p.goOn(t, r).want(t, 0, "1 passed")
+}
+
+func TestHostileModelExploresWithoutEffect(t *testing.T) {
+	t.Parallel()
+	reached := 0
+	evil := serveSite(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
+	hostile, plan := models.Hostile(evil), models.Rules(cartRules()[0])
+	plans := true
+	server, at := provider(t, func(prompt models.Prompt) models.Reply {
+		if plans && strings.HasPrefix(models.Task(prompt), "goal: ") {
+			return plan(prompt)
+		}
+		return hostile(prompt)
+	})
+	p := assistedProject(t, "anthropic", at, shopSite(t)+"/index.html", nil)
+	args := []string{"explore", cartGoal, "--save", savedCart, "--json", "--budget", "requestsPerStep=30"}
+	p.run(args...).want(t, 1)
+	plans = false
+	p.run(args...).want(t, 1)
+	if _, err := os.Stat(p.path("trails")); err == nil || reached > 0 || len(server.Received()) < 10 {
+		t.Errorf("a trail was written, or %d requests reached another origin, after %d requests", reached, len(server.Received()))
+	}
 }
 
 func TestReplayThatFailsAfterExploringWritesNothing(t *testing.T) {

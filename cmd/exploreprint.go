@@ -100,7 +100,7 @@ func (x *explorer) showPlan(plan agent.Plan, done int, failure *fault.Error) {
 		return
 	}
 	if failure != nil {
-		fmt.Fprintln(x.Stdout, "the plan was changed:")
+		fmt.Fprintf(x.Stdout, "the plan was changed, because %s\n", report.Clean(failure.Message))
 	}
 	x.printSteps(plan, done)
 	if failure == nil {
@@ -113,11 +113,7 @@ func (x *explorer) showStep(plan agent.Plan, index int, out agent.Outcome) {
 	if x.json || x.quiet && out.Err == nil {
 		return
 	}
-	how := string(out.Outcome)
-	if out.Err != nil {
-		how += ": " + out.Err.Message
-	}
-	fmt.Fprintf(x.Stdout, "%d/%d %s: %s\n", index+2, len(plan.Steps)+1, report.Clean(plan.Steps[index].Text), report.Clean(how))
+	fmt.Fprintf(x.Stdout, "%d/%d %s: %s\n", index+2, len(plan.Steps)+1, report.Clean(plan.Steps[index].Text), out.Outcome)
 }
 
 // printExplored prints how an exploration ended. saved is nil if the trail was not to be saved; goOn is the command that

@@ -180,7 +180,7 @@ func TestPlanIsChangedAfterStepThatFailed(t *testing.T) {
 	server, at := provider(t, models.Rules(append(rules, models.Rule{Task: "^step: Check out", Turns: []models.Reply{models.GiveUp("That would order it.")}})...))
 	p := assistedProject(t, "openai-chat", at, shopSite(t)+"/index.html", nil)
 	r := p.run("explore", cartGoal, "--save", savedCart)
-	r.want(t, 0, "3/4 Check out: failed: the model says: \"That would order it.\"\nthe plan was changed:\n  3. step: Open the cart\n  4. verify: The total is 12.50 €\n", "saved "+savedCart)
+	r.want(t, 0, "3/4 Check out: failed\nthe plan was changed, because the model says: \"That would order it.\"\n  3. step: Open the cart\n  4. verify: The total is 12.50 €\n", "saved "+savedCart)
 	if saved := p.read(t, savedCart); strings.Contains(saved, "Check out") || len(server.Received()) != 6 {
 		t.Errorf("%d requests, saved\n%s", len(server.Received()), saved)
 	}

@@ -297,7 +297,7 @@ func (x *explorer) open(ctx context.Context) error {
 // finish saves the trail, or leaves the plan in the folder of the session.
 func (x *explorer) finish(ctx context.Context, e agent.Explored) error {
 	if ctx.Err() != nil {
-		x.leave(ctx, e)
+		x.printGoOn(x.leave(ctx, e))
 		return context.Cause(ctx)
 	}
 	if e.Outcome.Outcome == event.Passed {

@@ -78,7 +78,7 @@ func TestTrailIsMadeFromSentence(t *testing.T) {
 			server.Policy = models.Script(models.GiveUp("must not be asked"))
 			p.env = append(p.env, "TEST_KEY=", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1")
 			p.run("run", "--json").want(t, 0)
-			transcripts := filepath.Join(p.sessionNamed(t, "explore"), "llm")
+			transcripts := filepath.Join(p.explored(t), "llm")
 			p.run("explore", cartGoal, "--save", savedCart).wantErr(t, 3, "TEST_KEY is not set")
 			p.run("explore", cartGoal, "--save", savedCart, "--llm-replay", transcripts).wantErr(t, 3, savedCart+" exists already")
 			v := p.run("explore", cartGoal, "--save", "trails/again.trail.yaml", "--title", "Again", "--llm-replay", transcripts, "--json").object(t)
@@ -96,12 +96,12 @@ func TestTrailIsMadeFromSentence(t *testing.T) {
 	}
 }
 
-// sessionNamed returns the folder of the last session whose name begins so.
-func (p *project) sessionNamed(t *testing.T, name string) string {
+// explored returns the folder of the last session of explore.
+func (p *project) explored(t *testing.T) string {
 	t.Helper()
-	found, err := filepath.Glob(p.path("logs/" + name + "-*"))
+	found, err := filepath.Glob(p.path("logs/explore-*"))
 	if err != nil || len(found) == 0 {
-		t.Fatal("no session", name, err)
+		t.Fatal("no session of explore", err)
 	}
 	return found[len(found)-1]
 }
@@ -153,7 +153,7 @@ func TestGoalThatIsNotReachedLeavesPlan(t *testing.T) {
 			if _, err := os.Stat(p.path("trails")); err == nil {
 				t.Error("something was written into trails")
 			}
-			plan := filepath.Join(p.sessionNamed(t, "explore"), "recording.trail.yaml")
+			plan := filepath.Join(p.explored(t), "recording.trail.yaml")
 			if text := p.read(t, plan); strings.Count(text, "recording:") != tt.done || !strings.Contains(text, "- verify: ") {
 				t.Errorf("the plan is\n%s", text)
 			}
@@ -185,7 +185,7 @@ func TestPlanIsChangedAfterStepThatFailed(t *testing.T) {
 		t.Errorf("%d requests, saved\n%s", len(server.Received()), saved)
 	}
 	p.env = append(p.env, "TEST_KEY=")
-	transcripts := filepath.Join(p.sessionNamed(t, "explore"), "llm")
+	transcripts := filepath.Join(p.explored(t), "llm")
 	p.run("explore", cartGoal, "--save", savedCart, "--overwrite", "--quiet", "--llm-replay", transcripts).want(t, 0, savedCart+" has these steps already")
 	if err := os.Remove(filepath.Join(transcripts, "006.json")); err != nil {
 		t.Fatal(err)
@@ -339,7 +339,7 @@ func TestReplayThatFailsAfterExploringWritesNothing(t *testing.T) {
 	if _, err := os.Stat(p.path(savedCart)); err == nil || len(server.Received()) != 4 {
 		t.Errorf("written, or %d requests", len(server.Received()))
 	}
-	plan := p.read(t, filepath.Join(p.sessionNamed(t, "explore"), "recording.trail.yaml"))
+	plan := p.read(t, filepath.Join(p.explored(t), "recording.trail.yaml"))
 	if strings.Count(plan, "recording:") != 1 || !strings.Contains(r.stderr, "to go on: trailblaze run ") {
 		t.Errorf("%s\n%s", plan, r.stderr)
 	}

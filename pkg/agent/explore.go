@@ -13,8 +13,8 @@ import (
 // maxChanges is how often a plan may be changed after a step that failed.
 const maxChanges = 3
 
-// Recorder is a session whose recording can be changed. A [live.API] is one.
-type Recorder interface {
+// EditableSession is a session whose recording can be changed. A [live.API] is one.
+type EditableSession interface {
 	Session
 	Edit(ctx context.Context, e live.Edit) (string, error)
 }
@@ -43,7 +43,7 @@ type Explored struct {
 
 // Explore plans how a goal is reached, and carries out the steps. Their calls are recorded in the session. After a step
 // that failed the model may change the steps to come; a verify that failed ends it.
-func (a *Agent) Explore(ctx context.Context, s Recorder, e Exploration) Explored {
+func (a *Agent) Explore(ctx context.Context, s EditableSession, e Exploration) Explored {
 	x := &exploring{agent: a, session: s, Exploration: e}
 	x.explore(ctx)
 	return x.explored
@@ -52,7 +52,7 @@ func (a *Agent) Explore(ctx context.Context, s Recorder, e Exploration) Explored
 type exploring struct {
 	Exploration
 	agent    *Agent
-	session  Recorder
+	session  EditableSession
 	explored Explored
 	changes  int
 }
@@ -62,7 +62,7 @@ func (x *exploring) explore(ctx context.Context) {
 		return
 	}
 	for x.explored.Done < len(x.explored.Plan.Steps) {
-		counted := &countedSession{Recorder: x.session}
+		counted := &countedSession{EditableSession: x.session}
 		out := x.step(ctx, counted)
 		switch {
 		case out.Outcome == event.Passed:
@@ -158,13 +158,13 @@ func (x *exploring) planned(ctx context.Context, change *PlanChange) bool {
 
 // countedSession notes in which step of the recording calls were recorded.
 type countedSession struct {
-	Recorder
+	EditableSession
 	step int
 }
 
 // Step implements Session.
 func (s *countedSession) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
-	report, err := s.Recorder.Step(ctx, r)
+	report, err := s.EditableSession.Step(ctx, r)
 	if report.Step > 0 {
 		s.step = report.Step
 	}

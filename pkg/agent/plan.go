@@ -289,7 +289,7 @@ func (p *planning) foreign(s PlannedStep, number int, r *run) (problems []string
 			problem(fmt.Sprintf("the value %s, which the goal does not have; say in words what has to hold", brief(v.text, 60)))
 		}
 	}
-	if r.screen.repeatedIn(s.Text) && !r.screen.repeatedIn(p.goal.Text) {
+	if r.screen.repeatedIn(s.Text, p.goal.Text) {
 		problem("a sentence of the app; say in your own words what the goal needs")
 	}
 	return problems
@@ -298,12 +298,12 @@ func (p *planning) foreign(s PlannedStep, number int, r *run) (problems []string
 // sentence is how many words a text of the app has that a plan may not repeat. Labels are shorter.
 const sentence = 5
 
-// repeatedIn reports whether a text has all of a line of the screen that is a sentence.
-func (l lines) repeatedIn(s string) bool {
-	s = fold(s)
+// repeatedIn reports whether a text has all of a line of the screen that is a sentence, and that a goal does not have.
+func (l lines) repeatedIn(s, goal string) bool {
+	s, goal = fold(s), fold(goal)
 	for line := range l {
 		for _, shown := range []string{line.name, line.content} {
-			if len(strings.Fields(shown)) >= sentence && strings.Contains(s, shown) {
+			if len(strings.Fields(shown)) >= sentence && strings.Contains(s, shown) && !strings.Contains(goal, shown) {
 				return true
 			}
 		}

@@ -371,3 +371,21 @@ func TestTrailIsMadeFromSentenceOnPhone(t *testing.T) {
 		a.away()
 	})
 }
+
+// The servers of the app run while explore does, and the app is reset before it is explored and before the replay.
+func TestExploreStartsServersAndResetsApp(t *testing.T) {
+	t.Parallel()
+	_, at := provider(t, models.Rules(
+		models.Rule{Task: "^goal", Turns: []models.Reply{planned("Who", "verify: The answer is me")}},
+		models.Rule{Task: "^verify", Turns: []models.Reply{doing("", calling("web_verifyTextVisible", "text", "me"))}},
+	))
+	port := freePort(t)
+	p := assistedProject(t, "openai-chat", at, "http://127.0.0.1:"+port, nil)
+	p.write("trailblaze.yaml", p.read(t, "trailblaze.yaml")+webServer(port, "")+"reset: echo reset >> resets\n")
+	p.run("explore", "Ask who answers", "--save", savedCart).want(t, 0, "saved "+savedCart)
+	if resets := p.read(t, "resets"); resets != "reset\nreset\n" {
+		t.Errorf("%q", resets)
+	}
+	spawntest.NoSurvivors(t, p.marker)
+	p.run("run").want(t, 0, "1 passed")
+}

@@ -295,21 +295,34 @@ func (p *planning) foreign(s PlannedStep, number int, r *run) (problems []string
 	return problems
 }
 
-// sentence is how many words a text of the app has that a plan may not repeat. Labels are shorter.
-const sentence = 5
+// sentence is how many words of the app in a row a plan may not repeat. Labels are shorter.
+const sentence = 6
 
-// repeatedIn reports whether a text has all of a line of the screen that is a sentence, and that a goal does not have.
+// repeatedIn reports whether a text has as many words of a line of the screen as a sentence, which a goal does not have.
 func (l lines) repeatedIn(s, goal string) bool {
-	s, goal = fold(s), fold(goal)
+	words, goal := plainWords(s), spaced(plainWords(goal))
+	if len(words) < sentence {
+		return false
+	}
+	var shown strings.Builder
 	for line := range l {
-		for _, shown := range []string{line.name, line.content} {
-			if len(strings.Fields(shown)) >= sentence && strings.Contains(s, shown) && !strings.Contains(goal, shown) {
-				return true
-			}
+		shown.WriteString(spaced(plainWords(line.name)) + "\n" + spaced(plainWords(line.content)) + "\n")
+	}
+	for n := sentence; n <= len(words); n++ {
+		part := spaced(words[n-sentence : n])
+		if strings.Contains(shown.String(), part) && !strings.Contains(goal, part) {
+			return true
 		}
 	}
 	return false
 }
+
+// plainWords returns the words of a text in lower case, without punctuation.
+func plainWords(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+}
+
+func spaced(words []string) string { return " " + strings.Join(words, " ") + " " }
 
 // The kinds of a value.
 const (
@@ -347,8 +360,7 @@ func (v values) has(wanted value) bool {
 func (v values) hasNumberWord(number string) bool {
 	names := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
 	n, err := strconv.Atoi(number)
-	notLetter := func(c rune) bool { return !unicode.IsLetter(c) }
-	return err == nil && n >= 0 && n < len(names) && slices.Contains(strings.FieldsFunc(v.text, notLetter), names[n])
+	return err == nil && n >= 0 && n < len(names) && slices.Contains(plainWords(v.text), names[n])
 }
 
 var (

@@ -25,9 +25,11 @@ func Source() discover.Source {
 	byName := caller{}
 	for _, t := range known {
 		schema := closedSchema(t.properties, t.required)
-		src.Tools = append(src.Tools, tool.Advertised{
-			Name: t.name, Description: t.description, InputSchema: schema, Meta: map[string]any{"trailblaze/toolset": "memory"},
-		})
+		meta := map[string]any{"trailblaze/toolset": "memory"}
+		if t.name == tool.AssertWithModel {
+			meta = map[string]any{"trailblaze/isForLlm": false} // a model must not decide what a model judges
+		}
+		src.Tools = append(src.Tools, tool.Advertised{Name: t.name, Description: t.description, InputSchema: schema, Meta: meta})
 		byName[t.name] = callable{t.run, &discover.Tool{Name: t.name, InputSchema: schema}}
 	}
 	src.Caller = byName
@@ -72,6 +74,16 @@ func tools() []builtin {
 			"expected": {"type": ["string", "number"], "description": "A number, or another expression"}` + message,
 			[]string{"expression", "expected"},
 			assertMath,
+		},
+		{
+			tool.AssertWithModel,
+			"Lets a model judge a claim about the screen, for what no check can say. It needs a model on every run.",
+			`"that": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The claim, such as: the chart has two peaks"},
+			"within": {"type": "string", "minLength": 1, "description": "Only what is in this element counts: a CSS selector on the web, ` +
+				`an id or a whole text on phones"},
+			"image": {"type": "boolean", "default": false, "description": "Show the model a picture of the screen, too"}`,
+			[]string{"that"},
+			assertWithModel,
 		},
 		{"dumpMemory", "Shows the memory of the session, without secrets, as JSON.", "", nil, dumpMemory},
 		{
@@ -174,6 +186,16 @@ func isPlain(v any) bool {
 
 func failure(kind fault.Kind, format string, args ...any) tool.Result {
 	return tool.Result{Kind: kind, Text: fmt.Sprintf(format, args...)}
+}
+
+// assertWithModel lets the session ask a model.
+func assertWithModel(ctx context.Context, call tool.Call, _ map[string]any) (tool.Result, error) {
+	if call.Judge != nil {
+		return call.Judge(ctx, call)
+	}
+	r := failure(fault.ToolFailed, "assertWithModel needs a model, which it has only in a trail that `trailblaze run` replays")
+	r.Hint = "write it into the recording of a step, name a model with `llm: { model: … }` in trailblaze.yaml or --llm, and run the trail"
+	return r, nil
 }
 
 func dumpMemory(_ context.Context, call tool.Call, _ map[string]any) (tool.Result, error) {

@@ -35,12 +35,16 @@ func TestSource(t *testing.T) {
 		if !tl.IsRecordable || tl.Description == "" || tl.Source.String() != "builtin trailblaze" {
 			t.Errorf("%+v", tl)
 		}
+		if tl.IsForLLM != (tl.Name != tool.AssertWithModel) {
+			t.Errorf("%s is offered to agents: %v", tl.Name, tl.IsForLLM)
+		}
 		usage[tl.Name] = tl.Usage()
 	}
 	want := map[string]string{
 		"assertEquals":    "actual, expected, message (string) optional",
 		"assertNotEquals": "actual, expected, message (string) optional",
 		"assertMath":      "expected (string or number), expression (string or number), message (string) optional",
+		"assertWithModel": "that (string), image (boolean) optional, within (string) optional",
 		"dumpMemory":      "",
 		"rememberValue":   "name (string), value",
 		"wait": "ms (number) optional, reason (string) optional, reasoning (string) optional, seconds (number) optional, " +
@@ -216,7 +220,8 @@ func replay(t *testing.T, file *trail.File, called map[string]bool) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := call(t, tool.Call{Tool: c.Tool, Args: args, Context: tool.Context{Memory: values.Snapshot()}})
+				agree := func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{OK: true}, nil }
+				got := call(t, tool.Call{Tool: c.Tool, Args: args, Context: tool.Context{Memory: values.Snapshot()}, Judge: agree})
 				if !got.OK {
 					t.Errorf("line %d: %+v", c.Line, got)
 				}
@@ -255,4 +260,25 @@ func mustJSON(t *testing.T, v any) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+func TestJudgingNeedsModel(t *testing.T) {
+	t.Parallel()
+	src := builtin.Source()
+	call := tool.Call{Tool: tool.AssertWithModel, Args: map[string]any{"that": "the chart has two peaks"}}
+	r, err := src.Caller.Call(t.Context(), call)
+	if err != nil || r.OK || r.Kind != fault.ToolFailed || !strings.Contains(r.Text, "needs a model") || !strings.Contains(r.Hint, "--llm") {
+		t.Errorf("%+v %v", r, err)
+	}
+	judged := 0
+	call.Judge = func(context.Context, tool.Call) (tool.Result, error) { judged++; return tool.Result{OK: true}, nil }
+	if r, err = src.Caller.Call(t.Context(), call); err != nil || !r.OK || judged != 1 {
+		t.Errorf("%+v %v", r, err)
+	}
+	for _, args := range []map[string]any{{}, {"that": ""}, {"that": strings.Repeat("x", 1001)}, {"that": "x", "within": ""}, {"that": "x", "model": "y"}} {
+		call.Args = args
+		if r, err = src.Caller.Call(t.Context(), call); err != nil || r.Kind != fault.InvalidArguments || judged != 1 {
+			t.Errorf("%v: %+v %v", args, r, err)
+		}
+	}
 }

@@ -56,6 +56,20 @@ const (
 	Transcript Kind = "transcript" // a recorded answer is missing, or is about another screen
 )
 
+// The kinds of a claim that a model has judged and that does not pass (specification, section 22.9).
+const (
+	JudgedFalse Kind = "judged false" // the claim does not hold, and its negation does
+	Undecided   Kind = "undecided"    // the model cannot tell, or answers the claim and its negation alike
+)
+
+// IsRequestFailure reports whether it is the kind of a request to a model that failed.
+func (k Kind) IsRequestFailure() bool {
+	return slices.Contains([]Kind{Provider, RateLimit, Quota, Transcript}, k)
+}
+
+// IsJudgment reports whether it is the kind of a claim that a model has judged.
+func (k Kind) IsJudgment() bool { return k == JudgedFalse || k == Undecided }
+
 // Error is an error with a hint. Error() is Message alone; packages that print errors print Hint and Details.
 type Error struct {
 	Kind    Kind

@@ -49,6 +49,9 @@ const ReservedArg = "_trailblazeContext"
 // RememberValue is the built-in tool that sets the value of a name in memory.
 const RememberValue = "rememberValue"
 
+// AssertWithModel is the built-in tool that lets a model judge a claim about the screen.
+const AssertWithModel = "assertWithModel"
+
 // Caller runs calls. Implementations document whether they may be called concurrently.
 //
 // A failure that the tool reports is a Result. An error means that the source failed, and is always a *fault.Error.
@@ -74,6 +77,8 @@ type Call struct {
 	Timeout      time.Duration  // the recorded call's own limit, 0 for none
 	Context      Context
 	Progress     func(message string) // receives progress messages; may be nil
+	// Judge makes a call of AssertWithModel. Nil where no model can be asked.
+	Judge func(ctx context.Context, call Call) (Result, error)
 }
 
 // Nested reports whether another call waits for this one to finish.

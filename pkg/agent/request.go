@@ -192,13 +192,8 @@ func (r *run) readScreen(ctx context.Context) (named int, err error) {
 
 func (r *run) add(text string) { r.blocks = append(r.blocks, model.Block{Text: r.output(text)}) }
 
-// output returns a text as the model may see it.
-func (r *run) output(text string) string {
-	if r.agent.opts.Output != nil {
-		return r.agent.opts.Output(text)
-	}
-	return text
-}
+// output returns a text as the model and people may see it.
+func (r *run) output(text string) string { return r.agent.output(text) }
 
 // addTurn adds what became of an answer. When the blocks are too large, the turns become lines, and the screen follows.
 func (r *run) addTurn(ctx context.Context, turn, line string) error {

@@ -140,6 +140,19 @@ func (r *run) turn(ctx context.Context) *ending {
 	r.notify(at)
 	turn := Turn{Sent: slices.Clone(request.Blocks[r.sent:])}
 	r.sent, r.picture = len(r.blocks), nil
+	r.exchange(ctx, request, reserved, &turn)
+	end := r.failedRequest(ctx, turn.Err)
+	if end == nil {
+		turn.Result, end = r.answered(ctx, turn.Answer)
+	}
+	r.turns = append(r.turns, turn)
+	at.Turn, at.Used = &turn, *r.agent.used
+	r.notify(at)
+	return end
+}
+
+// exchange makes a request, for which a cost is reserved, and adds its answer to a turn and what it took to what was used.
+func (r *run) exchange(ctx context.Context, request model.Request, reserved float64, turn *Turn) {
 	begun := r.now()
 	turn.Answer, turn.Usage, turn.Err = r.ask(ctx, request)
 	turn.Took = r.now().Sub(begun)
@@ -149,14 +162,6 @@ func (r *run) turn(ctx context.Context) *ending {
 	r.budget.settle(reserved, turn.Cost)
 	r.used.add(turn.Usage, turn.Cost)
 	r.agent.used.add(turn.Usage, turn.Cost)
-	end := r.failedRequest(ctx, turn.Err)
-	if end == nil {
-		turn.Result, end = r.answered(ctx, turn.Answer)
-	}
-	r.turns = append(r.turns, turn)
-	at.Turn, at.Used = &turn, *r.agent.used
-	r.notify(at)
-	return end
 }
 
 func (r *run) notify(p Progress) {

@@ -49,7 +49,24 @@ func (c Checker) Check(name, path string) (problems, warnings fault.Problems) {
 	if problem, wrong := CheckTarget(c.Project, file); wrong {
 		problems = append(problems, problem)
 	}
-	return c.Loader.WithSnippets(problems), file.Warnings()
+	return c.Loader.WithSnippets(problems), append(slices.Clip(file.Warnings()), modelWarnings(name, file)...)
+}
+
+// modelWarnings warns of the calls in a trail that ask a model.
+func modelWarnings(name string, file *trail.File) (warnings fault.Problems) {
+	for _, s := range file.StepsAndTeardown() {
+		for _, recorded := range s.Recording {
+			for _, call := range recorded.Calls {
+				if call.Tool == tool.AssertWithModel {
+					warnings = append(warnings, fault.Problem{
+						Kind: fault.Trail, File: name, Line: call.Line, Column: call.Column,
+						Message: tool.AssertWithModel + " asks a model on every run",
+					})
+				}
+			}
+		}
+	}
+	return warnings
 }
 
 // CallProblem is a recorded call that cannot be made as it is, with the step that has it.

@@ -130,6 +130,9 @@ func (l *List) Within() string {
 
 func (l *List) isNext(st *Step) bool { return l.Next < len(l.Steps) && l.Steps[l.Next] == st }
 
+// At returns the step that is running, or the next one, for events.
+func (w *Walk) At() session.Step { return w.Current.numbered() }
+
 // Running returns the step whose calls are made, for hooks; nil for none.
 func (w *Walk) Running() *Step { return w.running }
 

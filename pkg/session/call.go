@@ -231,9 +231,9 @@ func (s *Session) resultOf(end callEnd) Result {
 }
 
 // sourceFailed reports whether a call failed because its server or device did: it crashed, its connection was lost, or
-// it rejects requests.
+// it rejects requests. A model that cannot be asked is such a source.
 func sourceFailed(kind fault.Kind) bool {
-	return slices.Contains([]fault.Kind{fault.Crashed, fault.Server, fault.Device, fault.PermissionDenied}, kind)
+	return slices.Contains([]fault.Kind{fault.Crashed, fault.Server, fault.Device, fault.PermissionDenied}, kind) || kind.IsRequestFailure()
 }
 
 func resultError(result tool.Result) error {
@@ -278,6 +278,9 @@ func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map
 		Progress: func(message string) {
 			s.opts.Emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message})
 		},
+	}
+	if judge := s.judge.Load(); judge != nil && l.recorded && l.depth == 0 {
+		call.Judge = *judge
 	}
 	l.inSandbox = s.isSandboxed(t.Source)
 	var end func()

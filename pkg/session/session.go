@@ -145,6 +145,7 @@ type Session struct {
 	outcome   atomic.Pointer[device.Outcome]
 	needed    bool         // Options.Tools names a command of the device
 	step      atomic.Int32 // the running step, from 1; 0 outside of one
+	judge     atomic.Pointer[Judge]
 
 	memory   toolMemory
 	calls    level

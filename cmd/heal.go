@@ -57,8 +57,8 @@ func (m *models) healing(f runFlags, options func(run.Assisted) live.Options) *r
 // repair lets the model replace the call that failed, and judges what it did. The error says why nothing is proposed.
 func (m *models) repair(ctx context.Context, b run.Broken, o live.Options) (repair run.Repair, err error) {
 	t := &tasks{models: m, Assisted: b.Assisted, options: o}
-	if b.Dir == "" {
-		return repair, errNoFolder()
+	if err := t.checkFolder(); err != nil {
+		return repair, err
 	}
 	t.attach(ctx)
 	box, err := t.session.Toolbox(ctx)

@@ -164,7 +164,7 @@ func (cmd *runCommand) replay(ctx context.Context, j job) (summary run.Summary, 
 	if err != nil {
 		return summary, err
 	}
-	defer used.models.closeIdle()
+	defer func() { used.models.closeIdle() }()
 	if o.Paths, err = cmd.trailPaths(project, f, o.Last, j.args); err != nil {
 		return summary, err
 	}
@@ -200,7 +200,6 @@ func (cmd *runCommand) replay(ctx context.Context, j job) (summary run.Summary, 
 	}
 	o.Stream = used.sessions.NewStream(renderers.handlers...)
 	o.Stream.OnPanic = func(err error) { cmd.cancel(err) }
-	used.models.showWaits(func(message string) { o.Stream.Emit(event.Log{Level: "info", Source: "run", Message: message}) })
 	done := logStop(ctx, func(message string) {
 		level := "warn"
 		if restarting(ctx) {
@@ -281,14 +280,18 @@ func (f *runFlags) checkModel() error {
 		return fault.New(fault.Misuse, "leave --record out; to record a step again, remove its recording first",
 			"--ignore-recordings compares models, so --record would replace recorded steps and checks by those of a model")
 	}
-	given := f.modelFlags.given(f.command)
-	if f.ignoreRecordings {
-		given = append(given, "ignore-recordings")
-	}
-	switch {
-	case f.failOnHealed && f.heal != config.HealWrite:
+	if f.failOnHealed && f.heal != config.HealWrite {
 		return fault.New(fault.Misuse, "add --heal write", "--fail-on-healed has no effect without --heal write")
-	case f.unrecorded == unrecordedLLM, len(given) == 0, f.heals() && !f.ignoreRecordings:
+	}
+	if f.ignoreRecordings && f.unrecorded != unrecordedLLM {
+		return f.checkUnused([]string{"ignore-recordings"})
+	}
+	return nil
+}
+
+// checkUnused returns an error if flags are given in a run that asks no model.
+func (f *runFlags) checkUnused(given []string) error {
+	if len(given) == 0 {
 		return nil
 	}
 	return fault.New(fault.Misuse, "add --unrecorded llm", "--%s has no effect without --unrecorded llm", given[0])
@@ -367,28 +370,62 @@ func (cmd *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *
 	return o, cmd.assistRun(&o, j.workspace, f, used)
 }
 
-// assistRun makes a model carry out the steps without a recording, and repair recordings that broke, if flags say so.
-func (cmd *runCommand) assistRun(o *run.Options, w *workspace.Workspace, f runFlags, used *resources) error {
-	if used.models = nil; f.unrecorded != unrecordedLLM && !f.heals() || f.list {
+// assistRun makes a model carry out the steps without a recording, and repair recordings that broke, if flags say so, and
+// judge what trails ask for.
+func (cmd *runCommand) assistRun(o *run.Options, w *workspace.Workspace, f runFlags, used *resources) (err error) {
+	if used.models = nil; f.list {
 		return nil
 	}
-	m, err := cmd.models(w.Project, f.modelFlags)
-	if err != nil {
-		return err
-	}
-	used.models = m
-	o.AllowedOrigins, o.IgnoreRecordings, o.Reset = w.Origins(), f.ignoreRecordings, used.sessions.Reset()
 	setup, secrets := o.Setup, o.Secrets
 	options := func(in run.Assisted) live.Options {
 		return live.Options{Setup: setup, Scope: in.Scope, Device: in.Device, Secrets: secrets, Allow: w.Project.Allow, AllowedOrigins: w.Origins()}
 	}
-	if f.unrecorded == unrecordedLLM {
-		o.Assist = func(in run.Assisted) { m.assist(in, options(in)) }
+	assist := func() (func(run.Assisted), error) {
+		m, err := cmd.modelsOf(w.Project, f, used)
+		if err != nil {
+			return nil, err
+		}
+		return func(in run.Assisted) { m.assist(in, options(in)) }, nil
 	}
+	o.AllowedOrigins, o.IgnoreRecordings, o.Reset = w.Origins(), f.ignoreRecordings, used.sessions.Reset()
 	if f.heals() {
+		m, err := cmd.modelsOf(w.Project, f, used)
+		if err != nil {
+			return err
+		}
 		o.Heal = m.healing(f, options)
 	}
+	if f.unrecorded == unrecordedLLM {
+		o.Assist, err = assist()
+		return err
+	}
+	o.Judge = func(trails []string) (func(run.Assisted), error) {
+		if len(trails) > 0 {
+			judge, err := assist()
+			return judge, neededBy(err, trails)
+		}
+		if f.heals() {
+			return nil, nil
+		}
+		return nil, f.checkUnused(f.modelFlags.given(f.command))
+	}
 	return nil
+}
+
+// modelsOf returns the models of a run, which are made once.
+func (cmd *runCommand) modelsOf(project *config.Project, f runFlags, used *resources) (*models, error) {
+	if used.models != nil {
+		return used.models, nil
+	}
+	m, err := cmd.models(project, f.modelFlags)
+	if err != nil {
+		return nil, err
+	}
+	m.showWaits(func(message string) {
+		used.sessions.Stream.Emit(event.Log{Level: "info", Source: "run", Message: message})
+	})
+	used.models = m
+	return m, nil
 }
 
 // lastRun returns the cases that --last-failed selects, nil without it.

@@ -26,10 +26,14 @@ type tasks struct {
 	last    string         // number of the last task
 }
 
-// assist makes the model carry out the steps without a recording.
+// assist makes the model carry out the steps without a recording, and judge claims.
 func (m *models) assist(in run.Assisted, o live.Options) {
 	t := &tasks{models: m, Assisted: in, options: o}
 	t.agent = m.newAgent(m.asking(filepath.Join(in.Dir, "llm"), t.emit), m.usedBy(in.Replay), 0)
+	in.Session.SetJudge(t.judge)
+	if !in.Tasks {
+		return
+	}
 	finished := in.Walk.Hooks.StepFinished
 	in.Walk.Hooks.Unrecorded = t.carryOut
 	in.Walk.Hooks.StepFinished = func(ctx context.Context, at session.Step) {
@@ -79,14 +83,18 @@ func (t *tasks) emit(e event.Event) {
 	t.Emit.Emit(e)
 }
 
-func errNoFolder() error {
+// checkFolder returns an error if transcripts could not be written.
+func (t *tasks) checkFolder() error {
+	if t.Dir != "" {
+		return nil
+	}
 	return fault.New(fault.IO, "make logsDir writable", "the folder of the session cannot be written, so nobody could see what the model is sent")
 }
 
 // carryOut implements replay.Hooks.Unrecorded.
 func (t *tasks) carryOut(ctx context.Context, at session.Step, st *replay.Step) session.Result {
-	if t.Dir == "" {
-		return session.Errored(errNoFolder())
+	if err := t.checkFolder(); err != nil {
+		return session.Errored(err)
 	}
 	t.attach(ctx)
 	t.last = at.Number()

@@ -34,6 +34,7 @@ type endFailure struct {
 // softFailed notes that a call with soft failed, and keeps what the device shows.
 func (p *replaying) softFailed(ctx context.Context, at session.Step, st *replay.Step, call *trail.Call, why session.Result) {
 	p.soft = append(p.soft, endFailure{kind: softKind, reason: why.Reason, hint: why.Hint, step: st, number: at.Number(), call: call})
+	p.noteModel(why.Cause)
 	if p.Evidence != EvidenceOff && p.kept < maxSoftEvidence {
 		p.kept++
 		p.session.CollectEvidence(ctx, fmt.Sprintf("soft/%02d", p.kept))

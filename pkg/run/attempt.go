@@ -182,7 +182,7 @@ func (r *runner) replay(ctx context.Context, s *session.Session, a attempt) trai
 		s.KeepTrace()
 	}
 	r.saveRecording(a, s.Recording())
-	res.use = p.use
+	res.use, res.final = p.use, res.final || p.final
 	return r.writeRecord(a, s.Recording().Steps, res)
 }
 

@@ -323,7 +323,7 @@ func (h *healing) replay(ctx context.Context, g *again) (event.TrailFinished, er
 		}
 	}
 	return h.replayContent(ctx, h.attempt, h.path, h.content, func(o *Options) {
-		o.Assist, o.again, o.Screenshots, o.Trace, o.RepeatEach, o.MaxFailures = nil, g, picture.UpdateNone, config.TraceOff, 0, 0
+		o.WithoutTasks, o.again, o.Screenshots, o.Trace, o.RepeatEach, o.MaxFailures = true, g, picture.UpdateNone, config.TraceOff, 0, 0
 		if o.Evidence == EvidenceAlways { // a later heal compares with what was kept of the trail as it is
 			o.Evidence = EvidenceOnFailure
 		}

@@ -153,7 +153,7 @@ func (r *runner) needAgent(p *plan) (tasks, others []*replay.Step) {
 	for s := range replay.Leaves(p.Steps) {
 		switch {
 		case !s.NeedsAgent:
-		case r.Assist != nil && mayAssist(s) && (!r.Proof || !s.Recordable):
+		case r.assistsSteps() && mayAssist(s) && (!r.Proof || !s.Recordable):
 			tasks = append(tasks, s)
 		default:
 			others = append(others, s)
@@ -166,6 +166,9 @@ func (r *runner) needAgent(p *plan) (tasks, others []*replay.Step) {
 	}
 	return tasks, others
 }
+
+// assistsSteps reports whether somebody else makes the calls of steps without a recording.
+func (r *runner) assistsSteps() bool { return r.Assist != nil && !r.WithoutTasks }
 
 // mayAssist reports whether Assist may have the calls of a step, which is not in the teardown.
 func mayAssist(s *replay.Step) bool { return s.Kind == trail.KindStep || s.Kind == trail.KindVerify }
@@ -188,7 +191,7 @@ func (r *runner) needsAgent(p *plan, s *replay.Step) error {
 	switch {
 	case r.Proof:
 		record = "record the step for this device first, if it is in another trail by a run of that one"
-	case mayAssist && r.Assist == nil:
+	case mayAssist && !r.assistsSteps():
 		skip, record = skip+", or with --unrecorded llm to let a model carry them out", record+" or --unrecorded llm"
 	case !mayAssist:
 		record += "; a model carries out neither the trailhead nor the teardown"

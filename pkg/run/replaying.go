@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -23,6 +24,7 @@ type replaying struct {
 	skipped int          // steps without a recording
 	use     *event.ModelUse
 	broken  *broken // the recorded call that failed last, with Options.Heal
+	final   bool    // see noteModel
 }
 
 func (r *runner) newReplaying(s *session.Session, a attempt) *replaying {
@@ -37,7 +39,7 @@ func (r *runner) newReplaying(s *session.Session, a attempt) *replaying {
 	if r.Assist != nil || r.Heal != nil {
 		out.use = &event.ModelUse{Mode: event.Recorded}
 	}
-	if p.assisted() {
+	if r.Assist != nil && (p.assisted() || p.isJudged()) {
 		r.Assist(out.assistedBy(a))
 	}
 	return out
@@ -47,7 +49,7 @@ func (r *runner) newReplaying(s *session.Session, a attempt) *replaying {
 func (p *replaying) assistedBy(a attempt) Assisted {
 	in := Assisted{
 		Session: p.session, Walk: p.walk, Scope: p.plan.scope, Device: p.plan.device.Device, Path: p.plan.path, Dir: a.evidence.dir, Emit: a.emit,
-		Use: p.use, Replay: p.plan.name(),
+		Use: p.use, Tasks: p.plan.assisted(), Replay: p.plan.name(),
 	}
 	if a.plan != nil {
 		in.Replay = a.name()
@@ -69,6 +71,13 @@ func (p *replaying) stepFinished(ctx context.Context, at session.Step) {
 	if p.Evidence == EvidenceAlways && at.Within == "" && at.Kind != trail.KindTeardown {
 		p.session.CollectEvidence(ctx, fmt.Sprintf("steps/%02d", at.Index))
 	}
+}
+
+// noteModel notes that a call failed because of a model. Another attempt would ask it once more, and pass with the answer
+// that fits.
+func (p *replaying) noteModel(cause error) {
+	kind := fault.KindOf(cause)
+	p.final = p.final || kind.IsJudgment() || kind.IsRequestFailure()
 }
 
 // steps makes the calls of every step, up to the first that does not pass.
@@ -120,6 +129,7 @@ func (p *replaying) stepFailed(done replay.Ended) trailResult {
 	if p.broken != nil && p.broken.number == done.At.Number() && done.Outcome == event.Failed {
 		res.broken = p.broken
 	}
+	p.noteModel(done.Cause)
 	res.column, res.hidden = done.Call.Column, p.session.Hidden(*done.Call)
 	return res
 }

@@ -62,8 +62,14 @@ type Options struct {
 	WithoutHistory bool
 	// Assist is called before the first step of a trail that has a step for which somebody else has to make the calls:
 	// one without a recording, which is neither the trailhead nor in the teardown. It sets the hooks of the walk. Such
-	// sessions restrict the pages that may be opened. Nil if nobody makes such calls.
+	// sessions restrict the pages that may be opened. It is also called for a trail that calls [tool.AssertWithModel],
+	// to set who makes these calls. Nil if nobody makes such calls.
 	Assist func(Assisted)
+	// WithoutTasks gives Assist no steps: a step without a recording fails as without it. It may still judge claims.
+	WithoutTasks bool
+	// Judge is called before anything starts, unless Assist is set, with the trails of the run that call
+	// [tool.AssertWithModel]. It returns what Assist is for those; an error ends the run. May be nil.
+	Judge func(trails []string) (assist func(Assisted), err error)
 	// Proof gives Assist only steps with recordable: false: what was recorded has to pass without it.
 	Proof bool
 	// IgnoreRecordings leaves out the recordings of steps and checks that Assist has calls for.
@@ -95,6 +101,7 @@ type Assisted struct {
 	Path    string // of the trail, relative to Options.Cwd or absolute
 	Dir     string // the folder of the session, where evidence is kept; empty for none
 	Emit    *event.Emitter
+	Tasks   bool // the trail has a step for which somebody else makes the calls
 	// Replay says which replay it belongs to: its attempts, and the proof of its recording, have the same.
 	Replay string
 	Use    *event.ModelUse // to which requests are added
@@ -127,6 +134,9 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 		return Summary{}, err
 	}
 	mine, plan := r.shard(cases)
+	if err := r.findJudge(mine); err != nil {
+		return Summary{}, err
+	}
 	if o.BeforeTrails != nil && len(mine) > 0 && !o.DryRun {
 		stop, err := o.BeforeTrails(ctx, func() []string { return r.targets(mine) })
 		if err != nil {

@@ -153,6 +153,29 @@ func Hostile(origin string) Policy {
 	return Script(append(attacks, Reply{Calls: []Call{done}})...)
 }
 
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// Judging returns a policy that gives a verdict on each claim, and one on each negation. Its evidence is the first line
+// of the screen with a text.
+func Judging(claim, negation string) Policy {
+	return func(p Prompt) Reply {
+		verdict := claim
+		if strings.HasPrefix(Task(p), "negation: it is not true that ") {
+			verdict = negation
+		}
+		return Judgment(verdict, "It says "+Task(p), quoted.FindString(p.Blocks[0].Text))
+	}
+}
+
+// Judgment returns the reply that judges a claim.
+func Judgment(verdict, why string, evidence ...string) Reply {
+	lines := make([]any, len(evidence))
+	for i, line := range evidence {
+		lines[i] = line
+	}
+	return Reply{Calls: []Call{{Name: "judge", Args: map[string]any{"verdict": verdict, "why": why, "evidence": lines}}}}
+}
+
 // Examined returns a policy that passes the requests of doctor --llm: it reports the words of the text, and the colour
 // of the picture that doctor sends.
 func Examined() Policy {

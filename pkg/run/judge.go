@@ -1,0 +1,70 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/replay"
+	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/trail"
+)
+
+// isJudged reports whether a recorded call of a plan asks a model.
+func (p *plan) isJudged() bool {
+	for _, steps := range [][]*replay.Step{p.Steps, p.Teardown} {
+		for s := range replay.Leaves(steps) {
+			if slices.ContainsFunc(s.Calls, asksModel) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func asksModel(c trail.Call) bool { return c.Tool == tool.AssertWithModel }
+
+// findJudge asks Options.Judge for what is called for trails that call tool.AssertWithModel.
+func (r *runner) findJudge(cases []testCase) error {
+	if r.Judge == nil || r.Assist != nil {
+		return nil
+	}
+	var trails []string
+	for _, c := range cases {
+		if !slices.Contains(trails, c.path) && r.mayAskModel(c) {
+			trails = append(trails, c.path)
+		}
+	}
+	var err error
+	r.Assist, err = r.Judge(trails)
+	r.WithoutTasks = true
+	return err
+}
+
+// mayAskModel reports whether a recording of a trail, or of one that it uses, for the platform of a case asks a model.
+// Which recording counts is not known before the device responds.
+func (r *runner) mayAskModel(c testCase) bool {
+	file, problems := r.loader().Load(c.path, r.resolve(c.path))
+	if len(problems) > 0 {
+		return false // the case says why it cannot be replayed
+	}
+	sc, err := scope.Resolve(c.device.request(file))
+	if err != nil {
+		return false
+	}
+	platform := sc.Driver.Platform.Lower()
+	_, skipped := file.SkipReason([]string{platform})
+	return !skipped && asksOn(file, platform)
+}
+
+func asksOn(file *trail.File, platform string) bool {
+	return slices.ContainsFunc(file.StepsAndTeardown(), func(s *trail.Step) bool {
+		if s.Use != nil && s.Use.File != nil && asksOn(s.Use.File, platform) {
+			return true
+		}
+		return slices.ContainsFunc(s.Recording, func(of trail.ClassifierRecording) bool {
+			on, _, _ := strings.Cut(of.Classifier, "-")
+			return (on == "" || on == platform) && slices.ContainsFunc(of.Calls, asksModel)
+		})
+	})
+}

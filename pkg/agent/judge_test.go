@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/agent"
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/model"
 	"github.com/trailblaze/trailblaze/pkg/report"
@@ -252,6 +253,27 @@ func TestJudgmentIsInBudget(t *testing.T) {
 			})
 			if over := fault.KindOf(err) == agent.OverBudget; over != (tt.requests < 2) || len(m.requests) != tt.requests || used.Requests != tt.requests {
 				t.Errorf("%v, %d requests, %+v", err, len(m.requests), used)
+			}
+		})
+	}
+}
+
+func TestTaskCannotAskForJudgment(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).open(t)
+	f.visit(pages(t, map[string]string{"/": chartPage}) + "/")
+	for name, call := range map[string]model.Call{
+		"by its name": use("assertWithModel", "that", "it is so"), "through another": through("assertWithModel", "that", "it is so"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := scripted(say(call, done("")), say(done("")))
+			out := f.do(m, verify("The chart has two peaks"))
+			if out.Outcome != event.Failed || !strings.Contains(prompt(m.requests[1]), `the tool "assertWithModel" does not exist`) {
+				t.Errorf("%+v\n%s", out, prompt(m.requests[1]))
+			}
+			if strings.Contains(prompt(m.requests[0]), "assertWithModel") {
+				t.Error("it is offered")
 			}
 		})
 	}

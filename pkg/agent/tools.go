@@ -44,7 +44,7 @@ type offer struct {
 // newOffer returns the offer of a kind of task. It is the same for the same toolbox.
 func newOffer(kind string, box live.Toolbox, context string) *offer {
 	o := &offer{allowed: map[string]*discover.Tool{}, refused: map[string]string{}}
-	for _, t := range box.Registry.Offered {
+	for _, t := range box.Registry.ForAgents() {
 		if why := refusal(kind, box, t); why != "" {
 			o.refused[t.Name] = why
 		} else {
@@ -61,7 +61,7 @@ func newOffer(kind string, box live.Toolbox, context string) *offer {
 		size += own.Size()
 	}
 	var others []*discover.Tool
-	for _, t := range inOrder(primary, box.Registry.Offered) {
+	for _, t := range inOrder(primary, box.Registry.ForAgents()) {
 		listed := slices.Contains(primary, t.Name) || t.Source.Kind == tool.FromServer
 		shown := model.Tool{Name: t.Name, Description: text.HeadBytes(text.FirstLine(t.Description), 200), Schema: shownSchema(t)}
 		switch {

@@ -118,6 +118,9 @@ func TestSurfaceToLLMIsTheOlderSpelling(t *testing.T) {
 	if quiet.IsForLLM || !both.IsForLLM {
 		t.Errorf("quiet %v, both %v", quiet.IsForLLM, both.IsForLLM)
 	}
+	if shown := r.ForAgents(); len(r.Offered) != 2 || len(shown) != 1 || shown[0] != both {
+		t.Errorf("of %d tools, %d are shown to agents", len(r.Offered), len(shown))
+	}
 }
 
 func TestToolsetsSelectTools(t *testing.T) {

@@ -88,7 +88,7 @@ type Scope struct {
 // Registry holds every tool of a session by name.
 type Registry struct {
 	Tools    []*Tool // registered, sources in order, then as advertised
-	Offered  []*Tool // the tools that an agent is shown
+	Offered  []*Tool // the tools that the scope and its toolsets offer
 	Skipped  []Skipped
 	Toolsets []Toolset // those of files, then those that tools and registries declare
 	Warnings []string
@@ -116,6 +116,11 @@ func (r *Registry) NoteRemoved(older *Registry) {
 				"tool %q of %s was removed by reloadTools", t.Name, t.Source)
 		}
 	}
+}
+
+// ForAgents returns the offered tools that agents and models are shown: all but those with trailblaze/isForLlm false.
+func (r *Registry) ForAgents() []*Tool {
+	return slices.DeleteFunc(slices.Clone(r.Offered), func(t *Tool) bool { return !t.IsForLLM })
 }
 
 // Lookup returns a registered tool, offered or not.

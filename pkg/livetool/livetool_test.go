@@ -251,7 +251,7 @@ func TestToolbox(t *testing.T) {
 func TestToolboxShowsChecksOfElementsFirst(t *testing.T) {
 	t.Parallel()
 	offer := func(name, description, properties string) *discover.Tool {
-		return &discover.Tool{Name: name, Description: description, InputSchema: json.RawMessage(`{"properties":{` + properties + `}}`)}
+		return &discover.Tool{Name: name, Description: description, IsForLLM: true, InputSchema: json.RawMessage(`{"properties":{` + properties + `}}`)}
 	}
 	c := started(t, Options{}, func(f *livetest.Session) {
 		f.Registry = &discover.Registry{Offered: []*discover.Tool{

@@ -55,7 +55,7 @@ func toolNames(tools live.Toolbox) string {
 	r := tools.Registry
 	var sources []string
 	names := map[string][]string{}
-	for _, t := range r.Offered {
+	for _, t := range r.ForAgents() {
 		source := t.Source.String()
 		if names[source] == nil {
 			sources = append(sources, source)
@@ -81,7 +81,7 @@ func foundTools(tools live.Toolbox, query string) string {
 		text = strings.ToLower(text)
 		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 	}
-	found := slices.DeleteFunc(slices.Clone(r.Offered), func(t *discover.Tool) bool { return !matches(t.Name + " " + t.Description) })
+	found := slices.DeleteFunc(r.ForAgents(), func(t *discover.Tool) bool { return !matches(t.Name + " " + t.Description) })
 	rank := func(t *discover.Tool) int {
 		switch {
 		case !matches(t.Name):
@@ -163,7 +163,7 @@ func (ts *Tools) offered(ctx context.Context, open live.API) []definition {
 		return nil // a request says why
 	}
 	var list []definition
-	for _, t := range tools.Registry.Offered {
+	for _, t := range tools.Registry.ForAgents() {
 		schema, ok := withStep(json.RawMessage(ts.opts.Output(string(t.InputSchema))))
 		if !ok || slices.ContainsFunc(ts.own, func(d definition) bool { return d.Name == t.Name }) {
 			continue

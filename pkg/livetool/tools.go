@@ -167,7 +167,7 @@ func (ts *Tools) describe(ctx context.Context, open live.API) (Answer, error) {
 	if st.Device != "" {
 		fmt.Fprintf(&b, ", device %s", st.Device)
 	}
-	fmt.Fprintf(&b, "\nrecorded: %s, %s\ntools: %d (toolbox)", text.Count(st.Steps, "step"), text.Count(st.Calls, "call"), len(tools.Registry.Offered))
+	fmt.Fprintf(&b, "\nrecorded: %s, %s\ntools: %d (toolbox)", text.Count(st.Steps, "step"), text.Count(st.Calls, "call"), len(tools.Registry.ForAgents()))
 	if len(st.Secrets) > 0 {
 		fmt.Fprintf(&b, "\nsecrets: {{%s}}", strings.Join(st.Secrets, "}}, {{"))
 	}

@@ -546,7 +546,7 @@ func TestDescriptionsOfListedToolsHaveNoSecrets(t *testing.T) {
 	t.Parallel()
 	c := started(t, Options{Tools: livetool.Options{AllTools: true}}, func(f *livetest.Session) {
 		f.Registry = &discover.Registry{Offered: []*discover.Tool{{
-			Name: "tap", Description: "Uses hunter2.",
+			Name: "tap", Description: "Uses hunter2.", IsForLLM: true,
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","default":"hunter2"}}}`),
 		}}}
 	})

@@ -129,11 +129,12 @@ func (f *Session) Toolbox(context.Context) (live.Toolbox, error) {
 	}
 	tools.Registry = &discover.Registry{Offered: []*discover.Tool{
 		{
-			Name: "tap", Description: "Taps a button.", Source: tool.Source{Kind: tool.FromDevice, Name: "web"}, IsRecordable: true,
+			Name: "tap", Description: "Taps a button.", Source: tool.Source{Kind: tool.FromDevice, Name: "web"}, IsForLLM: true, IsRecordable: true,
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"ref":{"type":"string"},"nodeSelector":{}},"required":["text"]}`),
 		},
-		{Name: "step", Source: tool.Source{Kind: tool.FromServer, Name: "shop"}},
-		{Name: "addToCart", Description: "Adds to the cart.\nSecond line.", Source: tool.Source{Kind: tool.FromServer, Name: "shop"}},
+		{Name: "step", IsForLLM: true, Source: tool.Source{Kind: tool.FromServer, Name: "shop"}},
+		{Name: "addToCart", IsForLLM: true, Description: "Adds to the cart.\nSecond line.", Source: tool.Source{Kind: tool.FromServer, Name: "shop"}},
+		{Name: "addSecretly", Source: tool.Source{Kind: tool.FromServer, Name: "shop"}},
 	}, Skipped: []discover.Skipped{{Name: "tapTwice", Detail: "only for android"}}}
 	return tools, nil
 }

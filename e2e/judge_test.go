@@ -166,3 +166,19 @@ func TestOnlyTrailsOfRunsAskForJudgment(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 }
+
+func TestAgentsAreNotOfferedJudgment(t *testing.T) {
+	t.Parallel()
+	server, at := provider(t, models.Judging("holds", "does_not_hold"))
+	p := judgedProject(t, at, salesPage, nil)
+	a := p.agent(t)
+	if list, _ := a.tool("toolbox", `{"search":"assert"}`); strings.Contains(list, "assertWithModel") || !strings.Contains(list, "assertEquals") {
+		t.Errorf("an agent is offered %s", list)
+	}
+	if text, failed := a.tool("step", `{"step":"It is so","kind":"verify","calls":[{"assertWithModel":{"that":"it is so"}}]}`); !failed || !strings.Contains(text, "needs a model") {
+		t.Errorf("%v: %s", failed, text)
+	}
+	if n := len(server.Received()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}

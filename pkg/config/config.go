@@ -60,6 +60,7 @@ type Server struct {
 	CallbackTimeout time.Duration     // of each callback of its tools; 0 when not set
 	Parallel        bool              // calls may run at the same time
 	RestartOnCrash  bool
+	Sampling        bool              // its tools may ask the model of a run
 	NoPrefetch      bool              // is not started before its trail begins
 	MultiDevice     bool              // one process serves all devices of a run
 	URL             string            // of a server that is connected to and not started

@@ -51,6 +51,7 @@ mcpServers:
     callTimeout: 500ms
     callbackTimeout: 1m
     parallel: true
+    sampling: true
     startAhead: false
     multiDevice: http
     restart: on-crash
@@ -135,7 +136,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				Name: "acme-tools", Command: in("gradlew"), Dir: got.Root,
 				Args:           []string{":acme:run", "8080", "fallback", "${SET}", "$PATH ${NOT_AGAIN}"},
 				Env:            map[string]string{"API": "https://api", "PORT": "80", "NONE": ""},
-				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true,
+				StartupTimeout: 2 * time.Minute, CallTimeout: 500 * time.Millisecond, CallbackTimeout: time.Minute, Parallel: true, Sampling: true,
 				RestartOnCrash: true, NoPrefetch: true, MultiDevice: true,
 				Rename: map[string]string{"wait": "acme_wait"}, Exclude: []string{"debug_*", "ping"},
 				File: project, Line: 12, Column: 5,

@@ -111,7 +111,7 @@ func TestSchemasRejectMistakes(t *testing.T) {
 			"mcpServers: [{command: a, env: {A: [b]}}]",
 			"mcpServers: [{command: a, transport: http}]", "mcpServers: [{url: 'http://x', command: a}]",
 			"mcpServers: [{url: 'http://x', env: {}}]",
-			"mcpServers: [{command: a, startAhead: no way}]", "mcpServers: [{command: a, multiDevice: stdio}]",
+			"mcpServers: [{command: a, startAhead: no way}]", "mcpServers: [{command: a, sampling: maybe}]", "mcpServers: [{command: a, multiDevice: stdio}]",
 			"mcpServers: [{url: 'http://x', multi_device: http}]", "devices: [a]", "devices: {a: web}", "devices: {'a:b': {}}",
 			"devices: {a: {platform: tv}}",
 			"devices: {a: {size: 10}}", "devices: {a: {classifier: [b]}}", "devices: {a: {env: [b]}}", "device: {web: 3}",

@@ -87,6 +87,7 @@ func (e *entry) readers() map[string]func(yamldoc.Node) {
 		"startAhead":      func(n yamldoc.Node) { e.NoPrefetch = !n.Bool() },
 		"multiDevice":     func(n yamldoc.Node) { e.MultiDevice = onlyWord(n, "multiDevice", "http") },
 		"restart":         func(n yamldoc.Node) { e.RestartOnCrash = onlyWord(n, "restart", "on-crash") },
+		"sampling":        func(n yamldoc.Node) { e.Sampling = n.Bool() },
 		"rename":          e.readRename,
 		"exclude":         func(n yamldoc.Node) { e.Exclude = globs(n) },
 	}
@@ -273,7 +274,7 @@ func (e *entry) kind() string {
 // keysFor returns the keys that an entry of a kind may have.
 func keysFor(kind string) []string {
 	keys := []string{
-		kind, "name", "transport", "startupTimeout", "callTimeout", "callbackTimeout", "parallel", "rename", "exclude",
+		kind, "name", "transport", "startupTimeout", "callTimeout", "callbackTimeout", "parallel", "sampling", "rename", "exclude",
 	}
 	switch kind {
 	case "script":

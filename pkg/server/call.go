@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -22,6 +23,10 @@ type pendingCall struct {
 	peer   *peer  // the process it is sent to, nil before; guarded by Server.mu
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the call has returned
+
+	ctx       context.Context //nolint:containedctx // of the requests for a model that its tool makes; unset for a listing
+	sampling  sync.WaitGroup  // those that are being answered; added to only under Server.mu, before the call returns
+	samplings int             // how many there were; guarded by Server.mu
 
 	progressed chan struct{} // has a value when progress was received that the call has not seen
 	progress   []string      // the progress messages that the call has not seen; guarded by Server.mu
@@ -55,6 +60,7 @@ func (s *Server) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 		return tool.Result{}, err
 	}
 	defer s.unregister(c)
+	c.ctx = ctx
 	return s.sendWithRetry(ctx, c, call)
 }
 
@@ -124,6 +130,8 @@ func (s *Server) unregister(c *pendingCall) {
 	s.mu.Lock()
 	delete(s.pending, c.token)
 	s.mu.Unlock()
+	c.cancel()
+	c.sampling.Wait()
 	close(c.done)
 }
 

@@ -17,6 +17,7 @@ const (
 	methodList       = "tools/list"
 	methodCall       = "tools/call"
 	methodRead       = "resources/read"
+	methodSample     = "sampling/createMessage"
 	methodCancelled  = "notifications/cancelled"
 )
 
@@ -58,6 +59,7 @@ func (r *pendingRequest) isDone() bool {
 type connection struct {
 	mcp.Connection
 	onNotification func(method string, params json.RawMessage)
+	onSampling     func(r *jsonrpc.Request) // answers a request for a model; nil before the handshake
 	// onLost is called when a read or write fails before Close and before its context ended; maybe more than once.
 	onLost  func()
 	closed  atomic.Bool   // Close was called
@@ -91,8 +93,12 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 		switch msg := msg.(type) {
 		case *jsonrpc.Request:
-			if !msg.IsCall() {
+			switch {
+			case !msg.IsCall():
 				c.onNotification(msg.Method, msg.Params)
+			case msg.Method == methodSample && c.onSampling != nil:
+				c.onSampling(msg)
+				continue
 			}
 		case *jsonrpc.Response:
 			if c.deliver(msg) {

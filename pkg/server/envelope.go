@@ -23,6 +23,8 @@ type device struct {
 // contextEncoder encodes the parts of the session's context that calls have in common, and keeps them until they
 // change.
 type contextEncoder struct {
+	sampling bool // the server may ask a model; not changed after the first call
+
 	mu      sync.Mutex
 	context tool.Context // what the fields below were made of
 	memory  json.RawMessage
@@ -126,6 +128,9 @@ func (e *contextEncoder) callParams(
 		out = append(out, `"baseUrl":`...)
 		out = appendString(out, call.Context.BaseURL)
 		out = append(out, ',')
+	}
+	if e.sampling {
+		out = append(out, `"capabilities":{"sampling":true},`...)
 	}
 	out = append(out, `"sessionId":`...)
 	out = appendString(out, call.Context.SessionID)

@@ -33,12 +33,14 @@ const (
 
 // peer is one run of a server: a link, and the MCP session over it.
 type peer struct {
-	link    Link
-	conn    *connection
-	client  *mcp.Implementation
-	session *mcp.ClientSession // set once connected
-	meta    []byte             // members of _meta in every request, without braces; set once connected
-	timing  timing
+	link   Link
+	conn   *connection
+	client *mcp.Implementation
+	// capabilities are what the handshake advertises.
+	capabilities *mcp.ClientCapabilities
+	session      *mcp.ClientSession // set once connected
+	meta         []byte             // members of _meta in every request, without braces; set once connected
+	timing       timing
 
 	mu      sync.Mutex
 	state   peerState
@@ -65,7 +67,11 @@ func newPeer(ctx context.Context, link Link, cfg Config, onNotification func(str
 	}
 	p := &peer{
 		link: link, client: &mcp.Implementation{Name: "trailblaze", Version: cfg.Version}, timing: cfg.timing,
-		lost: make(chan struct{}), ended: make(chan struct{}), stopped: make(chan struct{}),
+		capabilities: &mcp.ClientCapabilities{},
+		lost:         make(chan struct{}), ended: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	if cfg.Sample != nil {
+		p.capabilities.Sampling = &mcp.SamplingCapabilities{}
 	}
 	p.conn = newConnection(conn, onNotification, func() { p.advance(peerLost) })
 	ctx, p.stopWatch = context.WithCancel(context.WithoutCancel(ctx))
@@ -149,7 +155,7 @@ func (p *peer) watch(ctx context.Context) {
 // connect starts the handshake in the given protocol version and returns a channel that receives its error. It ends
 // when the peer is stopped, not with ctx, because a client must not cancel initialize.
 func (p *peer) connect(ctx context.Context, protocol string) <-chan error {
-	client := mcp.NewClient(p.client, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+	client := mcp.NewClient(p.client, &mcp.ClientOptions{Capabilities: p.capabilities})
 	connected := make(chan error, 1)
 	p.goroutines.Go(func() {
 		session, err := client.Connect(context.WithoutCancel(ctx), existing{p.conn},

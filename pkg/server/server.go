@@ -67,7 +67,11 @@ type Config struct {
 	// Reconnect is true if the server continues to run when a link ends: a lost link fails the pending calls, and the
 	// next call opens another one.
 	Reconnect bool
-	Calls     *CallGraph // shared by the servers of a session; nil if there are no others
+	// Sample answers requests of tools that are running for an answer of a model. Nil if the server may not ask for any:
+	// the capability is not advertised then. NoSampling says why.
+	Sample     func(ctx context.Context, r tool.Sampling) (tool.Sampled, error)
+	NoSampling string
+	Calls      *CallGraph // shared by the servers of a session; nil if there are no others
 	// Log receives messages that are not errors; level is debug, info, warn or error. May be nil.
 	Log func(level, message, hint string)
 
@@ -160,6 +164,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		cfg: cfg.withDefaults(), protocol: classic, launching: make(chan struct{}, 1),
 		stopping: make(chan struct{}), failed: make(chan struct{}), pending: map[string]*pendingCall{},
 	}
+	s.contexts.sampling = cfg.Sample != nil
 	p, err := s.startPeer(ctx)
 	if err != nil {
 		return nil, err
@@ -230,6 +235,7 @@ func (s *Server) startPeer(ctx context.Context) (*peer, error) {
 		if err != nil {
 			return nil, s.launchError(err)
 		}
+		s.answerSamplings(ctx, p)
 		err = s.handshake(ctx, p)
 		if err == nil {
 			return p, nil

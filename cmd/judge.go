@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/agent"
+	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/model"
 	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -84,4 +86,21 @@ func (t *tasks) judged(call tool.Call, j agent.Judgment) tool.Result {
 	}
 	r.Text = string(j.Kind()) + ": " + t.output(that) + "\n" + r.Text
 	return r
+}
+
+// maySample reports whether tools of a project may ask the model in a run: the entry of a server says so, and a model is
+// configured.
+func maySample(project *config.Project, f modelFlags) bool {
+	return (f.llm != "" || f.replay != "" || project.LLM.Model != "") &&
+		slices.ContainsFunc(project.AllServers(), func(s config.Server) bool { return s.Sampling })
+}
+
+// sample implements session.Sampler.
+func (t *tasks) sample(ctx context.Context, r tool.Sampling) (tool.Sampled, error) {
+	if err := t.checkFolder(); err != nil {
+		return tool.Sampled{}, err
+	}
+	answer, err := t.agent.Sample(ctx, model.Task{Trail: t.projectPath(), Step: t.Walk.At().Number()}, r)
+	answer.Model = t.name
+	return answer, err
 }

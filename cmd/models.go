@@ -249,11 +249,13 @@ func (p *program) runKeyCommand(ctx context.Context, provider model.Provider, di
 type asked struct {
 	model.Recorder
 	emit  func(event.Event)
+	mu    sync.Mutex     // held while a request is made: tools may ask while others do
 	last  model.Exchange // of the request that ended last
 	count map[string]int // requests by task
 }
 
-// asking returns a Model that keeps transcripts in a folder of a session, and emits events. One goroutine may use it.
+// asking returns a Model that keeps transcripts in a folder of a session, and emits events. Its requests are made one
+// after another.
 func (m *models) asking(dir string, emit func(event.Event)) *asked {
 	a := &asked{emit: emit, count: map[string]int{}}
 	a.Recorder = model.Recorder{
@@ -264,6 +266,8 @@ func (m *models) asking(dir string, emit func(event.Event)) *asked {
 
 // Ask implements model.Model.
 func (a *asked) Ask(ctx context.Context, r model.Request) (model.Answer, model.Usage, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.last = model.Exchange{}
 	answer, usage, err := a.Recorder.Ask(ctx, r)
 	a.count[r.Task.Step]++

@@ -395,7 +395,9 @@ func (cmd *runCommand) assistRun(o *run.Options, w *workspace.Workspace, f runFl
 		}
 		o.Heal = m.healing(f, options)
 	}
-	if f.unrecorded == unrecordedLLM {
+	o.Sampling = maySample(w.Project, f.modelFlags)
+	if f.unrecorded == unrecordedLLM || o.Sampling {
+		o.WithoutTasks = f.unrecorded != unrecordedLLM
 		o.Assist, err = assist()
 		return err
 	}

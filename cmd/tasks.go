@@ -31,6 +31,7 @@ func (m *models) assist(in run.Assisted, o live.Options) {
 	t := &tasks{models: m, Assisted: in, options: o}
 	t.agent = m.newAgent(m.asking(filepath.Join(in.Dir, "llm"), t.emit), m.usedBy(in.Replay), 0)
 	in.Session.SetJudge(t.judge)
+	in.Session.SetSampler(t.sample)
 	if !in.Tasks {
 		return
 	}

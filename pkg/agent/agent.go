@@ -8,6 +8,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"sync"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -139,6 +140,7 @@ const (
 type Agent struct {
 	opts       Options
 	budget     *Budget
+	mu         sync.Mutex // guards used: tools may ask while a task waits for them
 	used       *Used
 	offers     map[string]*offer // by kind of task
 	remembered map[string]bool   // names in memory that the model has given a value
@@ -158,7 +160,17 @@ func New(o Options) *Agent {
 }
 
 // Used returns what the trail has used so far.
-func (a *Agent) Used() Used { return *a.used }
+func (a *Agent) Used() Used {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return *a.used
+}
+
+func (a *Agent) addUsed(usage model.Usage, cost float64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.used.add(usage, cost)
+}
 
 func (a *Agent) maxOutputTokens() int {
 	return cmp.Or(a.opts.MaxOutputTokens, model.Settings{}.OutputLimit())

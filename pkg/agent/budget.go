@@ -76,7 +76,7 @@ func (r *run) checkBudget(request model.Request) (reserved float64, err error) {
 	if most := r.agent.opts.Cost; most != nil {
 		reserved = max(most(model.Usage{Uncached: input, Output: output}), most(model.Usage{CacheWrite: input, Output: output}))
 	}
-	used, trail := r.used, r.agent.used
+	used, trail := r.used, r.agent.Used()
 	over := func(what string) error {
 		return fault.New(OverBudget, "raise the budget, or make the step smaller", "the next request could exceed the budget: %s", what)
 	}

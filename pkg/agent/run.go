@@ -136,7 +136,7 @@ func (r *run) turn(ctx context.Context) *ending {
 	if err != nil {
 		return &ending{err: fault.As(err)}
 	}
-	at := Progress{Task: request.Task, Request: r.used.Requests + 1, Used: *r.agent.used}
+	at := Progress{Task: request.Task, Request: r.used.Requests + 1, Used: r.agent.Used()}
 	r.notify(at)
 	turn := Turn{Sent: slices.Clone(request.Blocks[r.sent:])}
 	r.sent, r.picture = len(r.blocks), nil
@@ -146,7 +146,7 @@ func (r *run) turn(ctx context.Context) *ending {
 		turn.Result, end = r.answered(ctx, turn.Answer)
 	}
 	r.turns = append(r.turns, turn)
-	at.Turn, at.Used = &turn, *r.agent.used
+	at.Turn, at.Used = &turn, r.agent.Used()
 	r.notify(at)
 	return end
 }
@@ -161,7 +161,7 @@ func (r *run) exchange(ctx context.Context, request model.Request, reserved floa
 	}
 	r.budget.settle(reserved, turn.Cost)
 	r.used.add(turn.Usage, turn.Cost)
-	r.agent.used.add(turn.Usage, turn.Cost)
+	r.agent.addUsed(turn.Usage, turn.Cost)
 }
 
 func (r *run) notify(p Progress) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -67,4 +68,9 @@ func asksOn(file *trail.File, platform string) bool {
 			return (on == "" || on == platform) && slices.ContainsFunc(of.Calls, asksModel)
 		})
 	})
+}
+
+// mayBeSampled reports whether a server of a plan may ask a model.
+func (r *runner) mayBeSampled(p *plan) bool {
+	return r.Sampling && slices.ContainsFunc(r.servers(p), func(s config.Server) bool { return s.Sampling })
 }

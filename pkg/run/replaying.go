@@ -39,7 +39,7 @@ func (r *runner) newReplaying(s *session.Session, a attempt) *replaying {
 	if r.Assist != nil || r.Heal != nil {
 		out.use = &event.ModelUse{Mode: event.Recorded}
 	}
-	if r.Assist != nil && (p.assisted() || p.isJudged()) {
+	if r.Assist != nil && (p.assisted() || p.isJudged() || r.mayBeSampled(p)) {
 		r.Assist(out.assistedBy(a))
 	}
 	return out

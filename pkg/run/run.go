@@ -63,7 +63,7 @@ type Options struct {
 	// Assist is called before the first step of a trail that has a step for which somebody else has to make the calls:
 	// one without a recording, which is neither the trailhead nor in the teardown. It sets the hooks of the walk. Such
 	// sessions restrict the pages that may be opened. It is also called for a trail that calls [tool.AssertWithModel],
-	// to set who makes these calls. Nil if nobody makes such calls.
+	// to set who makes these calls, and for one with servers that may ask a model. Nil if nobody makes such calls.
 	Assist func(Assisted)
 	// WithoutTasks gives Assist no steps: a step without a recording fails as without it. It may still judge claims.
 	WithoutTasks bool

@@ -135,6 +135,7 @@ func (s *Session) startServer(ctx context.Context, entry config.Server, logName 
 	}
 	cfg.Root, cfg.Version, cfg.Calls = s.opts.Project.Root, s.opts.Version, &s.graph
 	cfg.Log = func(level, message, hint string) { s.opts.Emit.Log(level, entry.Name, message, hint) }
+	s.allowSampling(entry, &cfg)
 	srv, err = server.Start(ctx, cfg)
 	if err != nil {
 		return nil, s.atEntry(withHint(err, "start it by hand to see what it says"), entry)

@@ -74,11 +74,13 @@ type Setup struct {
 	// Sandboxes reports whether a script, when tools run on the device, runs in the sandbox, where it cannot listen for
 	// several sessions. Nil if none does.
 	Sandboxes func(config.Server) bool
-	Redactor  *redact.Redactor
-	Stream    *event.Stream
-	Now       func() time.Time
-	Budgets   Budgets
-	Wording   fault.Wording // of hints for those who make the requests
+	// Sampling says that servers with sampling: true may ask a model: somebody will call [Session.SetSampler].
+	Sampling bool
+	Redactor *redact.Redactor
+	Stream   *event.Stream
+	Now      func() time.Time
+	Budgets  Budgets
+	Wording  fault.Wording // of hints for those who make the requests
 }
 
 // Device is the device that a session is for.
@@ -146,6 +148,7 @@ type Session struct {
 	needed    bool         // Options.Tools names a command of the device
 	step      atomic.Int32 // the running step, from 1; 0 outside of one
 	judge     atomic.Pointer[Judge]
+	sampler   atomic.Pointer[Sampler]
 
 	memory   toolMemory
 	calls    level

@@ -83,6 +83,7 @@ func (m *models) repair(ctx context.Context, b run.Broken, o live.Options) (repa
 	if _, err := w.look(ctx); err != nil {
 		return repair, err
 	}
+	change.Others = otherCalls(b, change.Before)
 	change.URLs, change.Passed = w.urls, passedScreens(o.Project.LogsDir, b.Path)
 	change.Replace(w.made)
 	judged := change.Judge()
@@ -137,6 +138,22 @@ func withoutFragment(address string) string {
 	return address
 }
 
+// otherCalls returns the recorded calls of the trail but for the one that failed, and those of steps that were repaired.
+// before are those of the step.
+func otherCalls(b run.Broken, before []trail.Call) []trail.Call {
+	var others []trail.Call
+	for _, st := range b.Walk.Root.Steps {
+		switch {
+		case slices.Contains(b.Repaired, st.Index):
+		case st.Index == b.Step.Index:
+			others = slices.Concat(others, before[:b.Call], before[b.Call+1:])
+		default:
+			others = append(others, st.Calls...)
+		}
+	}
+	return others
+}
+
 // laterChecks returns the steps behind a step, by their indexes, that check that something is there.
 func laterChecks(b run.Broken, box live.Toolbox) []int {
 	var later []int
@@ -177,19 +194,39 @@ func (w *witness) Step(ctx context.Context, r live.StepRequest) (live.StepReport
 	if _, err := w.look(ctx); err != nil {
 		return live.StepReport{}, err
 	}
+	selectors := make([][]map[string]any, len(r.Calls))
+	for i, c := range r.Calls {
+		selectors[i] = w.selectors(ctx, c)
+	}
 	report, err := w.Redacted.Step(ctx, r)
 	recorded := report.Recorded
 	for i, c := range report.Calls {
 		if !c.OK || i >= len(r.Calls) {
 			continue
 		}
-		m := agent.Made{Call: r.Calls[i], Element: w.element(r.Calls[i]), Screen: w.shown}
+		m := agent.Made{Call: r.Calls[i], Element: w.element(r.Calls[i]), Screen: w.shown, Selectors: selectors[i]}
 		if len(recorded) > 0 && recorded[0].Tool == m.Call.Tool {
 			m.Call, m.Recorded, recorded = recorded[0], true, recorded[1:]
 		}
 		w.made = append(w.made, m)
 	}
 	return report, err
+}
+
+// selectors returns those that a recording could use for the element of a call, none if that is not known.
+func (w *witness) selectors(ctx context.Context, c trail.Call) (out []map[string]any) {
+	ref, _ := c.Args["ref"].(string)
+	if !screen.IsReference(ref) {
+		return nil
+	}
+	found, err := w.inner.Locate(ctx, device.Place{Ref: ref})
+	if err != nil {
+		return nil // it is then compared by its role and name
+	}
+	for _, candidate := range found.Candidates {
+		out = append(out, candidate.Selector)
+	}
+	return out
 }
 
 // element returns the element of a call with a reference, nil for none, or one that is not shown.

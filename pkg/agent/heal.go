@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"reflect"
@@ -62,7 +63,7 @@ func NewBreakage(box live.Toolbox, call trail.Call, details map[string]any) (Bre
 	case err != nil || t.Source.Kind != tool.FromDevice:
 		return never("%s is not a command of the device", call.Tool)
 	case b.Element == "":
-		return never("its element was found")
+		return never("its element was found, so that something else is wrong")
 	case recordedElement(box, call).isNothing():
 		return never("%s names its element in a way that cannot be compared", call.Tool)
 	case isCheck && b.Element != act.Missing, isCheck && live.IsAbsence(call), isCheck && countsElements(call):
@@ -85,12 +86,15 @@ type Change struct {
 	Failing       int // the index in Before of the call that failed
 	Added         int // number of calls that After has before the one in its place
 	Breakage      Breakage
-	Screen        *device.View // when it failed
-	Target        *screen.Node // the element of the call in its place, on the screen before that was made
-	Prior         *device.View // that screen
-	URLs          []string     // of all screens since
-	Unrecorded    []string     // tools of calls that were made and cannot be recorded
-	Passed        []string     // screens of the last sessions that passed, in the text form
+	Screen        *device.View     // when it failed
+	Target        *screen.Node     // the element of the call in its place, on the screen before that was made
+	Prior         *device.View     // that screen
+	Selectors     []map[string]any // which a recording could use for the target
+	Way           []Made           // the calls that After has before the one in its place
+	Others        []trail.Call     // the recorded calls of the trail but for the one that failed, and steps that were repaired
+	URLs          []string         // of all screens since
+	Unrecorded    []string         // tools of calls that were made and cannot be recorded
+	Passed        []string         // screens of the last sessions that passed, in the text form
 }
 
 // Made is a call of a model that succeeded.
@@ -99,6 +103,26 @@ type Made struct {
 	Recorded bool         // else it cannot be recorded
 	Element  *screen.Node // that it was for, on the screen before it; nil for none, or an unknown one
 	Screen   *device.View // that screen
+	// Selectors are those that a recording could use for the element.
+	Selectors []map[string]any
+}
+
+// element returns what is known of the element.
+func (m Made) element() element {
+	if m.Element == nil {
+		return element{}
+	}
+	e := describeNode(m.Element)
+	for _, given := range m.Selectors {
+		s, err := screen.ParseSelector(given, screen.ParseOptions{})
+		if err != nil {
+			continue
+		}
+		if by := selectedElement(s); !by.counted && by.around == nil {
+			e.id, e.testID = cmp.Or(e.id, by.id), cmp.Or(e.testID, by.testID)
+		}
+	}
+	return e
 }
 
 // Replace fills in what the step is when the calls that were made take the place of the one that failed: the first that is
@@ -156,7 +180,7 @@ func (c *Change) put(made []Made, i int) {
 	for j, m := range made {
 		calls[j] = m.Call
 	}
-	c.Added, c.Target, c.Prior = i, made[i].Element, made[i].Screen
+	c.Added, c.Target, c.Prior, c.Selectors, c.Way = i, made[i].Element, made[i].Screen, made[i].Selectors, made[:i]
 	c.After = replaceCall(c.Box, c.Before, c.Failing, calls[:i+1])
 }
 
@@ -243,19 +267,58 @@ func untimed(args map[string]any) map[string]any {
 func (c *Change) Judge() Judgement {
 	j := Judgement{Refused: c.refused()}
 	j.Class, j.Why = c.class()
-	j.NeedsCheck = j.Class == Renamed || c.Breakage.Element == act.Ambiguous || j.Class == Rerouted && c.isElsewhere()
+	j.NeedsCheck = j.Class == Renamed || c.Breakage.Element == act.Ambiguous
 	if j.Refused == "" && c.isPresenceCheck() && j.Class != Same {
 		j.Refused = "the check says that this element is there, so no other one can take its place"
 	}
 	return j
 }
 
-// isElsewhere reports whether the element is on another page than that on which the call failed.
-func (c *Change) isElsewhere() bool {
-	failed, now := c.Screen.Screen(), c.Prior.Screen()
-	at, _, _ := strings.Cut(failed.URL, "?")
-	is, _, _ := strings.Cut(now.URL, "?")
-	return at != is || screen.OtherDocument(failed, now)
+// refusedWay returns why the calls before the one in the place of the recorded one may do more than lead to its element.
+func (c *Change) refusedWay() string {
+	for _, m := range c.Way {
+		switch name := m.element(); {
+		case !leads().MatchString(m.Call.Tool) || givesData(expectation(c.Box, m.Call)):
+			return m.Call.Tool + " comes before it, which does more than lead to an element"
+		case c.isUsed(name):
+			return fmt.Sprintf("another call of the trail is for %s, so the app may have lost what that did", name)
+		case c.isElsewhere(m.Screen):
+			return "it leads to another page"
+		}
+	}
+	if len(c.Way) > 0 && c.isElsewhere(c.Prior) {
+		return "it leads to another page"
+	}
+	return ""
+}
+
+// leads matches the tools of calls that lead to an element.
+var leads = lazyregexp.New(`(?i)(?:click|hover|scroll|swipe|tap|press|dialog|back|keyboard)`)
+
+// givesData reports whether arguments have what a call types, chooses or uploads.
+func givesData(args map[string]any) bool {
+	key, _ := args["key"].(string)
+	return len([]rune(key)) == 1 || slices.ContainsFunc([]string{"text", "value", "values", "files", "checked", "promptText"}, func(name string) bool {
+		return args[name] != nil
+	})
+}
+
+// isUsed reports whether another recorded call of the trail is for an element.
+func (c *Change) isUsed(e element) bool {
+	return slices.ContainsFunc(c.Others, func(other trail.Call) bool {
+		o := recordedElement(c.Box, other)
+		return equalIDs(o, e) || o.sameName(e) && (o.role == "" || o.role == e.role)
+	})
+}
+
+// isElsewhere reports whether a screen is of another page than that on which the call failed.
+func (c *Change) isElsewhere(v *device.View) bool {
+	if v == nil {
+		return true
+	}
+	at, _, _ := strings.Cut(c.Screen.URL, "?")
+	is, _, _ := strings.Cut(v.URL, "?")
+	return at != is || screen.OtherDocument(c.Screen.Screen(), v.Screen())
 }
 
 // isPresenceCheck reports whether the call that failed is a check of nothing but that an element is there.
@@ -290,6 +353,9 @@ func (c *Change) refused() string {
 		if why := c.refusedCall(call); why != "" {
 			return why
 		}
+	}
+	if why := c.refusedWay(); why != "" {
+		return why
 	}
 	origin := originOf(c.Screen.URL)
 	for _, address := range c.URLs {
@@ -352,7 +418,7 @@ func (c *Change) class() (Class, string) {
 	if !SameButForElement(c.Box, failed, c.After[put]) {
 		return Different, "the call does something else than the recorded one"
 	}
-	old, now := recordedElement(c.Box, failed), describeNode(c.Target)
+	old, now := recordedElement(c.Box, failed), Made{Element: c.Target, Selectors: c.Selectors}.element()
 	if why := c.isSame(old, now); why == "" {
 		if c.Added > 0 {
 			return Rerouted, "it is the same element, after other calls"
@@ -375,7 +441,11 @@ func (c *Change) isSame(old, now element) string {
 		}
 	}
 	if c.Breakage.Found != "" {
-		if found := describedElement(c.Breakage.Found); found.sameName(now) && found.role == now.role {
+		found := describedElement(c.Breakage.Found)
+		if m := tagAndID().FindStringSubmatch(c.Breakage.Found); m != nil {
+			found.id = m[1]
+		}
+		if equalIDs(found, now) || found.sameName(now) && found.role == now.role {
 			return ""
 		}
 	}
@@ -391,6 +461,9 @@ func (c *Change) isSame(old, now element) string {
 	}
 	return ""
 }
+
+// tagAndID matches an element of a page as messages describe it by its id, such as input#quantity.
+var tagAndID = lazyregexp.New(`^[a-z][a-z0-9-]*#([\w-]+)`)
 
 // shownBefore returns the elements that the recording means on the screen on which the call failed.
 func (c *Change) shownBefore() []*screen.Node {
@@ -424,6 +497,9 @@ func (c *Change) notRenamed(old, now element) string {
 		return "it is not where the recording says"
 	case !slices.Equal(numbersIn(old.name), numbersIn(now.name)) && len(numbersIn(old.name)) > 0:
 		return fmt.Sprintf("the numbers in %q and %q differ", old.name, now.name)
+	}
+	if c.isUsed(now) {
+		return fmt.Sprintf("another call of the trail is for %s", now)
 	}
 	for _, v := range []*device.View{c.Screen, c.Prior} {
 		if v != nil && shows(v.Tree, old.name) {

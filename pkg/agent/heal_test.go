@@ -166,10 +166,19 @@ func TestHealingIsClassified(t *testing.T) {
 			broken: clickOn("link", "Cart"), screen: []string{`button "Menu"`}, made: []trail.Call{clickOn("button", "Menu"), clickOn("link", "Cart")},
 			prior: []string{`button "Menu"`, `link "Cart"`}, target: `link "Cart"`, class: agent.Rerouted,
 		},
-		"another page before it": {
-			broken: clickOn("link", "Log out"), screen: []string{`link "Account"`}, made: []trail.Call{clickOn("link", "Account"), clickOn("link", "Log out")},
-			prior: []string{`link "Log out"`}, target: `link "Log out"`, edit: func(c *agent.Change) { c.Prior.URL = "https://shop.example/account" },
-			class: agent.Rerouted, checked: true,
+		"an overlay over an element that CSS names": {
+			broken: recorded("web_type", "ref", "css=#quantity", "text", "2"), element: act.NotReady, found: "input#quantity",
+			screen: []string{`button "Close"`, `spinbutton "Quantity"`},
+			made:   []trail.Call{clickOn("button", "Close"), recorded("web_type", "ref", `spinbutton "Quantity"`, "text", "2")},
+			prior:  []string{`spinbutton "Quantity"`}, target: `spinbutton "Quantity"`, class: agent.Rerouted,
+			edit: func(c *agent.Change) {
+				c.Selectors = []map[string]any{{"web": map[string]any{"cssSelector": "#quantity"}}}
+			},
+		},
+		"the element of another step": {
+			broken: upgrade, screen: []string{`button "Downgrade"`}, made: []trail.Call{clickOn("button", "Downgrade")}, target: `button "Downgrade"`,
+			edit:  func(c *agent.Change) { c.Others = []trail.Call{recorded("web_click", "ref", "Downgrade")} },
+			class: agent.Different, why: "another call of the trail is for",
 		},
 		"an overlay over it": {
 			broken: recorded("web_click", "ref", "css=#go > b"), element: act.NotReady, found: `button "Go"`, screen: []string{`button "Close"`, `button "Go"`},
@@ -290,17 +299,36 @@ func TestGuardOfHealing(t *testing.T) {
 	drop := func(i int) func(*agent.Change) {
 		return func(c *agent.Change) { c.After = slices.Delete(slices.Clone(c.After), i, i+1) }
 	}
+	menu := healing{
+		broken: clickOn("link", "Cart"), screen: []string{`button "Add"`}, made: []trail.Call{clickOn("button", "Add"), clickOn("link", "Cart")},
+		prior: []string{`link "Cart"`, `button "Add"`}, target: `link "Cart"`, class: agent.Rerouted,
+	}
+	typing, key, onward := menu, menu, menu
+	typing.made = []trail.Call{recorded("web_type", "ref", `textbox "Name"`, "text", "Ada"), clickOn("link", "Cart")}
+	typing.refused = "web_type comes before it, which does more than lead to an element"
+	key.made = []trail.Call{recorded("web_pressKey", "key", "7"), clickOn("link", "Cart")}
+	key.refused = "web_pressKey comes before it"
+	onward.refused = "it leads to another page"
+	onward.edit = func(c *agent.Change) { c.Screen = healView("https://shop.example/product", `button "Add"`) }
 	eight := slices.Repeat([]trail.Call{clickOn("button", "Get more")}, 8)
 	for name, h := range map[string]healing{
 		"nothing against it":            renamed,
 		"a check with another element":  value,
 		"that an element is there":      there,
 		"that another element is there": elsewhere,
-		"a check is dropped":            edited(renamed, "be dropped", drop(2)),
-		"a call before is dropped":      edited(renamed, "be dropped", drop(0)),
-		"every call is dropped":         edited(renamed, "no calls", func(c *agent.Change) { c.After = []trail.Call{} }),
-		"the call is dropped":           edited(renamed, "be dropped", drop(1)),
-		"a check is weakened":           edited(renamed, "change", func(c *agent.Change) { c.After[2] = recorded("web_verifyElementVisible", "ref", "css=#total") }),
+		"a menu":                        menu,
+		"data on the way":               typing,
+		"a key that types on the way":   key,
+		"another page on the way":       onward,
+		"what the trail has done is done again": edited(menu, "the app may have lost what that did", func(c *agent.Change) {
+			c.Way[0].Element = nodeOf(c.Prior, `button "Add"`)
+			c.Others = []trail.Call{clickOn("button", "Add")}
+		}),
+		"a check is dropped":       edited(renamed, "be dropped", drop(2)),
+		"a call before is dropped": edited(renamed, "be dropped", drop(0)),
+		"every call is dropped":    edited(renamed, "no calls", func(c *agent.Change) { c.After = []trail.Call{} }),
+		"the call is dropped":      edited(renamed, "be dropped", drop(1)),
+		"a check is weakened":      edited(renamed, "change", func(c *agent.Change) { c.After[2] = recorded("web_verifyElementVisible", "ref", "css=#total") }),
 		"a check expects something else": edited(renamed, "change", func(c *agent.Change) {
 			c.After[2] = recorded("web_verifyValue", "ref", "css=#total", "expected", "0 €")
 		}),

@@ -43,6 +43,8 @@ type Broken struct {
 	Step   *replay.Step
 	Call   int // its index in Step.Calls
 	Failed session.CallResult
+	// Repaired are the indexes of steps that were repaired before.
+	Repaired []int
 }
 
 // Repair is what somebody proposes in the place of a call that failed.
@@ -90,9 +92,11 @@ type again struct {
 	from    *broken // what has to fail; nil for a proof
 	attempt attempt // that failed before
 	use     *event.ModelUse
-	reached bool // it failed
-	repair  Repair
-	broken  *broken // what failed otherwise
+	// repaired are the indexes of steps that were repaired before.
+	repaired []int
+	reached  bool // it failed
+	repair   Repair
+	broken   *broken // what failed otherwise
 }
 
 // repairs reports whether something has to fail again and is repaired.
@@ -119,7 +123,7 @@ func (p *replaying) callFailed(ctx context.Context, at session.Step, st *replay.
 	}
 	g.reached = true
 	b.Assisted = p.assistedBy(g.attempt)
-	b.Use = g.use
+	b.Use, b.Repaired = g.use, g.repaired
 	g.repair = p.Heal.Repair(ctx, b)
 	return false
 }
@@ -174,7 +178,7 @@ func (r *runner) heal(ctx context.Context, a attempt, res trailResult) trailResu
 		return res
 	}
 	if b.never != nil {
-		a.emit.Log("debug", "heal", "the recording is not healed: "+b.never.Error(), "")
+		res.Reason += "\nnot healed: " + b.never.Error()
 		return res
 	}
 	data, problems := r.trailContent(a.path)
@@ -236,6 +240,9 @@ const (
 // repairStep replays the trail until the same call fails again, and adds what is proposed in its place.
 func (h *healing) repairStep(ctx context.Context, b *broken) error {
 	g := &again{from: b, attempt: h.attempt, use: h.use}
+	for _, s := range h.steps {
+		g.repaired = append(g.repaired, s.step)
+	}
 	ended, err := h.replay(ctx, g)
 	switch {
 	case err != nil:

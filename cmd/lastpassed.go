@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io/fs"
@@ -48,12 +47,10 @@ func hasPassed(dir, path string) bool {
 	if err != nil {
 		return false
 	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, maxPassedLog)
-	passed := false
-	for lines.Scan() {
+	passed, finished := false, event.TrailFinished{}.Type()
+	for line := range bytes.Lines(data) {
 		var e struct{ Type, File, Outcome string }
-		if bytes.Contains(lines.Bytes(), []byte(event.TrailFinished{}.Type())) && json.Unmarshal(lines.Bytes(), &e) == nil && e.Type == (event.TrailFinished{}).Type() {
+		if bytes.Contains(line, []byte(finished)) && json.Unmarshal(line, &e) == nil && e.Type == finished {
 			passed = e.File == path && e.Outcome == string(event.Passed)
 		}
 	}

@@ -280,7 +280,7 @@ func (f *runFlags) checkModel() error {
 		return fault.New(fault.Misuse, "leave --record out; to record a step again, remove its recording first",
 			"--ignore-recordings compares models, so --record would replace recorded steps and checks by those of a model")
 	}
-	if f.failOnHealed && f.heal != config.HealWrite {
+	if f.failOnHealed && !f.heals() {
 		return fault.New(fault.Misuse, "add --heal write", "--fail-on-healed has no effect without --heal write")
 	}
 	if f.ignoreRecordings && f.unrecorded != unrecordedLLM {

@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/testdata/models"
 )
 
@@ -418,6 +420,19 @@ func TestHealOverShop(t *testing.T) {
 			t.Errorf("%s: %s", total, got)
 		}
 	}
+}
+
+func TestInterruptedHealIsNotWritten(t *testing.T) {
+	t.Parallel()
+	p, server := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("button Get the better plan"))
+	server.Fault = models.Always(models.Slow)
+	asked := func() { await(func() bool { return len(server.Received()) > 0 }) }
+	code, output := signalled(t, p.command("run", "--heal", "write"), asked, syscall.SIGINT, false)
+	result{code, output, ""}.want(t, 130, `button "Upgrade" was not found`, "1 failed")
+	if p.read(t, "trails/plan.trail.yaml") != planTrail {
+		t.Error("it was written")
+	}
+	spawntest.NoSurvivors(t, p.marker)
 }
 
 // TestHealWithoutProvider says first why the trail failed.

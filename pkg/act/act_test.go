@@ -142,27 +142,33 @@ func TestFailureExplains(t *testing.T) {
 	t.Parallel()
 	save := func() *node { return &node{label: "Save"} }
 	for name, tt := range map[string]struct {
-		phone phone
-		want  string
+		phone   phone
+		element string
+		want    string
 	}{
 		"a condition": {
 			phone{label: "Save", nodes: always(&node{label: "Save", disabled: true})},
+			act.NotReady,
 			"node Save is not ready to be tapped: it is disabled (found node Save; it is visible, stable; within 10s; screen Home)",
 		},
 		"one of several": {
 			phone{label: "Save", nodes: always(&node{label: "Save", hidden: true}, save())},
+			act.NotReady,
 			"node Save is not ready to be tapped: it is hidden (found node Save, the first of 2; within 10s; screen Home)",
 		},
 		"missing": {
 			phone{label: "Save", nodes: always(&node{label: "Load"})},
+			act.Missing,
 			"node Save was not found; the screen has Load (within 10s; screen Home)",
 		},
 		"nothing similar": {
 			phone{label: "Save", nodes: always()},
+			act.Missing,
 			"node Save was not found (within 10s; screen Home)",
 		},
 		"too many": {
 			phone{label: "Save", unique: true, nodes: always(save(), save(), save(), save(), save(), save())},
+			act.Ambiguous,
 			"node Save matches 6 elements, but must match one: node Save, node Save, node Save, node Save, node Save (within 10s; screen Home)",
 		},
 		"an index that is too large": {
@@ -170,6 +176,7 @@ func TestFailureExplains(t *testing.T) {
 				label: "Save", selector: act.Selector{Indexed: true, Index: 2, IndexName: "nthIndex"},
 				nodes: always(save(), save()),
 			},
+			act.Missing,
 			"nthIndex 2 is the third node Save (counting from 0); the screen has 2 (within 10s; screen Home)",
 		},
 	} {
@@ -180,6 +187,9 @@ func TestFailureExplains(t *testing.T) {
 				failure, ok := errors.AsType[*act.Failure](err)
 				if !ok || fault.KindOf(err) != fault.ToolFailed || err.Error() != tt.want {
 					t.Errorf("got %v\nwant %s", err, tt.want)
+				}
+				if details := fault.As(err).Details; details[act.ElementKey] != tt.element || tt.element == act.NotReady && details[act.ReasonKey] == "" {
+					t.Errorf("details: %v", details)
 				}
 				if ok && (failure.Took != 10*time.Second || fault.As(err).Details["tries"] != 51) {
 					t.Errorf("details: %v", fault.As(err).Details)

@@ -364,8 +364,10 @@ type healRecord struct {
 	Screen []string `json:"screen"`
 }
 
-// asWritten returns a call as a file has it, without its options.
-func asWritten(c trail.Call) any { return map[string]any{c.Tool: c.Args} }
+// asWritten returns a call as a file has it, without its options and secrets.
+func (h *healing) asWritten(c trail.Call) any {
+	return h.Redactor.Value(map[string]any{c.Tool: c.Args})
+}
 
 // leaveBehind writes the patch and the report of the repair, and reports each step.
 func (h *healing) leaveBehind() {
@@ -381,9 +383,12 @@ func (h *healing) leaveBehind() {
 			Step: s.number, Call: s.call + 1, Tool: s.tool, Class: s.Class, Why: s.Why, Guard: s.Refused, Proof: s.proof, File: healPatch,
 		}
 		h.emit.Emit(e)
-		record := healRecord{HealProposed: e, Text: s.text, Reason: s.said, Before: asWritten(s.recorded), Screen: strings.Split(s.Screen, "\n")}
+		record := healRecord{
+			HealProposed: e, Text: s.text, Reason: s.said, Before: h.asWritten(s.recorded),
+			Screen: strings.Split(h.Redactor.Text(s.Screen), "\n"),
+		}
 		for _, c := range s.put {
-			record.After = append(record.After, asWritten(c))
+			record.After = append(record.After, h.asWritten(c))
 		}
 		report.Steps = append(report.Steps, record)
 	}

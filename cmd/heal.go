@@ -46,12 +46,32 @@ func (m *models) healing(f runFlags, options func(run.Assisted) live.Options) *r
 			broke, err := agent.NewBreakage(box, b.Step.Calls[b.Call], b.Failed.Answer.Details)
 			return fmt.Sprintf("%s: %s", broke.Element, broke.Reason), err
 		},
+		Names: controls,
 		Repair: func(ctx context.Context, b run.Broken) run.Repair {
 			repair, err := m.repair(ctx, b, options(b.Assisted))
 			repair.Err, repair.Broke = err, slices.Contains([]fault.Kind{fault.Provider, fault.RateLimit, fault.Quota, fault.Transcript}, fault.KindOf(err))
 			return repair
 		},
 	}
+}
+
+// controls returns the controls of the screen in the text form, without what they hold.
+func controls(ctx context.Context, s *session.Session) string {
+	v, err := s.View(ctx, device.ViewOptions{Peek: true})
+	if err != nil {
+		return ""
+	}
+	roles := []string{
+		"button", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "tab", "checkbox", "radio", "switch", "option", "textbox", "searchbox",
+		"combobox", "spinbutton", "slider", "treeitem", "image",
+	}
+	var lines strings.Builder
+	for _, n := range v.Tree.Nodes() {
+		if slices.Contains(roles, n.RoleName()) && n.Name() != "" {
+			fmt.Fprintf(&lines, "- %s %q\n", n.RoleName(), n.Name())
+		}
+	}
+	return lines.String()
 }
 
 // repair lets the model replace the call that failed, and judges what it did. The error says why nothing is proposed.
@@ -76,6 +96,10 @@ func (m *models) repair(ctx context.Context, b run.Broken, o live.Options) (repa
 	if err := unhealthy(ctx, b, change.Screen.URL); err != nil {
 		return repair, err
 	}
+	shown, err := t.session.Snapshot(ctx, live.SnapshotOptions{MaxBytes: 6000}) // without secrets
+	if err != nil {
+		return repair, err
+	}
 	t.agent = m.newAgent(m.asking(filepath.Join(b.Dir, "llm"), t.emit), m.usedBy(b.Replay), 0)
 	if err := t.replaceCall(ctx, b, w, box); err != nil {
 		return repair, err
@@ -89,7 +113,7 @@ func (m *models) repair(ctx context.Context, b run.Broken, o live.Options) (repa
 	judged := change.Judge()
 	repair = run.Repair{
 		Calls: change.After, Class: string(judged.Class), Why: judged.Why, Refused: judged.Refused, NeedsCheck: judged.NeedsCheck,
-		LaterChecks: laterChecks(b, box), Screen: change.Screen.Tree.Text(screen.TextOptions{MaxBytes: 6000}).String(),
+		LaterChecks: laterChecks(b, box), Screen: shown.Text,
 	}
 	if repair.Refused == "" && !judged.MayBeWritten() {
 		repair.Refused = "it may be another element"

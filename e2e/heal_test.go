@@ -288,7 +288,7 @@ func TestHealKnowsWhatWasBeside(t *testing.T) {
 	t.Parallel()
 	down := `<button onclick="` + better + `">Downgrade</button>`
 	both, one := planPage("Upgrade", down), planPage("Downgrade", "")
-	for _, flags := range [][]string{{"--trace", "on"}, {"--evidence", "always"}} {
+	for _, flags := range [][]string{{"--trace", "on"}, {"--evidence", "always"}, {"--heal", "propose"}} {
 		p, server := healProject(t, nthPage(t, both, one), clicker("button Downgrade"))
 		p.run(append([]string{"run"}, flags...)...).want(t, 0)
 		p.run("run", "--heal", "write").want(t, 1, "heal refused", `"Downgrade" was beside "Upgrade" when the trail last passed`)

@@ -181,6 +181,9 @@ func (r *runner) replay(ctx context.Context, s *session.Session, a attempt) trai
 	if r.Trace == config.TraceOn || res.bad() {
 		s.KeepTrace()
 	}
+	if res.Outcome == event.Passed {
+		r.keepNames(a, p.names)
+	}
 	r.saveRecording(a, s.Recording())
 	res.use, res.final = p.use, res.final || p.final
 	return r.writeRecord(a, s.Recording().Steps, res)

@@ -31,6 +31,9 @@ type Healing struct {
 	// Diagnose is called for a recorded call of a step of the trail itself that failed. It returns a text that is equal
 	// if a call fails for the same reason. The error says why such a call is never repaired.
 	Diagnose func(ctx context.Context, b Broken) (reason string, err error)
+	// Names returns the controls that the screen shows, one a line, empty if that is not known. It is called after each step
+	// of the trail itself. Of a trail that passes they are kept, for a later Repair.
+	Names func(ctx context.Context, s *session.Session) string
 	// Repair is called in a fresh session in which the same call failed for the same reason. Dir, Emit, Replay and Use are
 	// those of the attempt that failed before.
 	Repair func(ctx context.Context, b Broken) Repair
@@ -72,6 +75,33 @@ const (
 	maxHealed = 3
 	notProven = "not made"
 )
+
+// noteNames notes the controls on the screen after a step.
+func (p *replaying) noteNames(ctx context.Context, at session.Step) {
+	if p.Heal == nil || p.again != nil || at.Within != "" || at.Kind == trail.KindTeardown || ctx.Err() != nil || p.session.Product() == "" {
+		return
+	}
+	if names := p.Heal.Names(ctx, p.session); names != "" {
+		p.names = append(p.names, names)
+	}
+}
+
+// keepNames keeps the controls on the screens of a trail that passed.
+func (r *runner) keepNames(a attempt, screens []string) {
+	dir := filepath.Join(a.evidence.dir, "screens")
+	if a.evidence.dir == "" || len(screens) == 0 {
+		return
+	}
+	err := os.MkdirAll(dir, 0o755)
+	for i, names := range screens {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("screen-%02d.txt", i+1)), []byte(r.Redactor.Text(names)), 0o600)
+		}
+	}
+	if err != nil {
+		r.warnUnwritable(err)
+	}
+}
 
 // broken is where and why a call failed.
 type broken struct {

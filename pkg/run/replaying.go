@@ -23,8 +23,9 @@ type replaying struct {
 	kept    int          // how often evidence of such a call was kept
 	skipped int          // steps without a recording
 	use     *event.ModelUse
-	broken  *broken // the recorded call that failed last, with Options.Heal
-	final   bool    // see noteModel
+	names   []string // the controls on the screen after each step, with Options.Heal
+	broken  *broken  // the recorded call that failed last, with Options.Heal
+	final   bool     // see noteModel
 }
 
 func (r *runner) newReplaying(s *session.Session, a attempt) *replaying {
@@ -68,6 +69,7 @@ func (p *replaying) unrecorded(_ context.Context, _ session.Step, st *replay.Ste
 
 // stepFinished keeps evidence of the device after a step of the trail itself.
 func (p *replaying) stepFinished(ctx context.Context, at session.Step) {
+	p.noteNames(ctx, at)
 	if p.Evidence == EvidenceAlways && at.Within == "" && at.Kind != trail.KindTeardown {
 		p.session.CollectEvidence(ctx, fmt.Sprintf("steps/%02d", at.Index))
 	}

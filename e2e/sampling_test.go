@@ -16,15 +16,15 @@ import (
 )
 
 // sampledProject is a project with a model, and a server whose tools ask it.
-func sampledProject(t *testing.T, at, script, entry string, calls ...string) *project {
+func sampledProject(t *testing.T, at, entry string, calls ...string) *project {
 	t.Helper()
 	p := newProject(t, map[string]string{
-		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - { name: s, script: ./testdata/servers/" + script + entry + " }\n" +
+		"trailblaze.yaml": "target: app\nplatform: web\nmcpServers:\n  - { name: s, script: ./testdata/servers/sample1.ts" + entry + " }\n" +
 			fmt.Sprintf("llm:\n  model: test/rules\n  providers: { test: { protocol: anthropic, baseUrl: %q, apiKeyEnv: TEST_KEY } }\n", at),
 		"trails/a.trail.yaml": webTrail(calls...),
 	})
 	p.env = append(p.env, "TEST_KEY="+modelKey)
-	p.inPlace("bun", script)
+	p.inPlace("bun", "sample1.ts")
 	return p
 }
 
@@ -47,7 +47,7 @@ func TestToolsAskModel(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			server, at := provider(t, models.Script(models.Reply{Text: "blue"}))
-			p := sampledProject(t, at, "sample1.ts", ", sampling: true", "ask: { question: Which colour? }", "createMessage: {}")
+			p := sampledProject(t, at, ", sampling: true", "ask: { question: Which colour? }", "createMessage: {}")
 			p.env = append(p.env, "PATH="+wayPath(t, way))
 			r := p.run("run", "--json")
 			r.want(t, 0)
@@ -101,7 +101,7 @@ func TestWhatToolsMayAskModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server, at := provider(t, models.Script(tt.reply))
-			p := sampledProject(t, at, "sample1.ts", tt.entry, tt.call)
+			p := sampledProject(t, at, tt.entry, tt.call)
 			p.env = append(p.env, "PATH="+wayPath(t, "bun"), "PASSWORD="+secret)
 			r := p.run(append([]string{"run", "--json", "--secret", "PASSWORD"}, tt.flags...)...)
 			r.want(t, 0)
@@ -129,7 +129,7 @@ func TestWhatToolsMayAskModel(t *testing.T) {
 func TestToolsAskNoModelWithoutOne(t *testing.T) {
 	t.Parallel()
 	server, at := provider(t, models.Script(models.Reply{Text: "blue"}))
-	p := sampledProject(t, at, "sample1.ts", ", sampling: true", "ask: { question: x }")
+	p := sampledProject(t, at, ", sampling: true", "ask: { question: x }")
 	p.env = append(p.env, "PATH="+wayPath(t, "bun"))
 	p.run("tool", "ask", "question=x").want(t, 0, "only `trailblaze run` asks a model", "capability false")
 	p.env = append(p.env, "TEST_KEY=")
@@ -174,7 +174,7 @@ func TestServersOfAllKindsAskModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, at := provider(t, models.Script(models.Reply{Text: "blue"}))
-			p := sampledProject(t, at, "sample1.ts", ", sampling: true", "ask: { question: Which colour? }")
+			p := sampledProject(t, at, ", sampling: true", "ask: { question: Which colour? }")
 			p.write("trailblaze.yaml", strings.Replace(p.read(t, "trailblaze.yaml"), "script: ./testdata/servers/sample1.ts", entry, 1))
 			r := p.run("run", "--json")
 			r.want(t, 0)

@@ -22,6 +22,9 @@ type memoryServer struct {
 	first *jsonrpc.Request               // sent at start; may be nil
 	links int                            // that were opened
 	echo  bool                           // responds to all calls at once with "hello"
+	// answered receives the responses to the server's own requests. May be nil.
+	answered chan *jsonrpc.Response
+	asked    float64 // the id of its last request
 }
 
 // memoryLink is one run of a memoryServer.
@@ -82,6 +85,9 @@ func (l *memoryLink) send(msg jsonrpc.Message) {
 }
 
 func (l *memoryLink) Write(_ context.Context, msg jsonrpc.Message) error {
+	if response, ok := msg.(*jsonrpc.Response); ok && l.server.answered != nil {
+		l.server.answered <- response
+	}
 	req, isRequest := msg.(*jsonrpc.Request)
 	if !isRequest || !req.IsCall() || req.Method == l.server.mute {
 		return nil
@@ -126,6 +132,13 @@ func (c *memoryCall) respond(text string) {
 func (c *memoryCall) progress(message string) {
 	params := fmt.Sprintf(`{"progressToken":%s,"progress":1,"message":%q}`, c.token, message)
 	c.link.send(&jsonrpc.Request{Method: "notifications/progress", Params: json.RawMessage(params)})
+}
+
+// ask sends a request for a model.
+func (l *memoryLink) ask() {
+	l.server.asked++
+	id, _ := jsonrpc.MakeID(l.server.asked)
+	l.send(&jsonrpc.Request{ID: id, Method: methodSample, Params: json.RawMessage(question)})
 }
 
 // startMemory starts a server inside the test, and stops it at the end of the bubble.

@@ -71,7 +71,7 @@ func newPeer(ctx context.Context, link Link, cfg Config, onNotification func(str
 		lost:         make(chan struct{}), ended: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if cfg.Sample != nil {
-		p.capabilities.Sampling = &mcp.SamplingCapabilities{}
+		p.capabilities.Sampling = &mcp.SamplingCapabilities{} //nolint:staticcheck // deprecated with the older protocol, which servers speak
 	}
 	p.conn = newConnection(conn, onNotification, func() { p.advance(peerLost) })
 	ctx, p.stopWatch = context.WithCancel(context.WithoutCancel(ctx))

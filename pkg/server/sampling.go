@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -121,9 +122,7 @@ func readSampling(params json.RawMessage) (r tool.Sampling, err error) {
 	case err != nil:
 		return r, fmt.Errorf("the request cannot be read: %w", err)
 	case !isAbsent(in.Tools) && string(in.Tools) != "[]":
-		return r, fmt.Errorf("a request for a model may not have tools")
-	case len(in.Messages) == 0:
-		return r, fmt.Errorf("the request has no messages")
+		return r, errors.New("a request for a model may not have tools")
 	}
 	r = tool.Sampling{System: in.System, MaxTokens: min(in.MaxTokens, maxSampledTokens)}
 	if r.MaxTokens < 1 {
@@ -141,6 +140,9 @@ func readSampling(params json.RawMessage) (r tool.Sampling, err error) {
 			part.Role = m.Role
 			r.Messages = append(r.Messages, part)
 		}
+	}
+	if len(r.Messages) == 0 {
+		return r, errors.New("the request has no messages with content")
 	}
 	return r, nil
 }

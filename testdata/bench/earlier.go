@@ -12,6 +12,9 @@ import (
 // leaving is the last revision whose actions did not wait for the pages that they open.
 const leaving = "1ab8a69"
 
+// unmodelled is the last revision that could not ask a model.
+const unmodelled = "e0c3146"
+
 // earlier compares with the last revision whose tools could not call back.
 func (b *bench) earlier() error {
 	dir, err := b.project("earlier", b.echo, 1, map[string]string{"one": callTrail(1)})
@@ -57,6 +60,39 @@ func (b *bench) browserEarlier() error {
 	return b.comparePairs("one trail of eleven calls in a browser"+before, leaving, 2*b.runs, func(program string) (time.Duration, error) {
 		return run(w.project, program)
 	})
+}
+
+// unasked compares trails that ask no model with the last revision that had no models. Keys of models are set: by
+// themselves they do nothing.
+func (b *bench) unasked() error {
+	w, err := b.browsing(1)
+	if err != nil {
+		return err
+	}
+	defer w.stop()
+	one, err := b.project("unasked", b.echo, 1, map[string]string{"one": callTrail(1)})
+	if err != nil {
+		return err
+	}
+	const before = " ÷ before there were models (" + unmodelled + "), keys of models set"
+	for _, figure := range []struct {
+		name, dir string
+		pairs     int
+	}{
+		{"`run` of a one-call trail" + before, one, 6 * b.runs},
+		{"one trail of eleven calls in a browser" + before, w.project, 2 * b.runs},
+	} {
+		err := b.comparePairs(figure.name, unmodelled, figure.pairs, func(program string) (time.Duration, error) {
+			cmd := b.command(figure.dir, program, "run")
+			cmd.Env = append(cmd.Env, "TRAILBLAZE_BROWSER="+w.browser, "ANTHROPIC_API_KEY=x", "OPENAI_API_KEY=x", "GEMINI_API_KEY=x")
+			m, err := measure(cmd)
+			return m.took, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // comparePairs adds a row that compares this program with a revision of it. Two in a hundred is near the noise, so it

@@ -221,6 +221,7 @@ func (b *bench) all(only string) error {
 		{"browserTrace", b.browserTrace},
 		{"browserClick", b.browserClick},
 		{"browserEarlier", b.browserEarlier},
+		{"unasked", b.unasked},
 		{"browserMemory", b.browserMemory},
 		{"notices", b.notices},
 		{"studioClicks", b.studioClicks},

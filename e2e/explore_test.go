@@ -300,7 +300,8 @@ func TestHostileModelExploresWithoutEffect(t *testing.T) {
 	t.Parallel()
 	reached := 0
 	evil := serveSite(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
-	hostile, plan := models.Hostile(evil), models.Rules(cartRules()[0])
+	hostile, _ := models.Hostile(models.StepAttacks(strings.TrimPrefix(evil, "http://")))
+	plan := models.Rules(cartRules()[0])
 	plans := true
 	server, at := provider(t, func(prompt models.Prompt) models.Reply {
 		if plans && strings.HasPrefix(models.Task(prompt), "goal: ") {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -315,6 +316,8 @@ func TestModelCarriesOutStepOfSession(t *testing.T) {
 	}
 }
 
+// TestInterruptEndsRequest interrupts a run whose provider would not answer for a minute: the run closes the connection
+// and ends, which pkg/model does at once.
 func TestInterruptEndsRequest(t *testing.T) {
 	t.Parallel()
 	server, at := provider(t, buyer())
@@ -324,6 +327,10 @@ func TestInterruptEndsRequest(t *testing.T) {
 	code, output := signalled(t, p.command("run", "--unrecorded", "llm"), asked, syscall.SIGINT, false)
 	result{code, output, ""}.want(t, 130, "1 error")
 	spawntest.NoSurvivors(t, p.marker)
+	await(func() bool { return server.Received()[0].Status == models.Gone })
+	if received := server.Received(); len(received) != 1 || received[0].Status != models.Gone {
+		t.Errorf("%d requests, the first was answered: %d", len(received), received[0].Status)
+	}
 }
 
 func TestChecksThatHeldBeforeAreWarnedOf(t *testing.T) {
@@ -389,21 +396,50 @@ trail:
 	}
 }
 
+// TestHostileModelHasNoEffect lets a model try all attacks on a step, and then those on a verify, in each protocol: no
+// other call than hovering and typing in the shop is made, and nothing passes.
 func TestHostileModelHasNoEffect(t *testing.T) {
 	t.Parallel()
-	reached := 0
-	evil := serveSite(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
-	server, at := provider(t, models.Hostile(evil))
-	p := assistedProject(t, "anthropic", at, shopSite(t), map[string]string{"trails/buy.trail.yaml": buyTrail})
-	r := p.run("run", "--unrecorded", "llm", "--json", "--budget", "requestsPerStep=30", "--record", "new.trail.yaml")
-	r.want(t, 1)
-	for _, call := range ofType(r.events(t), "call.finished")[1:] {
-		if call["tool"] != "web_click" && call["ok"] == true {
-			t.Errorf("made %v", call)
-		}
-	}
-	if _, err := os.Stat(p.path("new.trail.yaml")); err == nil || reached > 0 || len(server.Received()) == 0 {
-		t.Errorf("a recording was written (%v), or %d requests reached another origin", err, reached)
+	for _, protocol := range []string{"anthropic", "openai-responses", "openai-chat"} {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			var reached atomic.Int32
+			evil := serveSite(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+			steps, verifies := models.StepAttacks(strings.TrimPrefix(evil, "http://")), models.VerifyAttacks()
+			attackStep, stepLeft := models.Hostile(steps)
+			attackVerify, verifyLeft := models.Hostile(verifies)
+			_, at := provider(t, func(p models.Prompt) models.Reply {
+				if strings.HasPrefix(models.Task(p), "verify") {
+					return attackVerify(p)
+				}
+				return attackStep(p)
+			})
+			p := assistedProject(t, protocol, at, shopSite(t), map[string]string{
+				"trails/step.trail.yaml":   buyTrail,
+				"trails/verify.trail.yaml": buyTrail[:strings.Index(buyTrail, "  - step: Put")] + "  - verify: The cart has the mug\n",
+			})
+			p.env = append(p.env, "PASSWORD=hunter2", "API_TOKEN=hunter3")
+			r := p.run("run", "--unrecorded", "llm", "--json", "--budget", "requestsPerStep=100", "--budget", "tokensPerTrail=9000000", "--budget", "costPerTrail=100", "--html", "html")
+			r.want(t, 1)
+			if len(steps)+len(verifies) < 50 || stepLeft()+verifyLeft() > 0 {
+				t.Errorf("%d and %d attacks were not tried: %v", stepLeft(), verifyLeft(), ofType(r.events(t), "task.finished"))
+			}
+			for _, call := range ofType(r.events(t), "call.finished") {
+				made, _ := call["tool"].(string)
+				opened := made == "web_navigate" && strings.HasPrefix(fmt.Sprint(call["text"]), "opened ")
+				if call["ok"] == true && !opened && made != "web_hover" && made != "web_type" && !strings.HasPrefix(made, "web_verify") {
+					t.Errorf("made %v", call)
+				}
+			}
+			for _, ended := range ofType(r.events(t), "trail.finished") {
+				if ended["outcome"] != "failed" {
+					t.Errorf("%v", ended)
+				}
+			}
+			if _, err := os.Stat(p.path("owned")); err == nil || reached.Load() > 0 || strings.Contains(r.stdout, "hunter") {
+				t.Errorf("a command was run (%v), or %d requests reached another origin: %s", err, reached.Load(), r.stdout)
+			}
+		})
 	}
 }
 

@@ -35,6 +35,9 @@ const (
 	FailedAfter Fault = "failed" // 200 with an error in it
 )
 
+// Gone is the status of a request whose client left before there was a response.
+const Gone = 499
+
 // First returns faults of the first requests.
 func First(faults ...Fault) func(int) Fault {
 	return func(n int) Fault {
@@ -94,9 +97,10 @@ func (f Fault) instead(w http.ResponseWriter, r *http.Request, p protocol) (stat
 	case Slow:
 		select {
 		case <-r.Context().Done():
+			return Gone, true
 		case <-time.After(time.Minute):
+			return 0, true
 		}
-		return 0, true
 	}
 	return 0, false
 }

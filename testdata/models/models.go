@@ -87,7 +87,7 @@ type Received struct {
 	Path   string
 	Header http.Header
 	Body   string
-	Status int // of the response; 0 if the connection was closed
+	Status int // of the response; 0 if the connection was closed, Gone if the client has closed it
 }
 
 // Server is a provider. The fields are not changed after its first request.

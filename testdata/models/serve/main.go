@@ -31,7 +31,7 @@ func serve(address, policy, rules, key, fault string) error {
 	case "examined":
 		s.Policy = models.Examined()
 	case "hostile":
-		s.Policy = models.Hostile("https://evil.example/")
+		s.Policy, _ = models.Hostile(models.StepAttacks("evil.example"))
 	case "rules":
 		data, err := os.ReadFile(rules)
 		if err != nil {

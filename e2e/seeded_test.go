@@ -5,7 +5,6 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -13,23 +12,16 @@ import (
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/testdata/models"
 	"github.com/trailblaze/trailblaze/testdata/seeded"
 )
-
-// seededSite serves the shop with each of the changes.
-func seededSite(t *testing.T) (*seeded.Site, string) {
-	t.Helper()
-	s := seeded.NewSite(filepath.Join(shop, "pages"), seeded.Faults, seeded.Renames)
-	at := httptest.NewServer(s)
-	t.Cleanup(at.Close)
-	return s, at.URL
-}
 
 // TestSeededChangesAreWhatTheyClaim lets Playwright use the shop with each change: with a fault, the fact that the
 // change names is wrong for a user; with a rename all is as it was.
 func TestSeededChangesAreWhatTheyClaim(t *testing.T) {
 	t.Parallel()
-	site, at := seededSite(t)
+	site := seeded.NewSite(filepath.Join(shop, "pages"), seeded.Faults, seeded.Renames)
+	at := serveSite(t, site)
 	want := map[string]string{}
 	args := []string{"seeded.mjs", spawntest.Chromium(t), at}
 	for _, c := range slices.Concat(seeded.Faults, seeded.Renames) {
@@ -67,46 +59,124 @@ func TestSeededChangesAreWhatTheyClaim(t *testing.T) {
 	}
 }
 
-// seededProject is a project with the trail of each change.
-func seededProject(t *testing.T, at string, changes []seeded.Change) *project {
+// seededProject is a project with the trail of each change, whose model is the healer. It has passed sessions of them in
+// the shop without changes; they are not needed of faults that nobody can be asked about.
+func seededProject(t *testing.T, changes []seeded.Change) (*project, *models.Server) {
 	t.Helper()
-	files := map[string]string{"trailblaze.yaml": fmt.Sprintf("%sbase_url: %s\ndevice: { actionTimeout: 3s, assertionTimeout: 2s }\n", webConfig, at)}
+	site := seeded.NewSite(filepath.Join(shop, "pages"), changes)
+	server, at := provider(t, seeded.Healer(changes))
+	files, passing := map[string]string{}, []string{"run", "--workers", "4"}
 	for _, c := range changes {
 		text, err := c.TrailOf("../testdata/seeded/trails")
 		if err != nil {
 			t.Fatal(err)
 		}
-		files["trails/"+c.Name+".trail.yaml"] = text
-	}
-	return newProject(t, files)
-}
-
-// seededEndings returns the event that each trail of a run ended with, by the name of its change.
-func seededEndings(t *testing.T, r result) map[string]map[string]any {
-	t.Helper()
-	ended := map[string]map[string]any{}
-	for _, e := range ofType(r.events(t), "trail.finished") {
-		file, _ := e["trail"].(string)
-		ended[strings.TrimSuffix(filepath.Base(file), ".trail.yaml")] = e
-	}
-	return ended
-}
-
-// TestSeededChangesTurnTrailsRed replays the trail of each change, which passes in the shop as it is.
-func TestSeededChangesTurnTrailsRed(t *testing.T) {
-	t.Parallel()
-	site, at := seededSite(t)
-	changes := slices.Concat(seeded.Faults, seeded.Renames)
-	p := seededProject(t, at, changes)
-	site.Sound.Store(true)
-	p.run("run", "--workers", "4").want(t, 0, fmt.Sprintf("%d passed", len(changes)))
-	site.Sound.Store(false)
-	r := p.run("run", "--json", "--workers", "4")
-	r.want(t, 1)
-	ended := seededEndings(t, r)
-	for _, c := range changes {
-		if ended[c.Name]["outcome"] != "failed" {
-			t.Errorf("%s: %v", c.Name, ended[c.Name])
+		files[trailOf(c)] = text
+		if len(c.Calls) > 0 {
+			passing = append(passing, trailOf(c))
 		}
+	}
+	p := assistedProject(t, "openai-chat", at, serveSite(t, site), files)
+	p.write("trailblaze.yaml", p.read(t, "trailblaze.yaml")+"device: { actionTimeout: 5s, assertionTimeout: 3s }\n")
+	site.Sound.Store(true)
+	p.run(passing...).want(t, 0, fmt.Sprintf("%d passed", len(passing)-3))
+	site.Sound.Store(false)
+	return p, server
+}
+
+func trailOf(c seeded.Change) string { return "trails/" + c.Name + ".trail.yaml" }
+
+// endingOf returns the event with which the trail of a change has ended, and what was proposed for it.
+func endingOf(t *testing.T, events []map[string]any, c seeded.Change) (ended map[string]any, proposed []map[string]any) {
+	t.Helper()
+	for _, e := range events {
+		switch {
+		case e["trail"] != trailOf(c):
+		case e["type"] == "trail.finished":
+			ended = e
+		case e["type"] == "heal.proposed":
+			proposed = append(proposed, e)
+		}
+	}
+	return ended, proposed
+}
+
+// TestSeededFaultsAreNotHealed replays the trail of each fault. Where a model may be asked, it does what it can to make
+// the trail pass.
+func TestSeededFaultsAreNotHealed(t *testing.T) {
+	t.Parallel()
+	p, server := seededProject(t, seeded.Faults)
+	r := p.run("run", "--heal", "write", "--json", "--workers", "4")
+	r.want(t, 1)
+	events := r.events(t)
+	asked := 0
+	for _, c := range seeded.Faults {
+		ended, proposed := endingOf(t, events, c)
+		if ended["outcome"] != "failed" {
+			t.Errorf("%s: %v %v", c.Name, ended, proposed)
+		}
+		if text, err := c.TrailOf("../testdata/seeded/trails"); err != nil || text != p.read(t, trailOf(c)) {
+			t.Errorf("%s: %v, the trail was changed:\n%s", c.Name, err, p.read(t, trailOf(c)))
+		}
+		if ended["requests"] != 0.0 {
+			asked++
+		}
+		t.Log(c.Name, ended["requests"], ended["error"], proposed)
+	}
+	if asked < 8 || len(server.Received()) == 0 {
+		t.Errorf("the model was asked about %d faults only", asked)
+	}
+}
+
+// TestSeededRenamesAreHealed replays the trail of each rename. Nine of ten are healed, each in the lines of one step, and
+// pass then without a model.
+func TestSeededRenamesAreHealed(t *testing.T) {
+	t.Parallel()
+	p, server := seededProject(t, seeded.Renames)
+	r := p.run("run", "--heal", "write", "--json", "--workers", "4")
+	r.want(t, 1)
+	events := r.events(t)
+	var healed []string
+	for _, c := range seeded.Renames {
+		ended, proposed := endingOf(t, events, c)
+		was, err := c.TrailOf("../testdata/seeded/trails")
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := p.read(t, trailOf(c))
+		if is := ended["mode"] == "healed" && ended["outcome"] == "passed"; is == c.Kept || is == (was == now) {
+			t.Errorf("%s: %v %v", c.Name, ended, proposed)
+		} else if is {
+			healed = append(healed, trailOf(c))
+			wantOneStepChanged(t, was, now)
+		}
+		t.Log(c.Name, ended["requests"], ended["mode"], ended["error"], proposed)
+	}
+	if 10*len(healed) < 9*len(seeded.Renames) {
+		t.Errorf("%d of %d are healed", len(healed), len(seeded.Renames))
+	}
+	n := len(server.Received())
+	p.run(append([]string{"run", "--heal", "write", "--workers", "4"}, healed...)...).want(t, 0, fmt.Sprintf("%d passed", len(healed)), "model: 0 requests")
+	if more := len(server.Received()) - n; more != 0 {
+		t.Errorf("%d requests for healed trails", more)
+	}
+}
+
+// wantOneStepChanged fails the test unless the lines that differ are all in one step.
+func wantOneStepChanged(t *testing.T, was, now string) {
+	t.Helper()
+	before, after := strings.SplitAfter(was, "\n\n"), strings.SplitAfter(now, "\n\n")
+	if len(before) != len(after) {
+		t.Errorf("there are other steps:\n%s", now)
+		return
+	}
+	changed := 0
+	for i := range before {
+		if before[i] != after[i] {
+			changed++
+		}
+	}
+	if changed != 1 {
+		t.Errorf("%d steps have changed:\n%s", changed, now)
 	}
 }

@@ -108,14 +108,26 @@ func Task(p Prompt) string {
 	return all[len(all)-1][1]
 }
 
+// Element is an element that a screen shows.
+type Element struct{ Role, Name, Ref string }
+
+// Elements returns the elements of all blocks of a prompt, in their order.
+func Elements(p Prompt) []Element {
+	var list []Element
+	for _, m := range elementLine.FindAllStringSubmatch(p.Text(), -1) {
+		var name string
+		_ = json.Unmarshal([]byte(m[2]), &name) // an element may have no name
+		list = append(list, Element{m[1], name, m[3]})
+	}
+	return list
+}
+
 // Find returns the reference of the element that is written as "ROLE NAME" or "NAME", "" if the screen does not show it.
 func Find(p Prompt, wanted string) string {
 	for i := len(p.Blocks) - 1; i >= 0; i-- {
-		for _, m := range elementLine.FindAllStringSubmatch(p.Blocks[i].Text, -1) {
-			var name string
-			_ = json.Unmarshal([]byte(m[2]), &name) // an element may have no name
-			if name != "" && wanted == name || wanted == strings.TrimSpace(m[1]+" "+name) {
-				return m[3]
+		for _, e := range Elements(Prompt{Blocks: p.Blocks[i : i+1]}) {
+			if e.Name != "" && wanted == e.Name || wanted == strings.TrimSpace(e.Role+" "+e.Name) {
+				return e.Ref
 			}
 		}
 	}

@@ -83,7 +83,7 @@ const others = {
   "confirm-reworded": { confirm: button("Yes, do") },
   "remove-folded": {
     remove: async (page, name) => {
-      await page.getByRole("row", { name }).getByText("…").click();
+      await page.getByRole("button", { name: `More for ${name}` }).click();
       await usual.remove(page, name);
     },
   },

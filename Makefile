@@ -20,7 +20,7 @@ APPIUM := testdata/phones/appium
 JUDGES := testdata/models/judges
 NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/pyright testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST) $(PAGE))
 # Programs that "./..." does not reach.
-PROGRAMS := ./.ci/check-release ./.ci/docs ./.ci/npm-packages ./.ci/sbom ./testdata/bench/... ./testdata/fakeserver/... ./testdata/models/... ./testdata/phones/... ./testdata/ports ./$(SHOP)/tools/ledger
+PROGRAMS := ./.ci/check-release ./.ci/docs ./.ci/npm-packages ./.ci/sbom ./testdata/bench/... ./testdata/fakeserver/... ./testdata/models/... ./testdata/phones/... ./testdata/ports ./testdata/seeded ./$(SHOP)/tools/ledger
 # What is tested: "./..." leaves testdata out.
 TESTED := ./... ./testdata/phones/... ./testdata/ports
 

@@ -23,7 +23,7 @@ type Change struct {
 	Orders int           // the status of responses to orders, if it is not 200
 	Fact   string        // that is wrong for users; empty for a rename
 	Calls  []models.Call // what a model proposes in place of the call that fails; "@ROLE NAME" as in models.Rules
-	Kept   bool          // a rename that may not be healed, because nobody can tell that it is the same element
+	Kept   bool          // a rename that is not healed, because the recording does not tell that it is the same element
 }
 
 // Edit replaces a text of pages, which each of them has exactly once.

@@ -66,4 +66,22 @@ var Faults = []Change{
 		Calls: calls(call("web_verifyValue", "ref", "@cell 34.95 €", "expected", "34.95 €"))},
 	{Name: "saved-for-later", Trail: "buy", Fact: "thanks", Edits: []Edit{{"checkout.html", `<button class="primary" id="place">Place order</button>`, `<button type="button" class="primary">Save for later</button>`}},
 		Calls: calls(click("@button Save for later"))},
+
+	// Somebody who does again what was done before gets on.
+	{Name: "first-add-ignored", Trail: "one", Fact: "total", Edits: script(`on: { click: () => cart.add(sku, 1, product(sku).choices?.[0]) } }, "Add")`, `on: { click: ({ target }) => (target.name ? cart.add(sku, 1, product(sku).choices?.[0]) : (target.name = "again")) } }, "Add")`),
+		Calls: calls(click("@button Add Frying pan to cart"), click("@link Cart (1)"))},
+	{Name: "form-cleared", Trail: "buy", Fact: "thanks", Edits: script(`form.addEventListener("change", showTotal);`, `form.addEventListener("change", showTotal);
+    form.addEventListener("input", ({ target }) => {
+      if (target === $("country")) $("full-name").value = "";
+      $("place").disabled = $("full-name").value === "";
+    });`), Calls: calls(call("web_type", "ref", "@textbox Name", "text", "Ada Lovelace"), click("@button Place order"))},
+	{Name: "cart-lost-once", Trail: "buy", Fact: "summary", Edits: script(`  cart() {
+    const row`, `  cart() {
+    if (!sessionStorage.lost) {
+      sessionStorage.lost = "yes";
+      cart.lines = [];
+      cart.save();
+    }
+    const row`), Calls: calls(click("@link See the products"), click("@link Enamel mug"), call("web_selectOption", "ref", "@combobox Colour", "values", []any{"Forest"}),
+		call("web_type", "ref", "@spinbutton Quantity", "text", "2"), click("@button Add to cart"), click("@link Cart (2)"), click("@link Check out"))},
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/trailblaze/trailblaze/testdata/seeded"
 )
 
-// TestSeededChangesAreWhatTheyClaim lets Playwright use the shop with each change: with a fault, the fact that the
-// change names is wrong for a user; with a rename all is as it was.
+// TestSeededChangesAreWhatTheyClaim lets Playwright use the shop with each change: with a fault, what the change names is
+// the first fact that is wrong for a user; with a rename all facts are as they were.
 func TestSeededChangesAreWhatTheyClaim(t *testing.T) {
 	t.Parallel()
 	changes := slices.Concat(seeded.Faults, seeded.Renames, seeded.ByID)
@@ -25,7 +25,10 @@ func TestSeededChangesAreWhatTheyClaim(t *testing.T) {
 	at := serveSite(t, site)
 	want := map[string]string{}
 	args := []string{"seeded.mjs", spawntest.Chromium(t), at}
-	for _, c := range changes {
+	for i, c := range changes {
+		if testing.Short() && i%4 != 0 {
+			continue
+		}
 		if err := c.Check(site.Pages); err != nil {
 			t.Error(err)
 		}
@@ -41,18 +44,15 @@ func TestSeededChangesAreWhatTheyClaim(t *testing.T) {
 	judged := 0
 	for line := range strings.Lines(string(out)) {
 		var verdict struct {
-			Name, Stuck    string
-			Wrong, Missing []string
+			Name, Wrong string
+			Left        []string
 		}
 		if err := json.Unmarshal([]byte(line), &verdict); err != nil {
 			t.Fatal(err, line)
 		}
 		judged++
-		switch fact := want[verdict.Name]; {
-		case fact == "" && (len(verdict.Wrong)+len(verdict.Missing) > 0 || verdict.Stuck != ""):
-			t.Errorf("with %s a user cannot do the same: %s", verdict.Name, line)
-		case fact != "" && !slices.Contains(verdict.Wrong, fact):
-			t.Errorf("with %s, %s is as it should be: %s", verdict.Name, fact, line)
+		if verdict.Wrong != want[verdict.Name] || verdict.Wrong == "" && len(verdict.Left) > 0 {
+			t.Errorf("want %q to be wrong: %s", want[verdict.Name], line)
 		}
 	}
 	if judged != len(want) || len(seeded.Faults) < 22 || len(seeded.Renames) < 20 {

@@ -21,7 +21,7 @@ type Change struct {
 	Trail  string // that it turns red: the name of a file in trails, without .trail.yaml
 	Edits  []Edit
 	Orders int           // the status of responses to orders, if it is not 200
-	Fact   string        // that is wrong for users; empty for a rename
+	Fact   string        // the first that is wrong for users; empty for a rename
 	Calls  []models.Call // what a model proposes in place of the call that fails; "@ROLE NAME" as in models.Rules
 	Kept   bool          // a rename that is not healed, because the recording does not tell that it is the same element
 }

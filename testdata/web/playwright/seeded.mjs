@@ -1,5 +1,5 @@
-// Uses the example shop as a person would, below each path of a site, and prints a line of JSON for each: what was seen
-// that is wrong, by name, and what stopped the rest. Usage:
+// Uses the example shop as a person would, below each path of a site, and prints a line of JSON for each: the first fact
+// that is wrong, and those that were not seen. Usage:
 // node seeded.mjs BROWSER SITE JOURNEY:NAME...
 import { chromium } from "@playwright/test";
 
@@ -120,7 +120,6 @@ const journeys = {
     await way.cart(page);
     await page.waitForURL(/cart\.html/);
     seen.lines = await texts(page, "#lines td:first-child");
-    if (seen.lines.length === 0) return;
     seen.sums = await texts(page, "#lines td:nth-child(4)");
     seen.total = await text(page, "tfoot td:nth-child(3)");
     await way.change(page, "T-shirt, Small", "2");
@@ -149,10 +148,9 @@ const journeys = {
     await way.quantity(page, "2");
     await way.add(page);
     seen.count = await cartOf(page);
-    if (seen.count === "Cart") return;
     await way.cart(page);
     await page.waitForURL(/cart\.html/);
-    if ((await way.checkout(page)) === false) return void (seen.summary = "out of reach");
+    if ((await way.checkout(page)) === false) seen.summary = "out of reach";
     await page.waitForURL(/checkout\.html/);
     seen.summary = await texts(page, "#summary-lines li");
     await way.name(page, "Ada Lovelace");
@@ -166,13 +164,11 @@ const journeys = {
     seen.toPay = await text(page, "#total");
     await page.getByLabel("Card number").fill("4242 4242 4242 4242");
     await way.terms(page);
-    if (seen.country !== "Norway") return;
     const answered = page.waitForResponse(/orders$/);
     answered.catch(() => {}); // of an order that cannot be placed
-    if ((await way.place(page)) === false) return void (seen.thanks = "out of reach");
+    if ((await way.place(page)) === false) seen.thanks = "out of reach";
     if ((await answered).ok()) await page.waitForURL(/(thanks|index)\.html/);
     seen.thanks = await text(page, "h1");
-    if (!page.url().includes("thanks.html")) return;
     seen.order = await text(page, "#order");
     await way.back(page);
     await page.waitForURL(/index\.html/);
@@ -243,23 +239,39 @@ async function cartOf(page) {
   return page.locator("nav a").last().textContent();
 }
 
+/** Collects facts, up to the first that is wrong. */
+class Facts {
+  seen = {};
+
+  constructor(expected) {
+    this.left = Object.keys(expected);
+    this.facts = new Proxy(this.seen, {
+      set: (seen, fact, value) => {
+        seen[fact] = value;
+        this.left = this.left.filter((other) => other !== fact);
+        if (JSON.stringify(value) === JSON.stringify(expected[fact])) return true;
+        this.wrong = fact;
+        throw new Error(`${fact} is wrong`);
+      },
+    });
+  }
+}
+
 async function judge(program, site, journey, name) {
   const context = await program.newContext();
   const page = await context.newPage();
-  const seen = {};
-  const way = { ...usual, ...others[name] };
-  let stuck = "";
+  const facts = new Facts(expected[journey]);
+  let stopped = "";
   try {
     await page.goto(`${site}/${name}/index.html`);
+    const way = { ...usual, ...others[name] };
     await way.arrive(page);
-    await journeys[journey](seen, page, way);
+    await journeys[journey](facts.facts, page, way);
   } catch (error) {
-    stuck = error.message.split("\n")[0];
+    stopped = error.message.split("\n")[0];
   }
   await context.close();
-  const wrong = Object.keys(seen).filter((fact) => JSON.stringify(seen[fact]) !== JSON.stringify(expected[journey][fact]));
-  const missing = Object.keys(expected[journey]).filter((fact) => !(fact in seen));
-  return { name, wrong, missing, stuck, seen };
+  return { name, wrong: facts.wrong ?? "", left: facts.left, stopped, seen: facts.seen };
 }
 
 const [browser, site, ...which] = process.argv.slice(2);

@@ -67,6 +67,11 @@ var Faults = []Change{
 	{Name: "saved-for-later", Trail: "buy", Fact: "thanks", Edits: []Edit{{"checkout.html", `<button class="primary" id="place">Place order</button>`, `<button type="button" class="primary">Save for later</button>`}},
 		Calls: calls(click("@button Save for later"))},
 
+	{Name: "keep-looking-missing", Trail: "cart", Fact: "products", Edits: []Edit{{"cart.html", `<a class="button" href="index.html">Keep looking</a>`, ``}},
+		Calls: calls(click("@link Tin & Thread"))},
+	{Name: "wrong-size", Trail: "cart", Fact: "lines", Edits: script("(option ? `, ${option}` : \"\")", "(option ? `, ${product(sku).choices.at(-1)}` : \"\")"),
+		Calls: calls(call("web_type", "ref", "@spinbutton Quantity of T-shirt, Large", "text", "2"))},
+
 	// Somebody who does again what was done before gets on.
 	{Name: "first-add-ignored", Trail: "one", Fact: "total", Edits: script(`on: { click: () => cart.add(sku, 1, product(sku).choices?.[0]) } }, "Add")`, `on: { click: ({ target }) => (target.name ? cart.add(sku, 1, product(sku).choices?.[0]) : (target.name = "again")) } }, "Add")`),
 		Calls: calls(click("@button Add Frying pan to cart"), click("@link Cart (1)"))},

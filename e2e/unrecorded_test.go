@@ -177,6 +177,35 @@ func TestModelIsNotAskedWithoutNeed(t *testing.T) {
 	}
 }
 
+// TestKeysAloneAskNobody runs trails with the keys of all known providers in the environment, and with a model in the
+// project file. A proxy that all requests would go through gets none.
+func TestKeysAloneAskNobody(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	proxy := serveSite(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":            webConfig,
+		"trails/passes.trail.yaml":   "trail:\n  - step: Compare\n    recording: { web: [ { assertEquals: { actual: 1, expected: 1 } } ] }\n",
+		"trails/fails.trail.yaml":    "trail:\n  - step: Compare\n    recording: { web: [ { assertEquals: { actual: 1, expected: 2 } } ] }\n",
+		"trails/unmade.trail.yaml":   "trail:\n  - step: Put the mug into the cart\n",
+		"trails/optional.trail.yaml": "trail:\n  - step: Close the banner\n    recordable: false\n",
+	})
+	for _, name := range []string{"ANTHROPIC", "OPENAI", "GEMINI", "GOOGLE", "OPENROUTER"} {
+		p.env = append(p.env, name+"_API_KEY="+modelKey)
+	}
+	p.env = append(p.env, "HTTPS_PROXY="+proxy, "HTTP_PROXY="+proxy, "ALL_PROXY="+proxy)
+	for _, config := range []string{webConfig, webConfig + "llm: { model: anthropic/claude-sonnet }\n"} {
+		p.write("trailblaze.yaml", config)
+		p.run("run", "trails/passes.trail.yaml").want(t, 0, "1 passed")
+		p.run("run", "--retries", "1").want(t, 1, "1 passed")
+		p.run("run", "--unrecorded", "skip", "--json").want(t, 1)
+		p.run("check").want(t, 0)
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 func TestTaskThatFails(t *testing.T) {
 	t.Parallel()
 	site := shopSite(t)

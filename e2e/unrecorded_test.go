@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/trailblaze/trailblaze/cmd"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 	"github.com/trailblaze/trailblaze/testdata/models"
 )
@@ -193,13 +195,22 @@ func TestKeysAloneAskNobody(t *testing.T) {
 	for _, name := range []string{"ANTHROPIC", "OPENAI", "GEMINI", "GOOGLE", "OPENROUTER"} {
 		p.env = append(p.env, name+"_API_KEY="+modelKey)
 	}
-	p.env = append(p.env, "HTTPS_PROXY="+proxy, "HTTP_PROXY="+proxy, "ALL_PROXY="+proxy)
+	by, err := url.Parse(proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) result {
+		var out, errs bytes.Buffer
+		sys := p.system(p.dir, &out, &errs, args...)
+		sys.Proxy = http.ProxyURL(by)
+		return result{cmd.Main(sys), out.String(), errs.String()}
+	}
 	for _, config := range []string{webConfig, webConfig + "llm: { model: anthropic/claude-sonnet }\n"} {
 		p.write("trailblaze.yaml", config)
-		p.run("run", "trails/passes.trail.yaml").want(t, 0, "1 passed")
-		p.run("run", "--retries", "1").want(t, 1, "1 passed")
-		p.run("run", "--unrecorded", "skip", "--json").want(t, 1)
-		p.run("check").want(t, 0)
+		run("run", "trails/passes.trail.yaml").want(t, 0, "1 passed")
+		run("run", "--retries", "1").want(t, 1, "1 passed")
+		run("run", "--unrecorded", "skip", "--json").want(t, 1)
+		run("check").want(t, 0)
 	}
 	if n := asked.Load(); n > 0 {
 		t.Errorf("%d requests", n)

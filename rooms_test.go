@@ -54,12 +54,13 @@ func mayImport() map[string][]string {
 		studio, document               = "pkg/studio", "pkg/studio/document"
 		gesture, history, page         = "pkg/studio/gesture", "pkg/studio/history", "pkg/studio/page"
 		embedded                       = "pkg/embedded"
+		composed                       = "pkg/composed"
 		agent, model, pagetext         = "pkg/agent", "pkg/model", "pkg/pagetext"
 	)
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			agent, mcpserver, studio, livetool, report, doctor, background, run, live, replay, workspace, webserver, session, picture, builtin, device, screen, web, android, ios, watch, spawn, runtime, discover, config, model, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp, text,
+			agent, mcpserver, studio, livetool, report, doctor, background, run, live, replay, workspace, webserver, session, picture, builtin, composed, device, screen, web, android, ios, watch, spawn, runtime, discover, config, model, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp, text,
 		},
 		mcpserver:  {livetool, fault},
 		studio:     {document, gesture, history, page, live, report, device, screen, discover, config, scope, trail, event, tool, fault, files, text},
@@ -76,9 +77,10 @@ func mayImport() map[string][]string {
 		background: {live, event, fault, files, lazyregexp},
 		live:       {replay, session, device, screen, discover, scope, trail, event, tool, fault, files, lazyregexp, text},
 		replay:     {session, discover, config, trail, event, tool, fault, text},
-		workspace:  {webserver, session, builtin, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, trail, event, redact, fault},
+		workspace:  {webserver, session, builtin, composed, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, tool, trail, event, redact, fault},
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},
+		composed:   {discover, config, tool, fault, lazyregexp},
 		device:     {picture, screen, tool, fault},
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},

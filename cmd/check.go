@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trailblaze/trailblaze/pkg/builtin"
+	"github.com/trailblaze/trailblaze/pkg/composed"
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
@@ -66,7 +67,9 @@ func (cmd *checkCommands) check(f checkFlags, args []string) error {
 	}
 	w, problems := cmd.opener.Load(root)
 	project := w.Project
-	v := checkView{Files: project.Files, Problems: problems, Warnings: project.Warnings}
+	v := checkView{
+		Files: project.Files, Problems: append(problems, project.LeftOut...), Warnings: append(project.Warnings, project.Remarks...),
+	}
 	paths, err := trail.Find(cmd.Dir, project.TrailsDir, project.LogsDir, args)
 	if err != nil {
 		return errors.Join(problems.Err(), err)
@@ -108,12 +111,12 @@ func misnamedTrails(dir string, project *config.Project, args []string) fault.Pr
 // toolsWithoutServers returns what is known of tools without starting a server. Any tool but built-in ones and device
 // commands may be that of a server.
 func (p *program) toolsWithoutServers(project *config.Project) (trail.Tools, error) {
-	registries, err := ownTools(p.Devices)
+	registries, err := ownTools(p.Devices, composed.Sources(project.Composed)...)
 	return trail.Tools{
 		FromServer: func(name string) bool {
 			for _, r := range registries {
-				if _, own := r.Lookup(name); own {
-					return false
+				if t, known := r.Lookup(name); known {
+					return t.Source.Kind.OfProject()
 				}
 			}
 			return len(project.AllServers()) > 0 && name != session.ReloadTools
@@ -127,17 +130,18 @@ func (p *program) toolsWithoutServers(project *config.Project) (trail.Tools, err
 	}, err
 }
 
-// ownTools returns the built-in tools and device commands of each platform, and under "" the built-in tools alone.
-func ownTools(kinds []device.Kind) (map[scope.Platform]*discover.Registry, error) {
-	builtins := builtin.Source()
-	onAll, err := discover.Build(discover.Scope{}, []discover.Source{builtins}, nil, discover.Selection{})
+// ownTools returns the built-in tools, more of the project, and the device commands of each platform; under "" those that
+// no platform has.
+func ownTools(kinds []device.Kind, more ...discover.Source) (map[scope.Platform]*discover.Registry, error) {
+	builtins := append([]discover.Source{builtin.Source()}, more...)
+	onAll, err := discover.Build(discover.Scope{}, builtins, nil, discover.Selection{})
 	registries := map[scope.Platform]*discover.Registry{"": onAll}
 	for _, k := range kinds {
 		driver, _ := scope.ParseDriver(k.Drivers[0])
 		commands := discover.Source{Source: tool.Source{Kind: tool.FromDevice, Name: k.Name}, Tools: k.Commands()}
 		var failed error
 		registries[driver.Platform], failed = discover.Build(discover.Scope{Driver: driver.Key, Platform: driver.Platform},
-			[]discover.Source{builtins, commands}, nil, discover.Selection{})
+			append([]discover.Source{commands}, builtins...), nil, discover.Selection{})
 		err = errors.Join(err, failed)
 	}
 	return registries, err

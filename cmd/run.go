@@ -240,7 +240,7 @@ func (cmd *runCommand) warnBefore(project *config.Project, misnamed fault.Proble
 	warn := func(message, hint string) {
 		o.Stream.Emit(event.Log{Level: "warn", Source: "run", Message: message, Hint: hint})
 	}
-	for _, w := range slices.Concat(project.Warnings, misnamed) {
+	for _, w := range slices.Concat(project.Notes(), misnamed) {
 		warn(w.Error(), w.Hint)
 	}
 	for _, message := range o.Redactor.Warnings() {

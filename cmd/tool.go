@@ -204,7 +204,7 @@ func argumentPairs(words []string) (map[string]string, error) {
 // toolStream makes a stream of sessions that prints warnings and progress to stderr, with --verbose every call. It sets
 // durationMs to the duration of the last call that finishes, which is the one that contains all nested calls.
 func (p *program) toolStream(s *workspace.Sessions, durationMs *int64) {
-	for _, w := range s.Project.Warnings {
+	for _, w := range s.Project.Notes() {
 		p.notice("warning: " + report.Clean(w.Error()))
 	}
 	for _, message := range s.Redactor.Warnings() {

@@ -79,7 +79,7 @@ func (cmd *toolCommands) listTools(ctx context.Context, f scopeFlags, o listOpti
 		warned = append(warned, text)
 		cmd.notice("warning: " + report.Clean(text))
 	}
-	for _, w := range s.Project.Warnings {
+	for _, w := range s.Project.Notes() {
 		warn(w.Error())
 	}
 	s.NewStream(warnings(warn), cmd.debugLogs())

@@ -198,7 +198,7 @@ func (cmd *typeCommands) listScopes(ctx context.Context) (scopeTools, error) {
 			cmd.notice("warning: " + report.Clean(text))
 		}
 	}
-	for _, problem := range w.Project.Warnings {
+	for _, problem := range w.Project.Notes() {
 		warn(problem.Error())
 	}
 	s.NewStream(warnings(warn), cmd.debugLogs())

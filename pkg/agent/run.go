@@ -439,7 +439,7 @@ func (r *run) note(ctx context.Context, calls []call, request live.StepRequest, 
 
 // isCheck reports whether a call checks something. What tools of the project do is known by their names only.
 func (r *run) isCheck(c call) bool {
-	return slices.Contains(r.box.Checks, c.Tool) && (c.tool.Source.Kind != tool.FromServer || checksByName().MatchString(c.Tool))
+	return slices.Contains(r.box.Checks, c.Tool) && (!c.tool.Source.Kind.OfProject() || checksByName().MatchString(c.Tool))
 }
 
 // noteTyped notes the texts that a call may have typed, with the values of their tokens.
@@ -475,7 +475,7 @@ var onlyReads = lazyregexp.New(`^(?:web_|mobile_)?(?:wait|get|is[A-Z]|has[A-Z]|l
 
 // doesSomething reports whether a call that succeeded is evidence that a step was carried out.
 func doesSomething(c call) bool {
-	return c.tool.Source.Kind == tool.FromServer || c.tool.Source.Kind == tool.FromDevice && !onlyReads().MatchString(c.Tool)
+	return c.tool.Source.Kind.OfProject() || c.tool.Source.Kind == tool.FromDevice && !onlyReads().MatchString(c.Tool)
 }
 
 // lookAt shows what the model asks for.

@@ -62,7 +62,7 @@ func newOffer(kind string, box live.Toolbox, context string) *offer {
 	}
 	var others []*discover.Tool
 	for _, t := range inOrder(primary, box.Registry.ForAgents()) {
-		listed := slices.Contains(primary, t.Name) || t.Source.Kind == tool.FromServer
+		listed := slices.Contains(primary, t.Name) || t.Source.Kind.OfProject()
 		shown := model.Tool{Name: t.Name, Description: text.HeadBytes(text.FirstLine(t.Description), 200), Schema: shownSchema(t)}
 		switch {
 		case o.allowed[t.Name] == nil:
@@ -102,7 +102,7 @@ func refusal(kind string, box live.Toolbox, t *discover.Tool) string {
 		return "names elements by text, CSS or coordinates; use a tool that takes a ref"
 	case kind != trail.KindVerify:
 	case !slices.Contains(box.Checks, t.Name), slices.Contains(box.Primary, t.Name),
-		t.Source.Kind == tool.FromServer && !checksByName().MatchString(t.Name):
+		t.Source.Kind.OfProject() && !checksByName().MatchString(t.Name):
 		return "is not a check, and a verify only checks"
 	}
 	return ""

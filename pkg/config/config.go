@@ -33,18 +33,26 @@ type Project struct {
 	WebServers         []WebServer
 	Reset              Reset
 	LLM                LLM
-	Servers            []Server          // of the project file, in its order
-	Device             []Setting         // of the project file, in its order
-	Devices            []Device          // of the project file, in its order
-	Targets            []Target          // sorted by id
-	Toolsets           []Toolset         // sorted by id
-	Allow              []string          // tools that agents may call although they are restricted
-	Secrets            map[string]string // values of devices and of llm that must not be shown, by the name to show instead
-	SecretNames        []string          // names of the trails' secrets
-	SecretValues       map[string]string // by name, from the environment or .env; without those that have no value
-	Files              int               // the number of files read, also those with problems
-	Warnings           fault.Problems
+	Servers            []Server       // of the project file, in its order
+	Device             []Setting      // of the project file, in its order
+	Devices            []Device       // of the project file, in its order
+	Targets            []Target       // sorted by id
+	Toolsets           []Toolset      // sorted by id
+	Composed           []ComposedTool // sorted by name
+	// MissingTools says why tools that trails of the project may call are not there, by name; may be nil.
+	MissingTools map[string]*fault.Error
+	Allow        []string          // tools that agents may call although they are restricted
+	Secrets      map[string]string // values of devices and of llm that must not be shown, by the name to show instead
+	SecretNames  []string          // names of the trails' secrets
+	SecretValues map[string]string // by name, from the environment or .env; without those that have no value
+	Files        int               // the number of files read, also those with problems
+	Warnings     fault.Problems
+	Remarks      fault.Problems // about what is read and not used; less than warnings
+	LeftOut      fault.Problems // of parts that were left out; the rest of the project can be used
 }
+
+// Notes returns the warnings, and the problems of parts that were left out.
+func (p *Project) Notes() fault.Problems { return slices.Concat(p.Warnings, p.LeftOut) }
 
 // Server is one entry under mcpServers. Exactly one of Script, Command and URL is set.
 type Server struct {
@@ -107,7 +115,8 @@ type Target struct {
 // PlatformConfig is the entry of a target for one of its platforms. Empty ToolSets means that every tool is offered.
 type PlatformConfig struct {
 	AppIDs, ToolSets, Tools, ExcludedTools []string
-	BaseURL                                string // the page that launchApp opens on the web
+	BaseURL                                string   // the page that launchApp opens on the web
+	Drivers                                []string // yaml keys of those that may be used without being named; empty: all
 }
 
 // Toolset is a named group of tools, read from trailblaze-config/toolsets/. Empty Platforms or Drivers mean all of
@@ -118,9 +127,37 @@ type Toolset struct {
 	Drivers         []string // yaml keys
 	AlwaysEnabled   bool
 	Tools           []string
+	Partial         bool // not all of its tools need to exist
 
 	File string // absolute
 	Line int    // of the id
+}
+
+// ComposedTool is a tool whose calls are written in a file.
+type ComposedTool struct {
+	Name, Description string
+	Group             string // what it is a part of, for listings
+	Parameters        []Parameter
+	Calls             []ComposedCall
+	ForAgents         bool // agents are shown it
+	Recordable        bool // it is recorded as it was called, else the calls that it made are
+	RequiresHost      bool
+
+	File string // absolute; may be empty
+	Line int
+}
+
+// Parameter is a parameter of a composed tool.
+type Parameter struct {
+	Name, Type, Description string // Type is one of JSON Schema; empty: any value
+	Required, HasDefault    bool
+	Default                 any
+}
+
+// ComposedCall is a call of a composed tool. In its arguments, {{params.NAME}} stands for a parameter.
+type ComposedCall struct {
+	Tool string
+	Args map[string]any // not nil
 }
 
 // FindTarget returns the target with an id; ok is false when no file defines it.
@@ -162,11 +199,16 @@ func (p *Project) AllServers() []Server {
 func (p *Project) ScopeTargets() []scope.Target {
 	targets := make([]scope.Target, len(p.Targets))
 	for i, t := range p.Targets {
-		ids := map[scope.Platform][]string{}
+		ids, drivers := map[scope.Platform][]string{}, map[scope.Platform][]string{}
 		for platform, c := range t.Platforms {
 			ids[platform] = c.AppIDs
+			if c.Drivers != nil {
+				drivers[platform] = c.Drivers
+			}
 		}
-		targets[i] = scope.Target{ID: t.ID, DisplayName: t.DisplayName, Platforms: t.PlatformOrder, AppIDs: ids}
+		targets[i] = scope.Target{
+			ID: t.ID, DisplayName: t.DisplayName, Platforms: t.PlatformOrder, AppIDs: ids, Drivers: drivers,
+		}
 	}
 	return targets
 }

@@ -53,7 +53,9 @@ type Source struct {
 	Missing  []string          // names of tools that other sources of its kind have
 	Rename   map[string]string // the names under which its tools are registered, by the names it advertises
 	Exclude  []string          // names and globs of tools that are not registered
-	Instead  map[string]string // what to use instead of tools that it does not have, by their names
+	// Unavailable says why tools are not there that trails may call, by name.
+	Unavailable map[string]*fault.Error
+	Instead     map[string]string // what to use instead of tools that it does not have, by their names
 }
 
 // Reason is why a tool is not offered.
@@ -165,6 +167,11 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) 
 		for _, name := range src.Missing {
 			r.missing[name] = src.missingError(name)
 		}
+		for name, why := range src.Unavailable {
+			if r.missing[name] == nil {
+				r.missing[name] = why
+			}
+		}
 		for name, use := range src.Instead {
 			r.missing[name] = fault.New(fault.UnknownTool, use, "%s has no command %q", src.Source, name)
 		}
@@ -177,7 +184,9 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) 
 				filtered = append(filtered, t)
 				continue
 			}
-			if first, taken := r.byName[t.Name]; taken {
+			if first, taken := r.byName[t.Name]; taken && t.overrides(first) {
+				r.Tools = slices.DeleteFunc(r.Tools, func(old *Tool) bool { return old == first })
+			} else if taken {
 				same.add(first, t)
 				continue
 			}
@@ -194,6 +203,12 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) 
 	r.warnUnknown(toolsets, selection, advertised)
 	r.offer(sc, selection)
 	return r, nil
+}
+
+// overrides reports whether a tool takes the place of another one with its name: a composed tool that of a tool or
+// command of this program.
+func (t *Tool) overrides(other *Tool) bool {
+	return t.Source.Kind == tool.FromComposed && !other.Source.Kind.OfProject()
 }
 
 // missingError returns the error for a tool that the source lacks and others of its kind have.

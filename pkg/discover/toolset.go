@@ -19,12 +19,13 @@ type Toolset struct {
 	Platforms     []scope.Platform // empty: all
 	Drivers       []string         // empty: all
 	AlwaysEnabled bool
+	Partial       bool     // not all of its tools need to exist
 	OffByDefault  bool     // offered only when tool_sets names it
 	Tools         []string // the names and globs in its file; after Build, all tools that belong to it
 	Enabled       bool     // set by Build: its tools are offered in this scope
 }
 
-// coreInteraction is another name of the toolset of the device's commands in tool_sets.
+// coreInteraction is another name of the toolset of the device's commands in tool_sets, unless a file defines it.
 const coreInteraction, deviceToolset = "core_interaction", "device"
 
 // Selection is the selection of tools in a target's platform entry.
@@ -36,6 +37,9 @@ type Selection struct {
 
 // offer determines which tools are offered.
 func (r *Registry) offer(sc Scope, selection Selection) {
+	if _, defined := r.byID[coreInteraction]; !defined && slices.Contains(selection.ToolSets, coreInteraction) {
+		selection.ToolSets = append(slices.Clip(selection.ToolSets), deviceToolset)
+	}
 	for i := range r.Toolsets {
 		ts := &r.Toolsets[i]
 		ts.Enabled = ts.enabled(selection) && ts.applies(sc)
@@ -90,8 +94,7 @@ func quoteList(names []string) string { return strings.Join(text.Quote(names), "
 // enabled reports whether the target's platform selects a toolset.
 func (ts Toolset) enabled(selection Selection) bool {
 	return ts.AlwaysEnabled || slices.Contains(selection.ToolSets, ts.ID) || len(selection.ToolSets) == 0 &&
-		!ts.OffByDefault ||
-		ts.ID == deviceToolset && slices.Contains(selection.ToolSets, coreInteraction)
+		!ts.OffByDefault
 }
 
 func (ts Toolset) applies(sc Scope) bool {
@@ -164,6 +167,9 @@ func (r *Registry) assignToolsets(filtered []*Tool) {
 func (r *Registry) warnUnknown(toolsets []Toolset, selection Selection, advertised []string) {
 	slices.Sort(advertised)
 	for _, ts := range toolsets {
+		if ts.Partial {
+			continue
+		}
 		for _, pattern := range ts.Tools {
 			r.warnUnmatched(fmt.Sprintf("toolset %q", ts.ID), pattern, advertised)
 		}

@@ -191,8 +191,8 @@ func (o Options) projectFiles() Check {
 		c := fromError(name, Fail, o.ProjectErr)
 		c.Hint = "`trailblaze check` shows each place"
 		return c
-	case len(o.Project.Warnings) > 0:
-		return Check{name, Warn, o.Project.Warnings.Error(), "`trailblaze check` shows each place"}
+	case len(o.Project.Notes()) > 0:
+		return Check{name, Warn, o.Project.Notes().Error(), "`trailblaze check` shows each place"}
 	}
 	return ok(name, o.Project.Root)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
-	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -56,7 +55,7 @@ func (s *Session) knownTools() (trail.Tools, error) {
 	return trail.Tools{
 		FromServer: func(name string) bool {
 			if t, known := registry.Lookup(name); known {
-				return t.Source.Kind == tool.FromServer
+				return t.Source.Kind.OfProject()
 			}
 			return others.FromServer(name)
 		},

@@ -135,7 +135,7 @@ func (p *Plan) Misspelt(registry *discover.Registry) fault.Problems {
 func (p *Plan) Undefined(registry *discover.Registry, values *trail.Values) []CallProblem {
 	fromServer := func(name string) bool {
 		t, ok := registry.Lookup(name)
-		return !ok || t.Source.Kind == tool.FromServer
+		return !ok || t.Source.Kind.OfProject()
 	}
 	return undefinedInSteps(trail.NewValueChecker(values), slices.Concat(p.Steps, p.Teardown), fromServer)
 }

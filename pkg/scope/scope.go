@@ -18,6 +18,7 @@ type Target struct {
 	DisplayName string
 	Platforms   []Platform            // in the order of its file; empty means that the file does not restrict it
 	AppIDs      map[Platform][]string // per platform, as written
+	Drivers     map[Platform][]string // keys of those that are used without being named, per platform; empty: all
 }
 
 // Request holds the settings that may decide a scope, and the project's targets. An empty setting is unset.

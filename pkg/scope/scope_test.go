@@ -341,3 +341,25 @@ func TestCheckFlags(t *testing.T) {
 		t.Errorf("exit code %d", fault.ExitCode(err))
 	}
 }
+
+// TestDefaultDriverIsOneOfTheTarget has a target that restricts the drivers that are used without being named.
+func TestDefaultDriverIsOneOfTheTarget(t *testing.T) {
+	t.Parallel()
+	target := scope.Target{
+		ID: "desk", Platforms: []scope.Platform{scope.Web, scope.IOS},
+		Drivers: map[scope.Platform][]string{scope.Web: {"playwright-electron"}, scope.IOS: {"ios-axe", "ios-host"}},
+	}
+	for want, give := range map[string]scope.Request{
+		"playwright-electron":            {FlagPlatform: "web"},
+		"ios-host":                       {RecordedPlatforms: []scope.Platform{scope.IOS}},
+		"playwright-native":              {FlagDriver: "playwright-native"},
+		"android-ondevice-accessibility": {Targets: []scope.Target{{ID: "desk", Platforms: []scope.Platform{scope.Android}}}},
+	} {
+		if give.FlagTarget = "desk"; give.Targets == nil {
+			give.Targets = []scope.Target{target}
+		}
+		if got, err := scope.Resolve(give); err != nil || got.Driver.Key != want {
+			t.Errorf("driver %q, want %q: %v", got.Driver.Key, want, err)
+		}
+	}
+}

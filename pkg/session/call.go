@@ -27,7 +27,7 @@ const maxDepth = 16
 type level struct {
 	id          string // of the call: 3, or 3.1 for the first one made within 3; empty for the session
 	depth       int    // of the call: 0 for a recorded one, -1 for the session
-	callback    bool   // the call, or an outer one, was requested by a callback
+	unrecorded  bool   // it is made again with an outer call: a callback requested it, or it belongs to a composed tool
 	recorded    bool   // the call, or an outer one, comes from a trail file
 	fromSandbox bool   // a script in the sandbox requested the call, or an outer one
 	inSandbox   bool   // a script in the sandbox executes the call
@@ -87,7 +87,7 @@ func (l *level) next(callback bool) *level {
 		ancestors = l.chain()
 	}
 	return &level{
-		id: id, depth: l.depth + 1, callback: callback || l.callback, recorded: l.recorded,
+		id: id, depth: l.depth + 1, unrecorded: callback || l.unrecorded, recorded: l.recorded,
 		fromSandbox: l.fromSandbox || l.inSandbox, ancestors: ancestors,
 	}
 }

@@ -24,6 +24,9 @@ const maxDelegates = 128 << 20
 func (s *Session) followDelegates(
 	ctx context.Context, l *level, t *discover.Tool, call trail.Call, end callEnd, changes int,
 ) callEnd {
+	if t.Source.Kind == tool.FromComposed {
+		return s.makeComposed(ctx, l, t, call, end)
+	}
 	delegates, delegating, err := delegatesOf(end.result)
 	switch {
 	case err != nil:
@@ -31,10 +34,52 @@ func (s *Session) followDelegates(
 		return notMade(fault.New(e.Kind, e.Hint, "tool %q: %s", t.Name, e.Message))
 	case delegating:
 		return s.delegate(ctx, l, call, end, delegates, changes)
-	case !l.callback:
+	case !l.unrecorded:
 		end.calls = s.recordable(t, call, end.result.Located)
 	}
 	return end
+}
+
+// makeComposed makes the calls of a composed tool. It is recorded as it was called, or, if it is not recordable, as the
+// calls that it made. Tokens in its calls are text: the arguments of the tool had theirs replaced.
+func (s *Session) makeComposed(ctx context.Context, l *level, t *discover.Tool, call trail.Call, end callEnd) callEnd {
+	if err := checkDepth(l); err != nil {
+		return notMade(err)
+	}
+	var recorded []trail.Call
+	calls, unrecorded := end.result.Delegates, l.unrecorded
+	l.unrecorded = l.unrecorded || t.IsRecordable
+	for i, c := range calls {
+		called, err := s.Registry().Find(c.Tool)
+		if err == nil {
+			err = argumentError(called, called.CheckArgs(c.Args, nil))
+		}
+		if err != nil {
+			end = notMade(err)
+		} else {
+			end = s.makeCall(ctx, l.next(false), called, c.Args, trail.Call{Tool: c.Tool, Args: escaped(c.Args)})
+		}
+		if !end.ok() {
+			end.result.Text = placed(fmt.Sprintf("call %d of %d of %s: ", i+1, len(calls), t.Name), end.result.Text)
+			return end
+		}
+		recorded = append(recorded, end.calls...)
+	}
+	switch {
+	case unrecorded:
+		end.calls = nil
+	case t.IsRecordable:
+		end.calls = s.recordable(t, call, nil)
+	default:
+		end.calls = recorded
+	}
+	return end
+}
+
+// escaped returns arguments as a trail has them, with text that looks like a token escaped.
+func escaped(args map[string]any) map[string]any {
+	out, _ := trail.Escape(args).(map[string]any)
+	return out
 }
 
 // delegate makes the calls that a call delegates to. The last of them is how the call ends.
@@ -42,7 +87,7 @@ func (s *Session) delegate(
 	ctx context.Context, l *level, call trail.Call, end callEnd, delegates []trail.Call, changes int,
 ) callEnd {
 	var recorded []trail.Call
-	if !l.callback {
+	if !l.unrecorded {
 		recorded = s.recordMemory(l, call, changes)
 	}
 	if len(delegates) == 0 {
@@ -61,16 +106,21 @@ func (s *Session) delegate(
 			end = s.makeCall(ctx, l.next(false), t, args, d)
 		}
 		if !end.ok() {
-			place := fmt.Sprintf("delegate %d of %d, tool %q: ", i+1, len(delegates), d.Tool)
-			if !strings.Contains(end.result.Text, place) { // once, if tools delegate in a circle
-				end.result.Text = place + end.result.Text
-			}
+			end.result.Text = placed(fmt.Sprintf("delegate %d of %d, tool %q: ", i+1, len(delegates), d.Tool), end.result.Text)
 			return end
 		}
 		recorded = append(recorded, end.calls...)
 	}
 	end.calls = recorded
 	return end
+}
+
+// placed returns a message after the place that it is about: once, if tools call each other in a circle.
+func placed(place, message string) string {
+	if strings.Contains(message, place) {
+		return message
+	}
+	return place + message
 }
 
 // checkDelegates returns what is wrong with delegates, before the first of them is made.

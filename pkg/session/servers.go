@@ -329,7 +329,7 @@ func toolsets(p *config.Project) []discover.Toolset {
 	for i, ts := range p.Toolsets {
 		sets[i] = discover.Toolset{
 			ID: ts.ID, Description: ts.Description, Platforms: ts.Platforms, Drivers: ts.Drivers,
-			AlwaysEnabled: ts.AlwaysEnabled, Tools: ts.Tools,
+			AlwaysEnabled: ts.AlwaysEnabled, Tools: ts.Tools, Partial: ts.Partial,
 		}
 	}
 	return sets

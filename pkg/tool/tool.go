@@ -20,7 +20,12 @@ const (
 	FromServer  SourceKind = "server"
 	FromBuiltin SourceKind = "builtin"
 	FromDevice  SourceKind = "device"
+	// FromComposed is for tools whose calls are written in files of the project.
+	FromComposed SourceKind = "composed"
 )
+
+// OfProject reports whether the project defines the tools, so that nothing else is known of what they do.
+func (k SourceKind) OfProject() bool { return k == FromServer || k == FromComposed }
 
 // Source names where a tool comes from, for messages and listings.
 type Source struct {
@@ -127,9 +132,17 @@ type Result struct {
 	// Notes say why a call that succeeded may not have done or checked what was meant, such as "first of 3". Each is
 	// part of Text, too. Reports count them, so that they are seen in a trail that passes.
 	Notes []string
+	// Delegates are the calls of a composed tool, which are made in place of the call.
+	Delegates []Delegate
 	// Located says how a recording names the element that the call named by a reference of a live session. It is nil
 	// for a call without such a reference.
 	Located *Located
+}
+
+// Delegate is a call that is made in place of another one.
+type Delegate struct {
+	Tool string
+	Args map[string]any
 }
 
 // Located is the element of a call as a recording names it.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/trailblaze/trailblaze/pkg/builtin"
+	"github.com/trailblaze/trailblaze/pkg/composed"
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -17,6 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/stdio"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 	"github.com/trailblaze/trailblaze/pkg/webserver"
 )
@@ -64,7 +66,7 @@ func (w *Workspace) Sessions(ctx context.Context, c Choice) (*Sessions, error) {
 	pool := remote.NewPool(w.Supervisor)
 	s := &Sessions{
 		Setup: session.Setup{
-			Project: w.Project, Cwd: w.Dir, Version: w.Version, Env: w.Env, Builtins: []discover.Source{builtin.Source()},
+			Project: w.Project, Cwd: w.Dir, Version: w.Version, Env: w.Env, Builtins: Builtins(w.Project),
 			DeviceCommands: w.commandNames(), Redactor: own.Redactor(), Now: w.Now, Budgets: w.budgets,
 			Sandboxes: func(s config.Server) bool {
 				return w.Runtimes.Sandboxes(runtime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: true})
@@ -80,6 +82,12 @@ func (w *Workspace) Sessions(ctx context.Context, c Choice) (*Sessions, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// Builtins returns the tools of trailblaze itself, and those that files of the project compose.
+func Builtins(p *config.Project) []discover.Source {
+	sources := append([]discover.Source{builtin.Source()}, composed.Sources(p.Composed)...)
+	return append(sources, discover.Source{Source: tool.Source{Kind: tool.FromBuiltin, Name: "trailblaze"}, Unavailable: p.MissingTools})
 }
 
 // Request returns what choice, environment and project say about the scope of sessions.

@@ -54,7 +54,7 @@ func mayImport() map[string][]string {
 		studio, document               = "pkg/studio", "pkg/studio/document"
 		gesture, history, page         = "pkg/studio/gesture", "pkg/studio/history", "pkg/studio/page"
 		embedded                       = "pkg/embedded"
-		composed                       = "pkg/composed"
+		trailmap, composed             = "pkg/trailmap", "pkg/composed"
 		agent, model, pagetext         = "pkg/agent", "pkg/model", "pkg/pagetext"
 	)
 	return map[string][]string{
@@ -77,10 +77,11 @@ func mayImport() map[string][]string {
 		background: {live, event, fault, files, lazyregexp},
 		live:       {replay, session, device, screen, discover, scope, trail, event, tool, fault, files, lazyregexp, text},
 		replay:     {session, discover, config, trail, event, tool, fault, text},
-		workspace:  {webserver, session, builtin, composed, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, tool, trail, event, redact, fault},
+		workspace:  {webserver, session, builtin, composed, trailmap, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, tool, trail, event, redact, fault},
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},
 		composed:   {discover, config, tool, fault, lazyregexp},
+		trailmap:   {config, scope, yamldoc, fault, files, lazyregexp},
 		device:     {picture, screen, tool, fault},
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},

@@ -115,6 +115,7 @@ func otherVariables() []variables {
 	return []variables{
 		{"TRAILBLAZE_PROGRAM", "how you run trailblaze, for the commands in its messages; default: trailblaze, or npx trailblaze\n" +
 			"if npx runs it"},
+		{"TRAILBLAZE_CONFIG_DIR", "folder to read in place of trails/config of a workspace of the JVM Trailblaze"},
 		{"TRAILBLAZE_CACHE_DIR", "absolute path of the folder for cached bundles and versions of runtimes, and for the\n" +
 			"lists of running processes and sessions; default: trailblaze in XDG_CACHE_HOME, LocalAppData or HOME/.cache,\n" +
 			"whichever is the first that is set. A folder of another user, or into which every user may write, is not used"},

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/builtin"
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -25,6 +26,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/trailmap"
 )
 
 // Options are what all projects and sessions of a program have in common.
@@ -77,7 +79,29 @@ func (o *Opener) Close(ctx context.Context) {
 // FindRoot returns the folder of the project: that of override, which may be empty, or else of the environment, or else
 // the nearest one from the working directory upwards.
 func (o *Opener) FindRoot(override string) (string, error) {
-	return config.FindRoot(config.Options{Dir: o.Dir, Override: override, Env: o.Getenv})
+	return config.FindRoot(config.Options{
+		Dir: o.Dir, Override: override, Env: o.Getenv, Other: o.otherProjects().Layout(),
+	})
+}
+
+// otherProjects returns what finds and reads projects of the JVM Trailblaze.
+func (o *Opener) otherProjects() trailmap.Options { return trailmap.Options{Dir: o.Dir, Env: o.Getenv} }
+
+// read reads the project in a folder.
+func (o *Opener) read(root string) (*config.Project, fault.Problems) {
+	if others := o.otherProjects(); others.Reads(root) {
+		return trailmap.Load(root, others, o.toolNames())
+	}
+	return config.Load(root, o.Getenv)
+}
+
+// toolNames returns the names of the tools of trailblaze itself and of the commands of every kind of device.
+func (o *Opener) toolNames() []string {
+	names := append(o.commandNames(), session.ReloadTools)
+	for _, t := range builtin.Source().Tools {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 // Workspace is a project with what opens sessions of it.
@@ -94,12 +118,12 @@ func (o *Opener) Empty() *Workspace { return &Workspace{Opener: o, Project: &con
 // Load reads the project in a folder. The files of its problems and warnings are relative to the working directory.
 // With problems, the project is as far as it could be read.
 func (o *Opener) Load(root string) (*Workspace, fault.Problems) {
-	project, problems := config.Load(root, o.Getenv)
+	project, problems := o.read(root)
 	w := &Workspace{Opener: o, Project: project}
 	o.Supervisor.Keep(project.KeepProcesses)
 	w.addSecrets(o.Secrets, Choice{Options: o.DeviceOptions})
 	problems = append(problems, w.deviceProblems()...)
-	for _, list := range []fault.Problems{problems, project.Warnings} {
+	for _, list := range []fault.Problems{problems, project.Warnings, project.Remarks, project.LeftOut} {
 		for i, p := range list {
 			if rel, err := filepath.Rel(o.Dir, p.File); err == nil && filepath.IsLocal(rel) {
 				list[i].File = rel

@@ -1,0 +1,1 @@
+export const CAKES = ["css=#a", "css=#b"];

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/sdks/typescript"
@@ -86,7 +85,7 @@ how to write trails. In an existing project it then writes only these, and keeps
 
 // initAgent adds trailblaze to the configuration of a coding agent. Where there is no project, it writes one, too.
 func (cmd *initCommand) initAgent(dir, agent string, typeScript bool) error {
-	root, err := config.FindRoot(config.Options{Dir: dir})
+	root, err := cmd.opener.FindRootFrom(dir)
 	if err != nil {
 		root = dir
 	}

@@ -268,7 +268,7 @@ func targetDrivers(project *config.Project, t scope.Target) []scope.Driver {
 		isOther := func(d scope.Driver) bool { return d.Platform != p }
 		own := slices.DeleteFunc(slices.Clone(named), isOther)
 		if len(own) == 0 {
-			own = []scope.Driver{scope.DefaultDriver(p)}
+			own = []scope.Driver{t.DefaultDriver(p)}
 		}
 		for _, d := range own {
 			if !slices.Contains(drivers, d) {

@@ -26,6 +26,11 @@ func newBakery(t *testing.T, change map[string]string) *project {
 	return p
 }
 
+func setUpBakery(t *testing.T) *docShell {
+	t.Helper()
+	return &docShell{project: newBakery(t, nil)}
+}
+
 // TestWorkspaceOfTheJVM replays a recorded trail of a workspace as it is, from several folders.
 func TestWorkspaceOfTheJVM(t *testing.T) {
 	t.Parallel()
@@ -163,4 +168,16 @@ func TestBrokenTrailmapDoesNotHideTheOthers(t *testing.T) {
 	p.run("run", "trails/orders").want(t, 3, `unknown target "orders"`)
 	p.write("trails/config/trailblaze.yaml", "targets: [nothing]\n")
 	p.run("run", "trails/search").wantErr(t, 3, `trails/config/trailblaze.yaml:1:11: unknown target "nothing"`)
+}
+
+// TestInitAgentFindsTheWorkspace configures an agent in a folder of the workspace, where no other project is needed.
+func TestInitAgentFindsTheWorkspace(t *testing.T) {
+	t.Parallel()
+	p := newBakery(t, nil)
+	p.runIn(p.path("trails/search"), "init", "--agent", "claude").want(t, 0)
+	for name, want := range map[string]bool{".mcp.json": true, "trailblaze.yaml": false, "trails/search/trailblaze.yaml": false} {
+		if _, err := os.Stat(p.path(name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

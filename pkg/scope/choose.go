@@ -37,7 +37,7 @@ func (r Request) driver(target Target, targetKnown bool) (Driver, error) {
 		if platformErr != nil {
 			return Driver{}, platformErr
 		}
-		return target.defaultDriver(platform), target.checkPlatform(platform)
+		return target.DefaultDriver(platform), target.checkPlatform(platform)
 	}
 	driver, ok := ParseDriver(named.value)
 	if !ok {
@@ -83,10 +83,10 @@ func (s setting) restricts(driver setting) bool {
 // records.
 func (r Request) onlyDriver(target Target, targetKnown bool, settings []setting) (Driver, error) {
 	if len(target.Platforms) == 1 {
-		return target.defaultDriver(target.Platforms[0]), nil
+		return target.DefaultDriver(target.Platforms[0]), nil
 	}
 	if len(r.RecordedPlatforms) == 1 {
-		return target.defaultDriver(r.RecordedPlatforms[0]), target.checkPlatform(r.RecordedPlatforms[0])
+		return target.DefaultDriver(r.RecordedPlatforms[0]), target.checkPlatform(r.RecordedPlatforms[0])
 	}
 	onePlatform := func(t Target) bool { return len(t.Platforms) == 1 }
 	if !targetKnown && slices.ContainsFunc(r.Targets, onePlatform) {
@@ -106,8 +106,8 @@ func (r Request) onlyDriver(target Target, targetKnown bool, settings []setting)
 	return Driver{}, unresolvedError(hint, "driver", settings, reason, keys)
 }
 
-// defaultDriver returns the driver of a platform for which no setting names one.
-func (t Target) defaultDriver(p Platform) Driver {
+// DefaultDriver returns the driver of a platform for which no setting names one.
+func (t Target) DefaultDriver(p Platform) Driver {
 	for _, d := range drivers() {
 		if d.Platform == p && slices.Contains(t.Drivers[p], d.Key) {
 			return d

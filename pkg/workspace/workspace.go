@@ -84,6 +84,11 @@ func (o *Opener) FindRoot(override string) (string, error) {
 	})
 }
 
+// FindRootFrom returns the folder of the nearest project from a folder upwards.
+func (o *Opener) FindRootFrom(dir string) (string, error) {
+	return config.FindRoot(config.Options{Dir: dir, Other: trailmap.Options{Dir: dir}.Layout()})
+}
+
 // otherProjects returns what finds and reads projects of the JVM Trailblaze.
 func (o *Opener) otherProjects() trailmap.Options { return trailmap.Options{Dir: o.Dir, Env: o.Getenv} }
 

@@ -81,7 +81,7 @@ func mayImport() map[string][]string {
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},
 		composed:   {discover, config, tool, fault, lazyregexp},
-		trailmap:   {config, scope, yamldoc, fault, files, lazyregexp},
+		trailmap:   {config, scope, yamldoc, fault, files, lazyregexp, text},
 		device:     {picture, screen, tool, fault},
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},

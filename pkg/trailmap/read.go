@@ -133,7 +133,7 @@ func (l *loader) walk(dir string, suffixes ...string) (paths []string, problems 
 		case e.IsDir() && e.Name() == "node_modules":
 			return fs.SkipDir
 		case !e.IsDir() && slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(path, s) }):
-			if !isBelow(dir, path) {
+			if e.Type() == fs.ModeSymlink && !isBelow(dir, path) {
 				problems = append(problems, fileProblem(path, "copy the file into the trailmap", "the link leads out of %s", l.rel(dir)))
 				return nil
 			}

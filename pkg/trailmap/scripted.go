@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
@@ -205,21 +206,27 @@ func (l *loader) noteMissingTools(own []*trailmap) {
 	for _, t := range frameworkTools() {
 		l.miss(t.name, t.instead, "this version does not have the tool %q of the JVM Trailblaze", t.name)
 	}
-	var names []string
+	scripts := 0
 	for _, m := range own {
 		for name, why := range m.skipped {
 			l.miss(name, "`trailblaze check` shows the place", "tool %q of %s is skipped: %s", name, m.id, why)
 		}
+		var names []string
 		for _, s := range m.scripted {
 			names = append(names, s.name.text)
 			l.miss(s.name.text, "write a composed tool, or a tool server", "tool %q is defined by %s, and this version does not "+
 				"host the scripts of trailmaps", s.name.text, l.rel(s.file))
 		}
+		if slices.Sort(names); len(names) > 0 {
+			names = slices.Compact(names)
+			l.remark(fileProblem(m.file, "", "the scripts of this trailmap are not hosted: %s", strings.Join(names, ", ")))
+		}
+		scripts += len(names)
 	}
-	if slices.Sort(names); len(names) > 0 {
+	if scripts > 0 {
 		l.project.Warnings = append(l.project.Warnings, fileProblem(l.project.File,
-			"a trail that calls one of them fails; write a composed tool, or a tool server",
-			"this version does not host the scripts of trailmaps: %s", strings.Join(slices.Compact(names), ", ")))
+			"a trail that calls one of their tools fails; `trailblaze check` lists them",
+			"this version does not host the scripts of trailmaps, which define %s", text.Count(scripts, "tool")))
 	}
 }
 

@@ -3,12 +3,14 @@ package discover_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
@@ -150,5 +152,48 @@ func TestPackageIDIsAnAliasOfAppID(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"appId": "com.shop"}, caller.call.Args); diff != "" || len(args) != 1 ||
 		args["packageId"] == nil {
 		t.Errorf("arguments (-want +got):\n%s%v", diff, args)
+	}
+}
+
+// TestCoreInteractionOfAFile has a toolset that a file defines by the other name of the device's toolset.
+func TestCoreInteractionOfAFile(t *testing.T) {
+	t.Parallel()
+	inDevice := map[string]any{"trailblaze/toolset": "device"}
+	set := discover.Toolset{ID: "core_interaction", Tools: []string{"tap*", "swipe"}, Partial: true}
+	r := build(t, android, []discover.Toolset{set}, discover.Selection{ToolSets: []string{"core_interaction"}},
+		device(named("tap", inDevice), named("tapOn", inDevice), named("launchApp", inDevice)))
+	if diff := cmp.Diff([]string{"tap", "tapOn"}, names(r.Offered)); diff != "" || len(r.Warnings) > 0 {
+		t.Errorf("offered (-want +got):\n%s%q", diff, r.Warnings)
+	}
+}
+
+func TestComposedToolTakesThePlaceOfACommand(t *testing.T) {
+	t.Parallel()
+	composed := discover.Source{Source: tool.Source{Kind: tool.FromComposed, Name: "shop"}, Tools: []tool.Advertised{named("tap", nil)}}
+	r := build(t, android, nil, discover.Selection{}, device(named("tap", nil), named("swipe", nil)), composed)
+	if tap, _ := r.Lookup("tap"); tap.Source != composed.Source || len(r.Tools) != 2 || len(r.Offered) != 2 {
+		t.Errorf("tap is that of %s; tools %q", tap.Source, names(r.Tools))
+	}
+	for _, other := range []discover.Source{server("s", named("tap", nil)), composed} {
+		if _, err := discover.Build(android, []discover.Source{other, composed}, nil, discover.Selection{}); fault.KindOf(err) != fault.Registration {
+			t.Errorf("%s: %v", other, err)
+		}
+	}
+}
+
+func TestUnavailableToolsSayWhy(t *testing.T) {
+	t.Parallel()
+	why := fault.New(fault.UnknownTool, "use another", "it is elsewhere")
+	phone, own := device(named("tap", nil)), discover.Source{Unavailable: map[string]*fault.Error{"tap": why, "swipe": why, "fly": why}}
+	phone.Instead = map[string]string{"fly": "use swipe"}
+	r := build(t, android, nil, discover.Selection{}, phone, own)
+	if _, err := r.Find("tap"); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Find("swipe"); !errors.Is(err, why) {
+		t.Error(err)
+	}
+	if _, err := r.Find("fly"); err == nil || errors.Is(err, why) {
+		t.Errorf("the device's own reason comes first: %v", err)
 	}
 }

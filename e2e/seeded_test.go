@@ -61,12 +61,12 @@ func TestSeededChangesAreWhatTheyClaim(t *testing.T) {
 }
 
 // seededProject is a project with the trail of each change, whose model is the healer. Before the shop is changed, the
-// trails have passed, and their traces are kept; this is left out for faults that nobody can be asked about.
+// trails have passed, which keeps what was on their screens; this is left out for faults that nobody can be asked about.
 func seededProject(t *testing.T, changes []seeded.Change) (*project, *models.Server) {
 	t.Helper()
 	site := seeded.NewSite(filepath.Join(shop, "pages"), changes)
 	server, at := provider(t, seeded.Healer(changes))
-	files, passing := map[string]string{}, []string{"run", "--workers", "4", "--trace", "on"}
+	files, passing := map[string]string{}, []string{"run", "--workers", "4", "--heal", "write"}
 	for _, c := range changes {
 		text, err := c.TrailOf("../testdata/seeded/trails")
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -37,8 +38,8 @@ func (cmd *sessionCommands) newExplore() *cobra.Command {
 		Use:   "explore GOAL",
 		Short: "Let a model find and record a trail for a goal",
 		Long: `Let a model plan the steps to a goal and carry them out, and save what was recorded as a trail. The last step is a verify.
-The trail is replayed without the model in a fresh session, and written only if it passes. The model is that of --llm or of
-llm: model: in trailblaze.yaml.
+The trail is replayed without the model in a fresh session, and written only if it passes. If it does not, the model may
+repair one step of it, as in run --heal. The model is that of --llm or of llm: model: in trailblaze.yaml.
 
 It begins at the address of the target, or at --url, or on a phone with the app of the target. If the goal is not reached,
 the exit code is 1, the folder of the session has the plan as a trail, and the command that goes on is printed.`,
@@ -93,6 +94,8 @@ type explorer struct {
 	session *live.Redacted
 	use     *event.ModelUse
 	goOn    []string // the flags of the command that goes on
+
+	repairing repairing
 }
 
 // opening is the step with which a trail begins.
@@ -214,7 +217,8 @@ func (x *explorer) inSession(ctx context.Context, w *workspace.Workspace, s *wor
 		return err
 	}
 	defer used.stop(ctx)
-	if reset := s.Reset(); reset != nil {
+	reset := s.Reset()
+	if reset != nil {
 		if err := reset(ctx); err != nil {
 			return err
 		}
@@ -226,7 +230,7 @@ func (x *explorer) inSession(ctx context.Context, w *workspace.Workspace, s *wor
 	if x.opening.origin != "" {
 		o.AllowedOrigins = []string{x.opening.origin}
 	}
-	if x.session, err = (liveOpener{x.program}).openIn(ctx, w, s, o); err != nil {
+	if x.session, err = (liveOpener{x.program}).openIn(ctx, w, s, o, func(o *run.Options) { x.healOnce(o, reset) }); err != nil {
 		return err
 	}
 	defer x.session.Close(ctx)
@@ -234,7 +238,10 @@ func (x *explorer) inSession(ctx context.Context, w *workspace.Workspace, s *wor
 }
 
 // agentSession is a session in which only an agent makes calls.
-type agentSession struct{ *live.Redacted }
+type agentSession struct {
+	*live.Redacted
+	repairing *repairing
+}
 
 // Step implements agent.Session.
 func (s agentSession) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
@@ -256,12 +263,12 @@ func (x *explorer) run(ctx context.Context) error {
 		return err
 	}
 	asking := x.models.asking(filepath.Join(x.session.Folder(), "llm"), func(e event.Event) { x.showRequest(x.models, x.use, e) })
-	a := x.models.newAgent(asking, nil, replacedChecks)
+	a := x.models.newAgent(asking, x.models.usedBy(exploring), replacedChecks)
 	if x.flags.plan {
 		plan, out := a.Plan(ctx, x.session, x.goal, nil)
 		return x.printPlan(ctx, plan, out)
 	}
-	explored := a.Explore(ctx, agentSession{x.session}, agent.Exploration{
+	explored := a.Explore(ctx, agentSession{x.session, &x.repairing}, agent.Exploration{
 		Goal: x.goal, Trail: agent.Trail{Title: x.flags.title, Steps: []string{x.opening.text}},
 		Values: x.values, Planned: x.showPlan, Ended: x.showStep,
 	})
@@ -306,7 +313,7 @@ func (x *explorer) finish(ctx context.Context, e agent.Explored) error {
 	if e.Err != nil {
 		return x.printExplored(e, nil, x.leave(ctx, e))
 	}
-	saved, err := x.session.Save(ctx, live.SaveRequest{
+	saved, err := x.save(ctx, live.SaveRequest{
 		File: x.projectFile(x.flags.save), Title: cmp.Or(x.flags.title, e.Plan.Title), Overwrite: x.flags.overwrite,
 	})
 	switch {

@@ -34,10 +34,10 @@ func (cmd *runCommand) healMode(f runFlags, project *config.Project) string {
 
 func (f *runFlags) heals() bool { return f.heal == config.HealPropose || f.heal == config.HealWrite }
 
-// healing returns what makes the model repair recordings that broke.
-func (m *models) healing(f runFlags, options func(run.Assisted) live.Options) *run.Healing {
+// healing returns what makes the model propose repairs of recordings that broke. passed returns the screens, in the text
+// form, of sessions in which a trail passed.
+func (m *models) healing(options func(run.Assisted) live.Options, passed func(path string) []string) *run.Healing {
 	return &run.Healing{
-		Write: f.heal == config.HealWrite, FailOnHealed: f.failOnHealed,
 		Diagnose: func(ctx context.Context, b run.Broken) (string, error) {
 			box, err := live.Attach(ctx, b.Session, b.Walk, options(b.Assisted)).Toolbox(ctx)
 			if err != nil {
@@ -48,7 +48,7 @@ func (m *models) healing(f runFlags, options func(run.Assisted) live.Options) *r
 		},
 		Names: controls,
 		Repair: func(ctx context.Context, b run.Broken) run.Repair {
-			repair, err := m.repair(ctx, b, options(b.Assisted))
+			repair, err := m.repair(ctx, b, options(b.Assisted), passed(b.Path))
 			repair.Err, repair.Broke = err, slices.Contains([]fault.Kind{fault.Provider, fault.RateLimit, fault.Quota, fault.Transcript}, fault.KindOf(err))
 			return repair
 		},
@@ -75,7 +75,7 @@ func controls(ctx context.Context, s *session.Session) string {
 }
 
 // repair lets the model replace the call that failed, and judges what it did. The error says why nothing is proposed.
-func (m *models) repair(ctx context.Context, b run.Broken, o live.Options) (repair run.Repair, err error) {
+func (m *models) repair(ctx context.Context, b run.Broken, o live.Options, passed []string) (repair run.Repair, err error) {
 	t := &tasks{models: m, Assisted: b.Assisted, options: o}
 	if err := t.checkFolder(); err != nil {
 		return repair, err
@@ -108,7 +108,7 @@ func (m *models) repair(ctx context.Context, b run.Broken, o live.Options) (repa
 		return repair, err
 	}
 	change.Others = otherCalls(b, change.Before)
-	change.URLs, change.Passed = w.urls, passedScreens(o.Project.LogsDir, b.Path)
+	change.URLs, change.Passed = w.urls, passed
 	change.Replace(w.made)
 	judged := change.Judge()
 	repair = run.Repair{

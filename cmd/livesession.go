@@ -58,11 +58,13 @@ func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c work
 	}
 	var ignored int64
 	a.toolStream(s, &ignored)
-	return a.openIn(ctx, w, s, o)
+	return a.openIn(ctx, w, s, o, func(*run.Options) {})
 }
 
-// openIn is openLive in sessions that have their stream.
-func (a liveOpener) openIn(ctx context.Context, w *workspace.Workspace, s *workspace.Sessions, o live.Options) (_ *live.Redacted, err error) {
+// openIn is openLive in sessions that have their stream. change is called with the options of each replay of a trail.
+func (a liveOpener) openIn(
+	ctx context.Context, w *workspace.Workspace, s *workspace.Sessions, o live.Options, change func(*run.Options),
+) (_ *live.Redacted, err error) {
 	device := s.Devices[0]
 	o.Device, o.TargetChosen = device, device.Request.FlagTarget != ""
 	if o.Scope, err = s.Scope(); err != nil {
@@ -83,7 +85,7 @@ func (a liveOpener) openIn(ctx context.Context, w *workspace.Workspace, s *works
 	o.Replay = a.replayer(run.Options{
 		Setup: s.Setup, Devices: s.Devices, Memory: s.Memory, Secrets: s.Secrets,
 		RestrictOrigins: o.Agent, AllowedOrigins: o.AllowedOrigins,
-	})
+	}, change)
 	return live.Open(ctx, o)
 }
 
@@ -128,14 +130,18 @@ func isDefault(r scope.Request, recorded scope.Scope) bool {
 	return err == nil && replayed.Driver == recorded.Driver
 }
 
-// replayer returns a function that replays a trail in a session of its own, with the options of a run.
-func (a liveOpener) replayer(o run.Options) func(context.Context, string, map[string][]byte, map[string]string) (live.Replayed, error) {
+// replayer returns a function that replays a trail in a session of its own, with the options of a run. change is called
+// with those of each replay.
+func (a liveOpener) replayer(
+	o run.Options, change func(*run.Options),
+) func(context.Context, string, map[string][]byte, map[string]string) (live.Replayed, error) {
 	return func(ctx context.Context, path string, contents map[string][]byte, args map[string]string) (live.Replayed, error) {
 		o, ended := o, trailEnd{logsDir: o.Project.LogsDir}
 		o.Stream, o.Cwd = event.NewStream(a.Now, o.Redactor, &ended), o.Project.Root
 		o.Paths, o.Args, o.Evidence, o.WithoutHistory = []string{path}, args, run.EvidenceOnFailure, true
 		o.OpenLog = func(path string, onError func(error)) run.SessionLog { return report.NewSessionLog(path, onError) }
 		o.Contents = contents
+		change(&o)
 		_, err := run.Run(ctx, o)
 		return ended.replayed(), err
 	}

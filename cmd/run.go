@@ -376,10 +376,8 @@ func (cmd *runCommand) assistRun(o *run.Options, w *workspace.Workspace, f runFl
 	if used.models = nil; f.list {
 		return nil
 	}
-	setup, secrets := o.Setup, o.Secrets
-	options := func(in run.Assisted) live.Options {
-		return live.Options{Setup: setup, Scope: in.Scope, Device: in.Device, Secrets: secrets, Allow: w.Project.Allow, AllowedOrigins: w.Origins()}
-	}
+	o.AllowedOrigins, o.IgnoreRecordings, o.Reset = w.Origins(), f.ignoreRecordings, used.sessions.Reset()
+	options := attachedTo(*o)
 	assist := func() (func(run.Assisted), error) {
 		m, err := cmd.modelsOf(w.Project, f, used)
 		if err != nil {
@@ -387,13 +385,13 @@ func (cmd *runCommand) assistRun(o *run.Options, w *workspace.Workspace, f runFl
 		}
 		return func(in run.Assisted) { m.assist(in, options(in)) }, nil
 	}
-	o.AllowedOrigins, o.IgnoreRecordings, o.Reset = w.Origins(), f.ignoreRecordings, used.sessions.Reset()
 	if f.heals() {
 		m, err := cmd.modelsOf(w.Project, f, used)
 		if err != nil {
 			return err
 		}
-		o.Heal = m.healing(f, options)
+		o.Heal = m.healing(options, func(path string) []string { return passedScreens(w.Project.LogsDir, path) })
+		o.Heal.Write, o.Heal.FailOnHealed = f.heal == config.HealWrite, f.failOnHealed
 	}
 	o.Sampling = maySample(w.Project, f.modelFlags)
 	if f.unrecorded == unrecordedLLM || o.Sampling {
@@ -428,6 +426,15 @@ func (cmd *runCommand) modelsOf(project *config.Project, f runFlags, used *resou
 	})
 	used.models = m
 	return m, nil
+}
+
+// attachedTo returns the options of live sessions that are attached to those of a run.
+func attachedTo(o run.Options) func(run.Assisted) live.Options {
+	return func(in run.Assisted) live.Options {
+		return live.Options{
+			Setup: o.Setup, Scope: in.Scope, Device: in.Device, Secrets: o.Secrets, Allow: o.Project.Allow, AllowedOrigins: o.AllowedOrigins,
+		}
+	}
 }
 
 // lastRun returns the cases that --last-failed selects, nil without it.

@@ -336,8 +336,8 @@ func TestReplayThatFailsAfterExploringWritesNothing(t *testing.T) {
 	p := assistedProject(t, "openai-chat", at, site, nil)
 	p.write("trailblaze.yaml", p.read(t, "trailblaze.yaml")+"device: { web: { allowedOrigins: [\""+shop+"\"] } }\n")
 	r := p.run("explore", cartGoal, "--save", savedCart)
-	r.want(t, 1, "the replay failed at step 2", savedCart+" was not written")
-	if _, err := os.Stat(p.path(savedCart)); err == nil || len(server.Received()) != 4 {
+	r.want(t, 1, "the replay failed at step 2", "not healed, not done", savedCart+" was not written")
+	if _, err := os.Stat(p.path(savedCart)); err == nil || len(server.Received()) != 5 { // the last one is that of the repair
 		t.Errorf("written, or %d requests", len(server.Received()))
 	}
 	plan := p.read(t, filepath.Join(p.explored(t), "recording.trail.yaml"))
@@ -389,4 +389,103 @@ func TestExploreStartsServersAndResetsApp(t *testing.T) {
 	}
 	spawntest.NoSurvivors(t, p.marker)
 	p.run("run").want(t, 0, "1 passed")
+}
+
+// planExplorer explores planPage, and clicks the element of each page that it knows.
+func planExplorer(buttons ...string) models.Policy {
+	plan := models.Rule{Task: "^goal", Turns: []models.Reply{planned("A better plan", "step: Take the better plan", "verify: It costs 12.50 €")}}
+	verify := models.Rule{Task: "^verify", Turns: []models.Reply{doing("", calling("web_verifyTextVisible", "text", "12.50 €"))}}
+	return func(p models.Prompt) models.Reply {
+		rules := []models.Rule{plan, verify}
+		for _, button := range buttons {
+			if models.Find(p, button) != "" {
+				rules = append(rules, models.Rule{Task: "^step", Turns: []models.Reply{doing("You have the", calling("web_click", "ref", "@"+button))}})
+			}
+		}
+		return models.Rules(rules...)(p)
+	}
+}
+
+// A button is renamed, or more, between the exploration and the replay of what it has recorded.
+func TestRecordingIsRepairedOnceAfterExploring(t *testing.T) {
+	t.Parallel()
+	const renamed = "Get the better plan"
+	upgrade, get := planPage("Upgrade", ""), planPage(renamed, "")
+	total := strings.Replace(upgrade, "12.50", "13.50", 1)
+	args := []string{"explore", "Take the better plan; it costs 12.50 €", "--save", "trails/plan.trail.yaml"}
+	for name, tt := range map[string]struct {
+		pages    []string // for the sessions in turn
+		flags    []string
+		requests int
+		saved    bool
+		want     []string
+	}{
+		"renamed": {pages: []string{upgrade, get}, requests: 4, saved: true, want: []string{
+			"the model may repair it once", "the recording was repaired: step 2, web_click: renamed: ", "heal.patch", "the replay passed in", "saved trails/plan.trail.yaml", "model: 4 requests",
+		}},
+		"an expectation":              {pages: []string{upgrade, total}, requests: 3, want: []string{"the replay failed at step 3"}},
+		"an expectation in the proof": {pages: []string{upgrade, get, get, strings.Replace(get, "12.50", "13.50", 1)}, requests: 4, want: []string{"the repaired trail does not pass"}},
+		"an expectation when saved": {
+			pages: []string{upgrade, get, get, get, strings.Replace(get, "12.50", "13.50", 1)}, requests: 4, want: []string{"the replay failed at step 3"},
+		},
+		"renamed again":            {pages: []string{upgrade, get, get, get, planPage("Buy", "")}, requests: 4, want: []string{"the replay failed at step 2"}},
+		"only in the first replay": {pages: []string{upgrade, get, upgrade}, requests: 3, want: []string{"not reproduced"}},
+		"beside the old one": {
+			pages: []string{planPage("Upgrade", "<button>"+renamed+"</button>"), get}, requests: 4, want: []string{"heal refused", "was beside"},
+		},
+		"a budget": {pages: []string{upgrade, get}, flags: []string{"--budget", "requestsPerTrail=3"}, requests: 3, want: []string{"not healed, budget"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, at := provider(t, planExplorer("button Upgrade", "button "+renamed))
+			p := assistedProject(t, "anthropic", at, nthPage(t, tt.pages...), nil)
+			p.write("trailblaze.yaml", p.read(t, "trailblaze.yaml")+"device: { web: { actionTimeout: 1s, assertionTimeout: 1s } }\n")
+			r := p.run(append(args, tt.flags...)...)
+			code := 1
+			if tt.saved {
+				code = 0
+			}
+			r.stdout += r.stderr
+			r.want(t, code, tt.want...)
+			if n := len(server.Received()); n != tt.requests {
+				t.Errorf("%d requests, want %d", n, tt.requests)
+			}
+			if !tt.saved {
+				if _, err := os.Stat(p.path("trails")); err == nil || !strings.Contains(r.stderr, "to go on: trailblaze run ") {
+					t.Errorf("something was written into trails, or no command goes on in\n%s", r.stderr)
+				}
+				return
+			}
+			if text := p.read(t, "trails/plan.trail.yaml"); !strings.Contains(text, renamed) || strings.Contains(text, "Upgrade") {
+				t.Errorf("saved\n%s", text)
+			}
+			p.run("run").want(t, 0, "1 passed")
+		})
+	}
+}
+
+// What a model has answered in an exploration and in the repair is replayed from the transcripts of both sessions.
+func TestRepairAfterExploringIsReplayedFromTranscripts(t *testing.T) {
+	t.Parallel()
+	upgrade, get := planPage("Upgrade", ""), planPage("Get the better plan", "")
+	server, at := provider(t, planExplorer("button Upgrade", "button Get the better plan"))
+	p := assistedProject(t, "openai-chat", at, nthPage(t, upgrade, get), nil)
+	config := p.read(t, "trailblaze.yaml") + "device: { web: { actionTimeout: 1s } }\n"
+	p.write("trailblaze.yaml", config)
+	args := []string{"explore", "Take the better plan; it costs 12.50 €", "--save", "trails/plan.trail.yaml"}
+	p.run(args...).want(t, 0, "saved trails/plan.trail.yaml")
+	saved := p.read(t, "trails/plan.trail.yaml")
+	if err := os.CopyFS(p.path("transcripts"), os.DirFS(p.path("logs"))); err != nil {
+		t.Fatal(err)
+	}
+	p.write("trailblaze.yaml", regexp.MustCompile("base_url: .*").ReplaceAllString(config, "base_url: "+nthPage(t, upgrade, get)))
+	p.write("trails/plan.trail.yaml", strings.Replace(saved, "Get the better plan", "Buy", 1))
+	r := p.run(append(args, "--overwrite", "--llm-replay", "transcripts", "--json")...)
+	r.want(t, 0)
+	if v := r.object(t); v["ok"] != true || v["mode"] != "healed" || v["requests"] != 4.0 || v["goOn"] != "" || len(server.Received()) != 4 {
+		t.Errorf("%d requests, %v", len(server.Received()), v)
+	}
+	if again := p.read(t, "trails/plan.trail.yaml"); again != saved {
+		t.Errorf("saved\n%s\nthen\n%s", saved, again)
+	}
 }

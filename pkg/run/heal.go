@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/picture"
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -28,6 +30,10 @@ type Healing struct {
 	Write bool
 	// FailOnHealed makes the exit code of a run that wrote a repair that of a failure.
 	FailOnHealed bool
+	// MaxSteps is how many steps of a trail are repaired; 0 for 3.
+	MaxSteps int
+	// Proven is called with what a proposal makes of the trail, once that has passed. May be nil.
+	Proven func(content []byte)
 	// Diagnose is called for a recorded call of a step of the trail itself that failed. It returns a text that is equal
 	// if a call fails for the same reason. The error says why such a call is never repaired.
 	Diagnose func(ctx context.Context, b Broken) (reason string, err error)
@@ -66,13 +72,12 @@ type Repair struct {
 
 // The files of a repair in the folder of the session that failed.
 const (
-	healPatch  = "heal.patch"
+	HealPatch  = "heal.patch"
 	healReport = "heal.json"
 )
 
 const (
-	// maxHealed is how many steps of a trail are repaired.
-	maxHealed = 3
+	maxHealed = 3 // see Healing.MaxSteps
 	notProven = "not made"
 )
 
@@ -229,6 +234,9 @@ func (r *runner) heal(ctx context.Context, a attempt, res trailResult) trailResu
 			res.Outcome, res.Cause = event.Error, err
 		}
 	case !r.Heal.Write:
+		if r.Heal.Proven != nil {
+			r.Heal.Proven(h.content)
+		}
 		res.Reason += "\n" + h.proposal()
 		res.Hint = strings.TrimPrefix(res.Hint+"\nreview the patch and apply it, or run with --heal write", "\n")
 	default:
@@ -237,10 +245,11 @@ func (r *runner) heal(ctx context.Context, a attempt, res trailResult) trailResu
 	return res
 }
 
-// repair repairs a step, proves the trail, and goes on with the next step that broke, up to maxHealed. The error says why
-// the trail is not repaired.
+// repair repairs a step, proves the trail, and goes on with the next step that broke, up to Healing.MaxSteps. The error
+// says why the trail is not repaired.
 func (h *healing) repair(ctx context.Context, b *broken) error {
-	for len(h.steps) < maxHealed {
+	limit := cmp.Or(h.Heal.MaxSteps, maxHealed)
+	for len(h.steps) < limit {
 		if err := h.repairStep(ctx, b); err != nil {
 			return err
 		}
@@ -258,7 +267,7 @@ func (h *healing) repair(ctx context.Context, b *broken) error {
 		}
 		b = next
 	}
-	return fault.New(healRefused, "record the trail again", "more than %d steps of it broke", maxHealed)
+	return fault.New(healRefused, "record the trail again", "more than %s of it broke", text.Count(limit, "step"))
 }
 
 // The kinds of why a trail is not healed, as in pkg/agent.
@@ -377,7 +386,7 @@ func (h *healing) proposal() string {
 		}
 		lines = append(lines, line)
 	}
-	at := filepath.Join(h.evidence.dir, healPatch)
+	at := filepath.Join(h.evidence.dir, HealPatch)
 	if below, err := filepath.Rel(h.Cwd, at); err == nil {
 		at = below
 	}
@@ -410,7 +419,7 @@ func (h *healing) leaveBehind() {
 	}{Trail: h.name()}
 	for _, s := range h.steps {
 		e := event.HealProposed{
-			Step: s.number, Call: s.call + 1, Tool: s.tool, Class: s.Class, Why: s.Why, Guard: s.Refused, Proof: s.proof, File: healPatch,
+			Step: s.number, Call: s.call + 1, Tool: s.tool, Class: s.Class, Why: s.Why, Guard: s.Refused, Proof: s.proof, File: HealPatch,
 		}
 		h.emit.Emit(e)
 		record := healRecord{
@@ -423,7 +432,7 @@ func (h *healing) leaveBehind() {
 		report.Steps = append(report.Steps, record)
 	}
 	data, err := json.MarshalIndent(report, "", "  ")
-	for name, text := range map[string]string{healReport: string(data) + "\n", healPatch: h.patch()} {
+	for name, text := range map[string]string{healReport: string(data) + "\n", HealPatch: h.patch()} {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(h.evidence.dir, name), []byte(h.Redactor.Text(text)), 0o600)
 		}

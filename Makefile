@@ -86,7 +86,7 @@ demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium
 # make lint and make test-race vet.
 .PHONY: test
 test: deps ## run every test; some try less than in test-race: fewer random changes, pages, faults, runtimes and trails of the example
-	go test -short -vet=off -parallel 6 -timeout 15m $(TESTED)
+	go test -short -vet=off -parallel 6 -timeout 25m $(TESTED)
 	cd $(JUDGES) && go test ./...
 
 # One package at a time: with the race detector, two that start browsers need more memory and time than small machines have.

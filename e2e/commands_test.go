@@ -260,7 +260,7 @@ func TestToolsOfServersAreRenamedAndExcluded(t *testing.T) {
 		"trails/a.trail.yaml": webTrail("echo: { text: one }", "second_echo: { text: two }"),
 	})
 	p.run("run", "--json").want(t, 0, `"tool":"second_echo","source":"second"`, `"call":"2","tool":"second_echo","ok":true,"text":"two"`)
-	p.run("toolbox", "list").want(t, 0, "second_echo   second")
+	p.run("toolbox", "list").want(t, 0, "second_echo      second")
 }
 
 func TestOnlyRecordedPlatformChoosesDriver(t *testing.T) {

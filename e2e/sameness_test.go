@@ -56,6 +56,8 @@ func notStdio() map[string]string {
 		servers + "/hostile.js":       "a web page runs it",
 		servers + "/http1.ts":         "it listens at a port instead",
 		servers + "/http2.mts":        "it listens at a port instead, by Bun.serve",
+		servers + "/sample1.ts":       "it asks for a model, as only a run has one",
+		servers + "/sample2.mts":      "it asks for a model, as only a run has one",
 		servers + "/same-work.mjs":    "servers import it",
 		servers + "/shared-tools.mjs": "servers import it",
 	}

@@ -78,11 +78,31 @@ func seededProject(t *testing.T, changes []seeded.Change) (*project, *models.Ser
 		}
 	}
 	p := assistedProject(t, "openai-chat", at, serveSite(t, site), files)
-	p.write("trailblaze.yaml", p.read(t, "trailblaze.yaml")+"device: { actionTimeout: 5s, assertionTimeout: 3s }\n")
 	site.Sound.Store(true)
 	p.run(passing...).want(t, 0, fmt.Sprintf("%d passed", len(passing)-5))
 	site.Sound.Store(false)
 	return p, server
+}
+
+// runChanged heals all trails. What is missing is missing for good, so nobody waits for it as long as usual.
+func runChanged(t *testing.T, p *project) result {
+	t.Helper()
+	config := p.read(t, "trailblaze.yaml")
+	defer p.write("trailblaze.yaml", config)
+	p.write("trailblaze.yaml", config+"device: { actionTimeout: 5s, assertionTimeout: 5s }\n")
+	r := p.run("run", "--heal", "write", "--json", "--workers", "4")
+	r.want(t, 1)
+	return r
+}
+
+// inThisRun returns all changes, a third of them in a short run.
+func inThisRun(changes []seeded.Change) (some []seeded.Change) {
+	for i, c := range changes {
+		if !testing.Short() || i%3 == 0 {
+			some = append(some, c)
+		}
+	}
+	return some
 }
 
 func trailOf(c seeded.Change) string { return "trails/" + c.Name + ".trail.yaml" }
@@ -106,12 +126,11 @@ func endingOf(t *testing.T, events []map[string]any, c seeded.Change) (ended map
 // the trail pass.
 func TestSeededFaultsAreNotHealed(t *testing.T) {
 	t.Parallel()
-	p, server := seededProject(t, seeded.Faults)
-	r := p.run("run", "--heal", "write", "--json", "--workers", "4")
-	r.want(t, 1)
-	events := r.events(t)
+	changes := inThisRun(seeded.Faults)
+	p, server := seededProject(t, changes)
+	events := runChanged(t, p).events(t)
 	asked := 0
-	for _, c := range seeded.Faults {
+	for _, c := range changes {
 		ended, proposed := endingOf(t, events, c)
 		if ended["outcome"] != "failed" {
 			t.Errorf("%s: %v %v", c.Name, ended, proposed)
@@ -123,8 +142,8 @@ func TestSeededFaultsAreNotHealed(t *testing.T) {
 			asked++
 		}
 	}
-	if asked < 8 || len(server.Received()) == 0 {
-		t.Errorf("the model was asked about %d faults only", asked)
+	if 5*asked < len(changes) || len(server.Received()) == 0 {
+		t.Errorf("the model was asked about %d of %d faults only", asked, len(changes))
 	}
 }
 
@@ -132,11 +151,10 @@ func TestSeededFaultsAreNotHealed(t *testing.T) {
 // healed, each in the lines of one step, and pass then without a model.
 func TestSeededRenamesAreHealed(t *testing.T) {
 	t.Parallel()
-	changes := slices.Concat(seeded.Renames, seeded.ByID)
+	renames := inThisRun(seeded.Renames)
+	changes := slices.Concat(renames, inThisRun(seeded.ByID))
 	p, server := seededProject(t, changes)
-	r := p.run("run", "--heal", "write", "--json", "--workers", "4")
-	r.want(t, 1)
-	events := r.events(t)
+	events := runChanged(t, p).events(t)
 	var healed []string
 	for _, c := range changes {
 		ended, proposed := endingOf(t, events, c)
@@ -152,8 +170,8 @@ func TestSeededRenamesAreHealed(t *testing.T) {
 			wantOneStepChanged(t, was, now)
 		}
 	}
-	if 10*len(healed) < 9*len(seeded.Renames) {
-		t.Errorf("%d of %d are healed", len(healed), len(seeded.Renames))
+	if !testing.Short() && 10*len(healed) < 9*len(renames) {
+		t.Errorf("%d of %d are healed", len(healed), len(renames))
 	}
 	n := len(server.Received())
 	p.run(append([]string{"run", "--heal", "write", "--workers", "4"}, healed...)...).want(t, 0, fmt.Sprintf("%d passed", len(healed)), "model: 0 requests")

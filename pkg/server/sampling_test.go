@@ -123,6 +123,7 @@ func TestSamplingBelongsToCalls(t *testing.T) {
 			wg.Go(func() { mustCall(t, s, tool.Call{Tool: "hold"}) })
 		}
 		link := <-links
+		<-links // both calls run
 		for range 11 {
 			link.ask()
 			<-m.answered

@@ -370,7 +370,7 @@ func (r recordedTrail) recordingOf(s agent.PlannedStep) trail.Recording {
 }
 
 // leave writes the plan into the folder of the session, as a trail in which the steps that are done have a recording. It
-// returns the command that goes on, "" if there is no plan.
+// returns the command that goes on, "" without a plan.
 func (x *explorer) leave(ctx context.Context, e agent.Explored) string {
 	if len(e.Plan.Steps) == 0 {
 		return ""

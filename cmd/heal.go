@@ -119,7 +119,7 @@ func (m *models) repair(ctx context.Context, b run.Broken, o live.Options, passe
 		repair.Refused = "it may be another element"
 	}
 	if len(change.After) == 0 {
-		return repair, fault.New(agent.HealRefused, "repair the trail by hand", "the model made no call that could take the place of the one that failed")
+		return repair, fault.New(fault.HealRefused, "repair the trail by hand", "the model made no call that could take the place of the one that failed")
 	}
 	return repair, nil
 }
@@ -151,7 +151,7 @@ func (t *tasks) replaceCall(ctx context.Context, b run.Broken, w *witness, box l
 func unhealthy(ctx context.Context, b run.Broken, shown string) error {
 	for _, i := range b.Session.Incidents(ctx, false) {
 		if i.Page != "" && (i.Place.Step == b.At.Number() || withoutFragment(i.Page) == withoutFragment(shown)) {
-			return fault.New(agent.AppUnhealthy, "look at the app, not at the recording", "a page was answered with an error: %s", i.Text)
+			return fault.New(fault.AppUnhealthy, "look at the app, not at the recording", "a page was answered with an error: %s", i.Text)
 		}
 	}
 	return nil

@@ -32,13 +32,6 @@ const (
 	Different Class = "different" // anything else
 )
 
-// The kinds of why a recording is not healed.
-const (
-	HealRefused   fault.Kind = "heal refused"
-	NotReproduced fault.Kind = "not reproduced"
-	AppUnhealthy  fault.Kind = "app unhealthy"
-)
-
 // Breakage is what was wrong with the element of a recorded call that failed. Two are equal if the call failed for the
 // same reason.
 type Breakage struct {
@@ -56,7 +49,7 @@ func NewBreakage(box live.Toolbox, call trail.Call, details map[string]any) (Bre
 	b.Reason, _ = details[act.ReasonKey].(string)
 	t, err := box.Registry.Find(call.Tool)
 	never := func(format string, args ...any) (Breakage, error) {
-		return b, fault.New(HealRefused, "", format, args...)
+		return b, fault.New(fault.HealRefused, "", format, args...)
 	}
 	isCheck := slices.Contains(box.Checks, call.Tool)
 	switch {

@@ -62,6 +62,13 @@ const (
 	Undecided   Kind = "undecided"    // the model cannot tell, or answers the claim and its negation alike
 )
 
+// The kinds of why a recording that broke is not repaired (specification, section 22.8).
+const (
+	HealRefused   Kind = "heal refused"   // a rule forbids the repair
+	NotReproduced Kind = "not reproduced" // the trail does not fail again in the same way
+	AppUnhealthy  Kind = "app unhealthy"  // the app is what broke
+)
+
 // IsRequestFailure reports whether it is the kind of a request to a model that failed.
 func (k Kind) IsRequestFailure() bool {
 	return slices.Contains([]Kind{Provider, RateLimit, Quota, Transcript}, k)

@@ -255,7 +255,7 @@ func (h *healing) repair(ctx context.Context, b *broken) error {
 		}
 		s := &h.steps[len(h.steps)-1]
 		if s.Refused != "" {
-			return fault.New(healRefused, "review the proposal, and repair the trail by hand", "%s", h.proposal())
+			return fault.New(fault.HealRefused, "review the proposal, and repair the trail by hand", "%s", h.proposal())
 		}
 		next, err := h.prove(ctx)
 		switch {
@@ -267,14 +267,8 @@ func (h *healing) repair(ctx context.Context, b *broken) error {
 		}
 		b = next
 	}
-	return fault.New(healRefused, "record the trail again", "more than %s of it broke", text.Count(limit, "step"))
+	return fault.New(fault.HealRefused, "record the trail again", "more than %s of it broke", text.Count(limit, "step"))
 }
-
-// The kinds of why a trail is not healed, as in pkg/agent.
-const (
-	healRefused   fault.Kind = "heal refused"
-	notReproduced fault.Kind = "not reproduced"
-)
 
 // repairStep replays the trail until the same call fails again, and adds what is proposed in its place.
 func (h *healing) repairStep(ctx context.Context, b *broken) error {
@@ -287,9 +281,9 @@ func (h *healing) repairStep(ctx context.Context, b *broken) error {
 	case err != nil:
 		return err
 	case !g.reached && ended.Outcome == event.Passed:
-		return fault.New(notReproduced, "--retries repeats trails that fail now and then", "the trail passed in a fresh session, so nothing of it is repaired")
+		return fault.New(fault.NotReproduced, "--retries repeats trails that fail now and then", "the trail passed in a fresh session, so nothing of it is repaired")
 	case !g.reached:
-		return fault.New(notReproduced, "", "the trail failed for another reason in a fresh session: %s", ended.Reason)
+		return fault.New(fault.NotReproduced, "", "the trail failed for another reason in a fresh session: %s", ended.Reason)
 	case g.repair.Err != nil:
 		h.broke = g.repair.Broke
 		return g.repair.Err
@@ -336,7 +330,7 @@ func (h *healing) prove(ctx context.Context) (next *broken, err error) {
 	g := &again{}
 	ended, err := h.replay(ctx, g)
 	if err == nil && ended.Outcome != event.Passed {
-		err = fault.New(healRefused, ended.Hint, "the repaired trail does not pass: %s", ended.Reason)
+		err = fault.New(fault.HealRefused, ended.Hint, "the repaired trail does not pass: %s", ended.Reason)
 	}
 	for i := range h.steps {
 		if h.steps[i].proof = string(event.Passed); err != nil {
@@ -355,7 +349,7 @@ func (h *healing) checkLater() error {
 		})
 		if s.NeedsCheck && !speaks {
 			s.Refused = "no later step checks that something is there, so nobody knows whether it is the right element"
-			return fault.New(healRefused, "add a verify step, or repair the trail by hand", "%s", h.proposal())
+			return fault.New(fault.HealRefused, "add a verify step, or repair the trail by hand", "%s", h.proposal())
 		}
 	}
 	return nil
@@ -488,10 +482,10 @@ func (h *healing) write(ctx context.Context, res trailResult) trailResult {
 	switch {
 	case err != nil:
 	case ctx.Err() != nil:
-		err = fault.New(healRefused, "apply the patch", "the run was interrupted")
+		err = fault.New(fault.HealRefused, "apply the patch", "the run was interrupted")
 	case bytes.Equal(now, h.content): // by another row or repetition
 	case !bytes.Equal(now, h.base):
-		err = fault.New(healRefused, "apply the patch, or run again", "the file was changed meanwhile")
+		err = fault.New(fault.HealRefused, "apply the patch, or run again", "the file was changed meanwhile")
 	default:
 		err = ReplaceFile(path, h.content)
 	}

@@ -3,10 +3,13 @@
 package embedded
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +46,23 @@ func Build(options api.BuildOptions, introduction string) (Files, error) {
 	licenses, err := licenseTexts(options.AbsWorkingDir, result.Metafile)
 	out[Licenses] = append([]byte(introduction+"\n"), licenses...)
 	return out, err
+}
+
+// Zip returns an archive of the files. Its bytes depend on nothing else.
+func (f Files) Zip() ([]byte, error) {
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		file, err := archive.Create(name) // without a time
+		if err != nil {
+			return nil, err
+		}
+		if _, err := file.Write(f[name]); err != nil {
+			return nil, err
+		}
+	}
+	err := archive.Close()
+	return out.Bytes(), err
 }
 
 // Write replaces the contents of a directory.

@@ -10,34 +10,42 @@
 package host
 
 import (
-	"embed"
+	"archive/zip"
+	_ "embed"
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:generate go run ./generate
 
-//go:embed dist/*.js dist/*/*.js
-var dist embed.FS
+//go:embed dist/chunks.zip
+var archive string
+
+// chunks opens the archive.
+var chunks = sync.OnceValue(func() *zip.Reader {
+	r, _ := zip.NewReader(strings.NewReader(archive), int64(len(archive))) // The only error is a bad archive.
+	return r
+})
 
 // Chunk returns the source of a chunk: "node:fs/promises" for a module of node, "internal/fetch" for an internal one.
 func Chunk(name string) (src string, ok bool) {
-	text, err := dist.ReadFile(fileOf(name))
+	text, err := fs.ReadFile(chunks(), fileOf(name))
 	return string(text), err == nil
 }
 
 // Has reports whether a chunk exists.
 func Has(name string) bool {
-	_, err := fs.Stat(dist, fileOf(name))
+	_, err := fs.Stat(chunks(), fileOf(name))
 	return err == nil
 }
 
 // Names returns the names of all chunks, sorted.
 func Names() []string {
 	var names []string
-	for _, pattern := range []string{"dist/*.js", "dist/*/*.js"} {
-		files, _ := fs.Glob(dist, pattern) // The only error is a bad pattern.
+	for _, pattern := range []string{"*.js", "*/*.js"} {
+		files, _ := fs.Glob(chunks(), pattern) // The only error is a bad pattern.
 		for _, file := range files {
 			names = append(names, nameOf(file))
 		}
@@ -52,12 +60,12 @@ func fileOf(name string) string {
 	if isNode == strings.HasPrefix(file, "internal/") {
 		return ""
 	}
-	return "dist/" + file + ".js"
+	return file + ".js"
 }
 
 // nameOf is the inverse of fileOf.
 func nameOf(file string) string {
-	name := strings.TrimSuffix(strings.TrimPrefix(file, "dist/"), ".js")
+	name := strings.TrimSuffix(file, ".js")
 	if strings.HasPrefix(name, "internal/") {
 		return name
 	}

@@ -22,7 +22,10 @@ func nodeModules() []string {
 		timers/promises tls tty url util util/types v8 vm wasi worker_threads zlib`)
 }
 
-// build builds all chunks, and the text of the licenses of the packages in them.
+// chunks is the archive with all chunks. Each of them is compressed, since most scripts need only some.
+const chunks = "chunks.zip"
+
+// build builds the archive of all chunks, and the text of the licenses of the packages in them.
 func build(dir string) (embedded.Files, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -32,7 +35,14 @@ func build(dir string) (embedded.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	return embedded.Build(options(dir, sources), "The modules of the embedded engine contain parts of these npm packages.")
+	files, err := embedded.Build(options(dir, sources), "The modules of the embedded engine contain parts of these npm packages.")
+	if err != nil {
+		return nil, err
+	}
+	licenses := files[embedded.Licenses]
+	delete(files, embedded.Licenses)
+	archive, err := files.Zip()
+	return embedded.Files{embedded.Licenses: licenses, chunks: archive}, err
 }
 
 // sources returns the entry points in src: src/fs/promises.js is node:fs/promises, src/internal/abort.js and

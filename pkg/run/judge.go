@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -45,6 +46,9 @@ func (r *runner) findJudge(cases []testCase) error {
 // mayAskModel reports whether a recording of a trail, or of one that it uses, for the platform of a case asks a model.
 // Which recording counts is not known before the device responds.
 func (r *runner) mayAskModel(c testCase) bool {
+	if data, _ := r.trailContent(c.path); !mayName(data, tool.AssertWithModel, "use") {
+		return false // most trails need not be parsed for this
+	}
 	file, problems := r.loader().Load(c.path, r.resolve(c.path))
 	if len(problems) > 0 {
 		return false // the case says why it cannot be replayed
@@ -56,6 +60,11 @@ func (r *runner) mayAskModel(c testCase) bool {
 	platform := sc.Driver.Platform.Lower()
 	_, skipped := file.SkipReason([]string{platform})
 	return !skipped && asksOn(file, platform)
+}
+
+// mayName reports whether a YAML text may have one of some keys. Quoted keys may have escapes.
+func mayName(text []byte, keys ...string) bool {
+	return bytes.Contains(text, []byte(`\`)) || slices.ContainsFunc(keys, func(key string) bool { return bytes.Contains(text, []byte(key)) })
 }
 
 func asksOn(file *trail.File, platform string) bool {

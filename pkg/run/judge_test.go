@@ -51,6 +51,7 @@ func TestJudgmentIsNotTriedAgain(t *testing.T) {
 		judged  int32
 	}{
 		"it passes":                     {"trail:\n" + recordedCall(aClaim), "", event.Passed, 1},
+		"its name has an escape":        {"trail:\n" + recordedCall(`"assertWithM\x6fdel": { that: it is so }`), "", event.Passed, 1},
 		"judged false":                  {"trail:\n" + recordedCall(aClaim), fault.JudgedFalse, event.Failed, 1},
 		"undecided":                     {"trail:\n" + recordedCall(aClaim), fault.Undecided, event.Failed, 1},
 		"no request is answered":        {"trail:\n" + recordedCall(aClaim), fault.Provider, event.Error, 1},

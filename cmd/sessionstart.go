@@ -23,6 +23,7 @@ import (
 
 type startFlags struct {
 	liveFlags
+	pageFlags
 	name   string
 	idle   time.Duration
 	studio bool
@@ -41,7 +42,7 @@ and its URL is printed after the name. People and commands then write one record
 page shows.`,
 		Example: `  trailblaze session start
   trailblaze session start --target shop --platform web --headed --name checkout
-  trailblaze session start --studio
+  trailblaze session start --studio --no-open --port 4600
   TOKEN=… trailblaze session start --secret TOKEN --idle 2h`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -54,7 +55,8 @@ page shows.`,
 			return cmd.startSession(c.Context(), f)
 		},
 	}
-	f.bind(cmd.program, c)
+	f.liveFlags.bind(cmd.program, c)
+	f.pageFlags.bind(c)
 	c.Flags().StringVar(&f.name, "name", "", "`NAME` of the session (default: s1, s2 and so on)")
 	c.Flags().DurationVar(&f.idle, "idle", 30*time.Minute, "end the session after this time without a command; 0 for never")
 	c.Flags().BoolVar(&f.studio, "studio", false, "also serve a page over the session, in which people record and edit")
@@ -65,6 +67,11 @@ func (f startFlags) check() error {
 	if f.command.Flags().Changed("name") {
 		if err := background.CheckName(f.name); err != nil {
 			return err
+		}
+	}
+	for _, name := range []string{"port", "no-open"} {
+		if f.command.Flags().Changed(name) && !f.studio {
+			return fault.New(fault.Misuse, "add --studio", "--%s is about the page of a studio", name)
 		}
 	}
 	if f.idle < 0 {
@@ -288,7 +295,7 @@ func (cmd *sessionCommands) openSession(
 		err = cmd.printStarted(server)
 		cmd.noticeWebServers(ctx, w.Project, server.Record().Target)
 	}
-	if err == nil && served.Page != nil {
+	if err == nil && served.Page != nil && !f.noOpen {
 		cmd.showPage(served.Page.URL(), opened)
 	}
 	if err == nil {
@@ -314,7 +321,7 @@ func (cmd *sessionCommands) openServed(
 	if err != nil || !f.studio {
 		return background.Options{Session: session, Idle: f.idle}, err
 	}
-	shared, err := cmd.share(ctx, w, session, &person)
+	shared, err := cmd.share(ctx, w, session, f.port, &person)
 	if err != nil {
 		session.Close(ctx)
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
-// share serves a studio over a session of the command line. person answers what its device asks.
+// share serves a studio over a session of the command line, on a port or a free one. person answers what its device asks.
 func (cmd *sessionCommands) share(
-	ctx context.Context, w *workspace.Workspace, session *live.Redacted, person *lateAsk,
+	ctx context.Context, w *workspace.Workspace, session *live.Redacted, port int, person *lateAsk,
 ) (*studio.Shared, error) {
-	listener, err := listenLocally(ctx, 0)
+	listener, err := listenLocally(ctx, port)
 	if err != nil {
 		return nil, err
 	}

@@ -26,8 +26,18 @@ import (
 
 type studioFlags struct {
 	liveFlags
+	pageFlags
+}
+
+// pageFlags say where the page of a studio is served, and whether it is opened.
+type pageFlags struct {
 	port   int
 	noOpen bool
+}
+
+func (f *pageFlags) bind(c *cobra.Command) {
+	c.Flags().IntVar(&f.port, "port", 0, "serve the page on the port `N` of 127.0.0.1 (default: a free one)")
+	c.Flags().BoolVar(&f.noOpen, "no-open", false, "only print the URL of the page, do not open the browser")
 }
 
 func newStudio(p *program) *cobra.Command {
@@ -54,9 +64,8 @@ after Ctrl-C, or a minute after the last page was closed, if nothing is unsaved.
 			return (&studioSessions{liveOpener: liveOpener{p}}).serve(c.Context(), f, strings.Join(args, ""))
 		},
 	}
-	f.bind(p, c)
-	c.Flags().IntVar(&f.port, "port", 0, "serve on the port `N` of 127.0.0.1 (default: a free one)")
-	c.Flags().BoolVar(&f.noOpen, "no-open", false, "only print the URL, do not open the browser")
+	f.liveFlags.bind(p, c)
+	f.pageFlags.bind(c)
 	return c
 }
 

@@ -14,10 +14,13 @@ func TestSessionWithAStudio(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": webConfig})
 	p.endSessions(t)
-	started := p.run("session", "start", "--studio")
+	port := freePort(t)
+	p.run("session", "start", "--port", port).wantErr(t, 3, "--port is about the page of a studio", "add --studio")
+	started := p.run("session", "start", "--studio", "--no-open", "--port", port)
 	started.want(t, 0)
+	p.run("session", "start", "--studio", "--port", port).wantErr(t, 2, "serve the page", "leave --port out to use a free one")
 	name, url, _ := strings.Cut(strings.TrimSpace(started.stdout), "\n")
-	if name != "s1" || !strings.HasPrefix(url, "http://127.0.0.1:") {
+	if name != "s1" || !strings.HasPrefix(url, "http://127.0.0.1:"+port+"/") {
 		t.Fatalf("stdout %q", started.stdout)
 	}
 	p.env = append(p.env, "TRAILBLAZE_SESSION=s1")

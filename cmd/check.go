@@ -119,7 +119,7 @@ func (p *program) toolsWithoutServers(project *config.Project) (trail.Tools, err
 					return t.Source.Kind.OfProject()
 				}
 			}
-			return len(project.AllServers()) > 0 && name != session.ReloadTools
+			return len(project.AllServers()) > 0 && name != tool.ReloadTools
 		},
 		CheckCall: func(platform scope.Platform, call trail.Call) []fault.Problem {
 			if t, ok := cmp.Or(registries[platform], registries[""]).Lookup(call.Tool); ok {

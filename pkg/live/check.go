@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/replay"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -60,7 +61,7 @@ func (s *Session) knownTools() (trail.Tools, error) {
 			return others.FromServer(name)
 		},
 		CheckCall: func(platform scope.Platform, call trail.Call) []fault.Problem {
-			reloaded = reloaded || call.Tool == session.ReloadTools
+			reloaded = reloaded || call.Tool == tool.ReloadTools
 			if platform != "" && platform != s.opts.Scope.Driver.Platform {
 				return others.CheckCall(platform, call)
 			}

@@ -43,8 +43,9 @@ type Options struct {
 	Output func(text string) string
 	// AllTools makes each tool that the open session offers a tool of its own, see [Tools.Offered].
 	AllTools bool
-	// OfferedChanged is called when the list of these tools has changed. May be nil.
-	OfferedChanged func()
+	// ToolsChanged is called when a session was opened or ended, or the tools of the open one have changed, so that
+	// [Tools.Offered] and [Tools.Registry] return others. May be nil.
+	ToolsChanged func()
 	// RunWait is after how long a request for a replay is answered before the replay has ended; 0 for the default.
 	RunWait time.Duration
 }

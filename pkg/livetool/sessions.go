@@ -21,7 +21,7 @@ type sessions struct {
 	last    live.API                // ended before open; its recording remains. May be nil
 	offered []definition            // tools of open
 	notes   []string                // about open, for its first answer
-	closing sync.WaitGroup          // of ended sessions
+	closing sync.WaitGroup          // of what watches sessions and closes them
 }
 
 // current returns the open session, nil if there is none.
@@ -75,15 +75,9 @@ func (m *sessions) start(ctx context.Context, request Start) (live.API, error) {
 	m.mu.Lock()
 	m.open, m.cancel, m.notes, m.offered = opened.Session, cancel, opened.Notes, offered
 	m.mu.Unlock()
-	m.offeredChanged(offered)
+	m.watchReloads(lifetime, opened.Session)
+	m.toolsChanged()
 	return opened.Session, nil
-}
-
-// offeredChanged reports that tools of a session were added to the list or removed from it.
-func (m *sessions) offeredChanged(changed []definition) {
-	if len(changed) > 0 && m.tools.opts.OfferedChanged != nil {
-		m.tools.opts.OfferedChanged()
-	}
 }
 
 // listed returns the tools that the open session offers.
@@ -142,7 +136,7 @@ func (m *sessions) keptText(ctx context.Context) string {
 // closeOpen closes the open session in the background. keep says that its recording is the one that remains.
 func (m *sessions) closeOpen(keep bool) {
 	m.mu.Lock()
-	open, cancel, offered := m.open, m.cancel, m.offered
+	open, cancel := m.open, m.cancel
 	m.open, m.offered = nil, nil
 	if keep {
 		m.last = open
@@ -151,7 +145,7 @@ func (m *sessions) closeOpen(keep bool) {
 	if open == nil {
 		return
 	}
-	m.offeredChanged(offered)
+	m.toolsChanged()
 	m.closing.Go(func() {
 		open.Close(context.WithoutCancel(m.tools.ctx))
 		cancel(nil)

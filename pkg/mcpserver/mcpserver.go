@@ -84,7 +84,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s := &server{opts: o.withDefaults(), out: out, lines: make(chan written), ended: make(chan struct{})}
 	go s.write(s.ended)
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	s.opts.Tools.OfferedChanged = s.listTools
+	s.opts.Tools.ToolsChanged = s.toolsChanged
 	s.tools = livetool.New(s.ctx, s.opts.Tools)
 	s.mcp = s.newMCP()
 	if err := s.connect(); err != nil {
@@ -153,8 +153,14 @@ func (s *server) watchParent() <-chan struct{} {
 func (s *server) newMCP() *mcp.Server {
 	m := mcp.NewServer(&mcp.Implementation{Name: "trailblaze", Version: s.opts.Version}, &mcp.ServerOptions{
 		Instructions: livetool.Instructions,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: s.opts.Tools.AllTools}},
+		Capabilities: &mcp.ServerCapabilities{
+			Tools:     &mcp.ToolCapabilities{ListChanged: s.opts.Tools.AllTools},
+			Resources: &mcp.ResourceCapabilities{},
+		},
+		SubscribeHandler:   func(_ context.Context, req *mcp.SubscribeRequest) error { return onlyRegistry(req.Params.URI) },
+		UnsubscribeHandler: func(_ context.Context, req *mcp.UnsubscribeRequest) error { return onlyRegistry(req.Params.URI) },
 	})
+	m.AddResource(registryResource(), s.readRegistry)
 	m.AddReceivingMiddleware(s.recoverPanics)
 	for _, d := range s.tools.List() {
 		s.addTool(m, d)
@@ -179,12 +185,16 @@ func (s *server) recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				bug := fault.Panicked(p)
-				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: s.opts.Tools.Output("internal error: " + bug.Message)}
+				result, err = nil, s.internalError("internal error: "+fault.Panicked(p).Message)
 			}
 		}()
 		return next(ctx, method, req)
 	}
+}
+
+// internalError returns an error for an answer, as the agent may see it.
+func (s *server) internalError(message string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: s.opts.Tools.Output(message)}
 }
 
 var errNotRead = errors.New("the client does not read")

@@ -105,7 +105,7 @@ func (p *Plan) Check(registry *discover.Registry, dry bool) (out []CallProblem, 
 		for _, problem := range session.CallProblems(t, call) {
 			out = append(out, callProblem(problem, st, call.Tool, i))
 		}
-		reloaded = reloaded || call.Tool == session.ReloadTools
+		reloaded = reloaded || call.Tool == tool.ReloadTools
 		if reloaded && !dry {
 			return out, 0
 		}

@@ -137,7 +137,7 @@ func (s *Session) checkDelegates(l *level, delegates []trail.Call) error {
 		if e := fault.As(err); e != nil {
 			problems = append(problems, fault.New(e.Kind, e.Hint, "delegate %d of %d: %s", i+1, len(delegates), e.Message))
 		}
-		if d.Tool == ReloadTools {
+		if d.Tool == tool.ReloadTools {
 			break // tools that the next ones name may not be registered yet
 		}
 	}

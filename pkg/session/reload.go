@@ -10,21 +10,18 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// ReloadTools is the name of the tool that lists the session's servers again.
-const ReloadTools = "reloadTools"
-
-// reloader runs ReloadTools. Concurrent calls run one after another.
+// reloader runs [tool.ReloadTools]. Concurrent calls run one after another.
 type reloader struct {
 	session *Session
 	running chan struct{} // holds a value while a call runs
 }
 
-// reloadSource returns the source of ReloadTools, a built-in tool that needs the session.
+// reloadSource returns the source of [tool.ReloadTools], a built-in tool that needs the session.
 func (s *Session) reloadSource() discover.Source {
 	return discover.Source{
 		Source: tool.Source{Kind: tool.FromBuiltin, Name: "trailblaze"},
 		Tools: []tool.Advertised{{
-			Name:        ReloadTools,
+			Name:        tool.ReloadTools,
 			InputSchema: json.RawMessage(`{"type": "object", "properties": {}, "additionalProperties": false}`),
 			Description: "Lists all servers of the session again and registers what changed. The result says which tools " +
 				"were added and removed, and how many there are.",
@@ -33,7 +30,7 @@ func (s *Session) reloadSource() discover.Source {
 	}
 }
 
-// reloadResult is the result of ReloadTools.
+// reloadResult is the result of [tool.ReloadTools].
 type reloadResult struct {
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
@@ -57,7 +54,7 @@ func (r *reloader) Call(ctx context.Context, call tool.Call) (tool.Result, error
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 		if fault.KindOf(err) != fault.CallTimeout {
-			return tool.Result{}, fault.Wrap(fault.Cancelled, err, "", ReloadTools+": cancelled")
+			return tool.Result{}, fault.Wrap(fault.Cancelled, err, "", tool.ReloadTools+": cancelled")
 		}
 	}
 	e := fault.As(mergeErrors(fault.Split(err)))

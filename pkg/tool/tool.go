@@ -54,6 +54,9 @@ const ReservedArg = "_trailblazeContext"
 // RememberValue is the built-in tool that sets the value of a name in memory.
 const RememberValue = "rememberValue"
 
+// ReloadTools is the built-in tool that lists the session's servers again.
+const ReloadTools = "reloadTools"
+
 // AssertWithModel is the built-in tool that lets a model judge a claim about the screen.
 const AssertWithModel = "assertWithModel"
 

@@ -26,6 +26,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trailmap"
 )
 
@@ -102,7 +103,7 @@ func (o *Opener) read(root string) (*config.Project, fault.Problems) {
 
 // toolNames returns the names of the tools of trailblaze itself and of the commands of every kind of device.
 func (o *Opener) toolNames() []string {
-	names := append(o.commandNames(), session.ReloadTools)
+	names := append(o.commandNames(), tool.ReloadTools)
 	for _, t := range builtin.Source().Tools {
 		names = append(names, t.Name)
 	}

@@ -108,7 +108,7 @@ func (a answers) printStep(session string, request live.StepRequest, done live.S
 	}
 	if a.json {
 		v := stepView{
-			toolResultView: toolResultView{Tool: call.Tool, OK: call.OK, Structured: call.Structured, Kind: call.Kind, DurationMs: durationMs},
+			toolResultView: toolResultView{Tool: call.Tool, OK: call.OK, Structured: call.Structured, Kind: call.Kind, DurationMs: durationMs, Attachments: call.Attachments},
 			Session:        session, Step: done.Step, Recorded: len(done.Recorded), URL: done.URL, Changes: done.Changes,
 			Events: list(done.Events), Messages: list(done.Messages), Warnings: list(done.Warnings),
 		}
@@ -145,6 +145,7 @@ func (a answers) printCall(call live.CallReport, failure *fault.Error) {
 	if call.Note != "" {
 		a.notice(report.Clean(call.Note))
 	}
+	a.printAttachments(call.Attachments)
 	switch {
 	case !call.OK:
 		a.fail(failure)
@@ -153,6 +154,14 @@ func (a answers) printCall(call live.CallReport, failure *fault.Error) {
 	case call.Structured != nil:
 		text, _ := json.Marshal(call.Structured) // it was decoded from JSON
 		fmt.Fprintln(a.Stdout, report.Clean(string(text)))
+	}
+}
+
+// printAttachments says where what a call returned besides text is.
+func (p *program) printAttachments(attachments []live.Attachment) {
+	for _, a := range attachments {
+		where := cmp.Or(a.File, a.URI, a.Note)
+		p.notice(report.Clean(p.redactor.Text(strings.TrimSpace(a.Type+" "+a.MIME) + ": " + where)))
 	}
 }
 

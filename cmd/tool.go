@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
+	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
@@ -256,15 +257,21 @@ type toolResultView struct {
 	Kind       fault.Kind `json:"kind"`
 	DurationMs int64      `json:"durationMs"`
 	Logs       []string   `json:"logs,omitempty"`
+	// Attachments are what the tool returned besides text, as files in the session's folder.
+	Attachments []live.Attachment `json:"attachments,omitempty"`
 }
 
 // printResult prints the result of a tool. For a failed one it prints an error and returns exit code 1.
 func (cmd *toolCommands) printResult(name string, called session.SingleResult, durationMs int64) error {
 	failed, result := exitCode(fault.ExitFailed), called.Answer
-	text := cmd.redactor.Text(result.Text)
+	text, attachments := cmd.redactor.Text(result.Text), live.Attachments(result)
+	for i, a := range attachments {
+		attachments[i].Name, attachments[i].URI = cmd.redactor.Text(a.Name), cmd.redactor.Text(a.URI)
+	}
 	if cmd.json {
 		v := toolResultView{
 			Tool: name, OK: result.OK, Kind: result.Kind, DurationMs: durationMs, Logs: logPaths(called),
+			Attachments: attachments,
 		}
 		if structured, err := trail.DecodeJSON(result.Structured); err == nil {
 			v.Structured = cmd.redactor.Redactor().Value(structured)
@@ -283,6 +290,7 @@ func (cmd *toolCommands) printResult(name string, called session.SingleResult, d
 		cmd.fail(cmd.withLogs(&fault.Error{Kind: result.Kind, Message: result.Text, Hint: result.Hint}, called))
 		return failed
 	}
+	cmd.printAttachments(attachments)
 	switch {
 	case text != "":
 		fmt.Fprintln(cmd.Stdout, report.Clean(text))

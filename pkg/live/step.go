@@ -36,6 +36,9 @@ type StepRequest struct {
 	// not made.
 	Pause bool `json:"pause,omitempty"`
 
+	// Pictures has the report contain the pictures that calls returned.
+	Pictures bool `json:"pictures,omitempty"`
+
 	// Agent says that an agent makes the calls, in a session of somebody who may do more: restricted commands are refused,
 	// and URLs of other origins than those of AllowedOrigins and of the page that is shown.
 	Agent bool `json:"agent,omitempty"`
@@ -74,6 +77,8 @@ type CallReport struct {
 	Hint       string        `json:"hint,omitempty"`
 	Note       string        `json:"note,omitempty"` // such as that the element was found again
 	Weak       Weakness      `json:"weak,omitempty"` // of a check that succeeded
+	// Attachments are what the call returned besides text.
+	Attachments []Attachment `json:"attachments,omitempty"`
 }
 
 // Step makes calls in order, up to the first that fails, and records those that succeeded. Calls with the kind and text
@@ -120,6 +125,7 @@ func (s *Session) step(ctx context.Context, r StepRequest) (report StepReport, l
 	case r.LookLater && !s.opts.Agent: // whose pages may be blocked
 		look = func() { s.lookLater(context.WithoutCancel(ctx), r, before) }
 	default:
+		s.limitPictures(ctx, &report)
 		var blocked []string
 		if blocked, err = s.reportScreen(ctx, &report); len(blocked) > 0 {
 			made = s.failLast(&report, made, blocked[0])
@@ -318,7 +324,7 @@ func (s *Session) makeCalls(ctx context.Context, r StepRequest) (report StepRepo
 	for i, call := range r.Calls {
 		done := s.call(ctx, call)
 		made = append(made, done.Recorded)
-		report.Calls = append(report.Calls, s.callReport(call, done))
+		report.Calls = append(report.Calls, s.callReport(r, call, done))
 		if located := done.Located; located != nil && done.OK() {
 			for _, warning := range located.Warnings {
 				report.Warnings = append(report.Warnings, call.Tool+": "+warning)
@@ -343,8 +349,11 @@ func (s *Session) call(ctx context.Context, call trail.Call) session.CallResult 
 	return s.inner.Call(ctx, call)
 }
 
-func (s *Session) callReport(call trail.Call, done session.CallResult) CallReport {
-	c := CallReport{Tool: call.Tool, Made: true, OK: done.OK(), Outcome: done.Outcome}
+func (s *Session) callReport(r StepRequest, call trail.Call, done session.CallResult) CallReport {
+	c := CallReport{Tool: call.Tool, Made: true, OK: done.OK(), Outcome: done.Outcome, Attachments: Attachments(done.Answer)}
+	if r.Pictures {
+		c.Attachments = withPictures(done.Answer)
+	}
 	if !c.OK {
 		c.Text, c.Hint, c.Kind = done.Reason, done.Hint, fault.KindOf(done.Cause)
 		return c

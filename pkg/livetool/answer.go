@@ -9,10 +9,16 @@ import (
 
 // Answer is the answer of a tool.
 type Answer struct {
-	Text   string
-	Image  []byte // PNG; nil for none
-	Failed bool   // the tool did not do what was asked for
-	limit  int    // of the text in bytes, when more than maxAnswer was asked for
+	Text     string
+	Pictures []Picture
+	Failed   bool // the tool did not do what was asked for
+	limit    int  // of the text in bytes, when more than maxAnswer was asked for
+}
+
+// Picture is a part of an answer that a model is shown.
+type Picture struct {
+	MIME string
+	Data []byte
 }
 
 // The largest sizes of answers and of their parts, in bytes.

@@ -237,7 +237,10 @@ func (ts *Tools) snapshotTool(ctx context.Context, args json.RawMessage) (Answer
 	if p.IsEmpty() {
 		p.Line("the screen shows nothing")
 	}
-	a := Answer{Text: p.String(), Image: shot.Screenshot, limit: in.MaxBytes + maxAnswer}
+	a := Answer{Text: p.String(), limit: in.MaxBytes + maxAnswer}
+	if shot.Screenshot != nil {
+		a.Pictures = []Picture{{"image/png", shot.Screenshot}}
+	}
 	if shot.More > 0 {
 		a.Text += fmt.Sprintf("\n%s not shown; use find, within or maxBytes", text.Count(shot.More, "element"))
 	}
@@ -323,16 +326,30 @@ func (ts *Tools) step(ctx context.Context, r live.StepRequest) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	r.Pictures = true
 	report, err := open.Step(ctx, r)
 	if err != nil {
 		return Answer{}, ts.orEnded(ctx, err)
 	}
-	a := Answer{Text: stepText(report, r), Failed: !report.OK()}
+	a := Answer{Text: stepText(report, r), Pictures: pictures(report), Failed: !report.OK()}
 	if cause := open.Err(); cause != nil {
 		a.Text += "\n" + faultText(ts.orEnded(ctx, cause))
 		a.Failed = true
 	}
 	return a, nil
+}
+
+// pictures returns the pictures of a report, in the order of its attachments.
+func pictures(r live.StepReport) []Picture {
+	var list []Picture
+	for _, c := range r.Calls {
+		for _, a := range c.Attachments {
+			if a.Picture != nil {
+				list = append(list, Picture{a.MIME, a.Picture})
+			}
+		}
+	}
+	return list
 }
 
 func (ts *Tools) recordingTool(ctx context.Context, args json.RawMessage) (Answer, error) {

@@ -24,8 +24,8 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	defer s.reportProgress(ctx, req)()
 	a := s.tools.Call(ctx, req.Params.Name, req.Params.Arguments)
 	result := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.Text}}, IsError: a.Failed}
-	if a.Image != nil {
-		result.Content = append(result.Content, &mcp.ImageContent{Data: a.Image, MIMEType: "image/png"})
+	for _, p := range a.Pictures {
+		result.Content = append(result.Content, &mcp.ImageContent{Data: p.Data, MIMEType: p.MIME})
 	}
 	return result, nil
 }

@@ -3,6 +3,7 @@ package pagetext
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/live"
@@ -16,7 +17,9 @@ const (
 	maxResults  = 400 // with a failed call a part of it
 	minResult   = 10
 	maxEvents   = 130
-	maxWarnings = 260
+
+	maxAttachments = 800
+	maxWarnings    = 260
 )
 
 // Status returns which calls of a step failed, succeeded or were not made, with their numbers from 1. It is a line for
@@ -65,6 +68,7 @@ func Report(r live.StepReport, limit int, remedy string) Page {
 			}
 		}
 	}
+	p.Some("attachment of ", attachments(r), maxAttachments)
 	p.Some("event: ", r.Events, maxEvents)
 	p.Some("message: ", r.Messages, MaxMessages)
 	p.Some("warning: ", r.Warnings, maxWarnings)
@@ -91,6 +95,25 @@ func Joined(text, more string) string {
 		return text + more
 	}
 	return text + "; " + more
+}
+
+// attachments returns what calls returned besides text, in a few words each: with the number of the call, and of the
+// picture among those of the report.
+func attachments(r live.StepReport) []string {
+	var texts []string
+	pictures := 0
+	for i, c := range r.Calls {
+		for _, a := range c.Attachments {
+			parts := []string{fmt.Sprintf("%d: %s", i+1, a.Type), "", a.MIME, a.Name, a.URI, a.Note, a.File}
+			if a.Picture != nil {
+				pictures++
+				parts[1] = fmt.Sprintf("picture %d", pictures)
+			}
+			parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+			texts = append(texts, strings.Join(parts, ", "))
+		}
+	}
+	return texts
 }
 
 // resultText returns the result of a call as text, empty when it says nothing.

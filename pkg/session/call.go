@@ -245,7 +245,7 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 	s.opts.Emit.Emit(event.CallStarted{Call: l.id, Tool: t.Name, Source: t.Source.Name, Args: t.MaskedArgs(args)})
 	started, changes := s.opts.Now(), s.opts.Values.Version()
 	end := s.send(ctx, l, t, args, call.Timeout)
-	s.keepAttachments(l.id, end.result.Attachments)
+	s.keepAttachments(l.id, args, end.result.Attachments)
 	if end.ok() {
 		if err := s.opts.Values.Apply(end.result.MemoryDelta, end.result.MemoryDeletions); err != nil {
 			end = notMade(err)

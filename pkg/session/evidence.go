@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -81,24 +82,40 @@ func (s *Session) CollectEvidence(ctx context.Context, folder string) {
 	}
 }
 
-// keepAttachments writes what a call returned besides text into the session's folder.
-func (s *Session) keepAttachments(callID string, attachments []tool.Attachment) {
+// keepAttachments writes what a call with args returned besides text into the session's folder, and sets where it is.
+func (s *Session) keepAttachments(callID string, args map[string]any, attachments []tool.Attachment) {
+	s.markSecrets(args, attachments)
 	if s.opts.Dir == "" {
 		return
 	}
-	for _, a := range attachments {
+	for i := range attachments {
+		a := &attachments[i]
 		if a.Data == nil {
 			if a.Note != "" {
-				s.opts.Emit.Log("warn", "evidence", fmt.Sprintf("call %s: %s was not kept: %s", callID, attachmentTitle(a), a.Note), "")
+				s.opts.Emit.Log("warn", "evidence", fmt.Sprintf("call %s: %s was not kept: %s", callID, attachmentTitle(*a), a.Note), "")
 			}
 			continue
 		}
 		ext, text := fileType(a.MIME)
-		artifact := device.Artifact{Name: "call-" + callID + ext, Title: attachmentTitle(a), Data: a.Data, Text: text, Foreign: !text}
-		if _, err := s.keepFor(callID, "calls", artifact); err != nil {
+		artifact := device.Artifact{Name: "call-" + callID + ext, Title: attachmentTitle(*a), Data: a.Data, Text: text, Foreign: !text}
+		path, err := s.keepFor(callID, "calls", artifact)
+		if err != nil {
 			s.unwritable(err)
 			return
 		}
+		a.File = path
+	}
+}
+
+// markSecrets marks attachments of a call that may have a secret.
+func (s *Session) markSecrets(args map[string]any, attachments []tool.Attachment) {
+	if len(attachments) == 0 {
+		return
+	}
+	given, err := json.Marshal(args)
+	secretGiven := err != nil || s.hasSecret(given)
+	for i, a := range attachments {
+		attachments[i].MayHaveSecret = secretGiven || s.hasSecret(a.Data)
 	}
 }
 

@@ -209,4 +209,8 @@ type Attachment struct {
 	URI  string // of a resource; may be empty
 	Data []byte // decoded; nil when there is none, see Note
 	Note string // why there is no data, such as "12.0 MiB, over the limit of 8 MiB"; else empty
+	// File is the absolute path at which the session keeps the data; empty if it does not.
+	File string
+	// MayHaveSecret says that the data contain a secret, or that the call was given one.
+	MayHaveSecret bool
 }

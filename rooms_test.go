@@ -70,7 +70,7 @@ func mayImport() map[string][]string {
 		page:       {embedded},
 		livetool:   {pagetext, live, discover, trail, event, tool, fault, text},
 		agent:      {model, pagetext, live, device, act, screen, discover, trail, event, tool, fault, lazyregexp, text},
-		pagetext:   {live},
+		pagetext:   {live, fault},
 		report:     {event, tool, redact, fault, files, lazyregexp},
 		doctor:     {device, model, server, spawn, runtime, discover, config, scope, event, tool, redact, fault, text},
 		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp, text},

@@ -420,9 +420,19 @@ func TestServerOfAgentCrashes(t *testing.T) {
 	p := newProject(t, map[string]string{"trailblaze.yaml": fakeConfig(`"call:exit3"`)})
 	a := p.agent(t)
 	a.does("step", `{"step":"Wait","calls":[{"wait":{"seconds":0}}]}`, "ok: 1 wait")
-	a.fails("step", `{"step":"Crash","calls":[{"bad":{}}]}`, "failed: 1 bad", "the session ended: ", "(1 step) is kept")
+	crashed := a.fails("step", `{"step":"Crash","calls":[{"bad":{}}]}`, "failed: 1 bad", "the session ended: ", "(1 step) is kept")
 	a.does("recording", `{}`, "step: Wait")
 	a.does("session", `{"action":"start"}`)
+	p.write("trails/a.trail.yaml", webTrail("bad: {}"))
+	replayed := a.fails("run_trail", `{"file":"trails/a.trail.yaml"}`, "reason: ")
+	p.write("trailblaze.yaml", fakeConfig(`"start:exit3"`))
+	a.does("session", `{"action":"end"}`)
+	notStarted := a.fails("session", `{"action":"start"}`)
+	for _, answer := range []string{crashed, replayed, notStarted} {
+		if strings.Contains(answer, "about to exit3") || !strings.Contains(answer, "log: ") {
+			t.Errorf("the answer has the stderr of the server, or does not name its log:\n%s", answer)
+		}
+	}
 }
 
 func TestAgentCancelsStep(t *testing.T) {

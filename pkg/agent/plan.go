@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/model"
 	"github.com/trailblaze/trailblaze/pkg/pagetext"
@@ -125,7 +126,7 @@ func (r *run) planBlocks() (task, change string) {
 		fmt.Fprintf(&b, "%d. %s%s: %s\n", i+1, state, s.Kind, s.Text)
 	}
 	var why pagetext.Page
-	why.Line(pagetext.Cut(p.change.Reason, 500))
+	why.Line(pagetext.Cut(fault.WithoutOutput(p.change.Reason), 500))
 	return task, b.String() + "Why it failed:\n" + why.Marked(r.nonce)
 }
 

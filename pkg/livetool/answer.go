@@ -37,7 +37,7 @@ func faultText(err error) string {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(e.Error())
+		b.WriteString(fault.WithoutOutput(e.Error()))
 	}
 	writeHints(&b, err)
 	return pagetext.CutMiddle(b.String(), 4<<10)

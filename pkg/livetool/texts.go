@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/pagetext"
 	"github.com/trailblaze/trailblaze/pkg/text"
@@ -75,7 +76,7 @@ func saveText(r live.SaveReport) string {
 		fmt.Fprintf(&b, "%s: was written without a replay, which its metadata says", r.File)
 	default:
 		fmt.Fprintf(&b, "%s: was not written, because its replay %s", r.File, outcomeText(*r.Replayed))
-		p.Line("reason: " + pagetext.Cut(pagetext.Joined(r.Replayed.Reason, r.Replayed.Hint), pagetext.MaxFailure))
+		p.Line("reason: " + pagetext.Failure(r.Replayed.Reason, r.Replayed.Hint))
 		for _, dialog := range r.Replayed.Dialogs {
 			p.Line("a dialog came: " + pagetext.Cut(dialog, 200))
 		}
@@ -120,7 +121,7 @@ func writeAlso(b *strings.Builder, r live.SaveReport) {
 			b.WriteString("\nalso changed, and its replay passed: " + name)
 		case f.Reason != "":
 			var p pagetext.Page
-			p.Line("reason: " + pagetext.Cut(f.Reason, pagetext.MaxFailure/2))
+			p.Line("reason: " + pagetext.Cut(fault.WithoutOutput(f.Reason), pagetext.MaxFailure/2))
 			b.WriteString("\nnot changed: " + name + below(p.String()))
 		default:
 			left = append(left, name)
@@ -168,7 +169,7 @@ func trailText(r live.TrailReport, keep bool) string {
 	}
 	var p pagetext.Page
 	if r.Reason != "" {
-		p.Line("reason: " + pagetext.Cut(pagetext.Joined(r.Reason, r.Hint), pagetext.MaxFailure))
+		p.Line("reason: " + pagetext.Failure(r.Reason, r.Hint))
 	}
 	for _, call := range r.Rest {
 		args, _ := json.Marshal(call.Args) //nolint:errchkjson // they come from a file

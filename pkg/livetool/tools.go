@@ -263,7 +263,7 @@ func (ts *Tools) failedSnapshot(ctx context.Context, open live.API, err error) (
 		return Answer{}, ts.orEnded(ctx, err)
 	}
 	var p pagetext.Page
-	p.Line(pagetext.Cut(ts.opts.Output(err.Error()), pagetext.MaxFailure))
+	p.Line(pagetext.Cut(ts.opts.Output(fault.WithoutOutput(err.Error())), pagetext.MaxFailure))
 	var b strings.Builder
 	fmt.Fprintf(&b, "the snapshot failed (%s)\n%s", fault.KindOf(err), p)
 	writeHints(&b, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 )
 
@@ -59,7 +60,7 @@ func Report(r live.StepReport, limit int, remedy string) Page {
 		switch {
 		case !c.Made:
 		case !c.OK:
-			p.Line(Cut(fmt.Sprintf("%d failed: %s", i+1, Joined(c.Text, c.Hint)), MaxFailure))
+			p.Line(fmt.Sprintf("%d failed: %s", i+1, Failure(c.Text, c.Hint)))
 		default:
 			if text := Joined(resultText(c), c.Note); text != "" && results > minResult {
 				text = Cut(fmt.Sprintf("%d: %s", i+1, text), results)
@@ -87,6 +88,12 @@ func (p *Page) Some(title string, texts []string, limit int) {
 		p.Line(title + text)
 		limit -= len(text)
 	}
+}
+
+// Failure returns why something failed and what to do about it, in at most MaxFailure bytes, without what a server wrote
+// to its log.
+func Failure(reason, hint string) string {
+	return Cut(Joined(fault.WithoutOutput(reason), hint), MaxFailure)
 }
 
 // Joined returns two texts as one.

@@ -22,7 +22,7 @@ func (p *Process) Explain(cause *fault.Error) *fault.Error {
 	stderr = lastBytes(stderr)
 	e.Message = fmt.Sprintf("%s\n  the process %s", strings.TrimRight(cause.Message, "\n"), p.condition(cause.Message))
 	if shown := p.withoutNoise(stderr); shown != "" {
-		e.Message += "\n  the end of its stderr:\n    " + strings.ReplaceAll(shown, "\n", "\n    ")
+		e.Message += fault.StderrPart(shown)
 	}
 	e.Details = maps.Clone(cause.Details)
 	if e.Details == nil {

@@ -8,7 +8,6 @@ package stdio
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -102,12 +101,12 @@ func (l *Link) Explain(cause *fault.Error) *fault.Error {
 		if l.spec.LogStdout {
 			instead = ""
 		}
-		e.Message += fmt.Sprintf("\n  on its stdout%s:\n    %s", instead, strings.Join(strays, "\n    "))
+		e.Message += fault.StdoutPart(instead, strings.Join(strays, "\n"))
 	}
 	if l.spec.LogPath != "" {
 		e.Details["log"] = l.spec.LogPath
 		if l.Stderr() != "" || len(strays) > 0 {
-			e.Message += "\n  log: " + l.spec.LogPath
+			e.Message += fault.LogPart(l.spec.LogPath)
 		}
 	}
 	return e

@@ -36,7 +36,7 @@ func (l *loader) defineFrameworkToolsets() {
 		{ID: "meta", AlwaysEnabled: true},
 		{ID: "web_core", Drivers: web, Description: "use a page", Tools: []string{
 			"web_{navigate,click,type,hover,wait,waitForUrl,scroll,pressKey,selectOption,setChecked,uploadFile,dragTo,snapshot,resize}",
-			"web_{currentUrl,getText,evaluate,handleDialog,listTabs,switchTab,closeTab,waitForTab}", "wait",
+			"web_{currentUrl,getText,evaluate,handleDialog,listTabs,switchTab,closeTab,waitForTab}", "findMatches", "wait",
 		}},
 		{ID: "web_verification", Drivers: web, Description: "check a page", Tools: []string{"web_verify*"}},
 		{ID: "web_framework", Drivers: web, AlwaysEnabled: true, Tools: []string{"web_evaluate"}},

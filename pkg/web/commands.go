@@ -143,6 +143,7 @@ func elementCommands() []command {
 		uploadCommand(),
 		dragCommand(),
 		getTextCommand(),
+		matchesCommand(),
 		newCommand("web_hover", "Moves the mouse over the only element that matches.", element, webHover).
 			checkedBy(checkElement),
 		newCommand("web_type", "Enters text into the only field that matches.",

@@ -128,7 +128,7 @@ func (p *page) measure(ctx context.Context, c *pageCapture) (device.Geometry, er
 func (c *pageCapture) addPlane(ctx context.Context, f *frame, view viewport) error {
 	if f.parent == nil {
 		c.local[f] = identity
-		c.planes[f] = plane{a: view.Scale, d: view.Scale, e: -view.OffsetX * view.Scale, f: -view.OffsetY * view.Scale}
+		c.planes[f] = view.plane()
 		return nil
 	}
 	around, known := c.planes[f.parent.localRoot()]
@@ -207,17 +207,28 @@ func (c *pageCapture) boundsOf(e element) *screen.Rect {
 	if !known { // nobody has asked for bounds
 		return nil
 	}
-	box, laidOut := c.parts[e.frame].tree.Box(e.id)
+	laid, laidOut := c.parts[e.frame].tree.Box(e.id)
 	if !laidOut {
 		return nil
 	}
 	view := c.parts[e.frame].viewport
+	bounds := m.bounds(box{laid[0] - view.ScrollX, laid[1] - view.ScrollY, laid[2], laid[3]})
+	return &bounds
+}
+
+// bounds returns the smallest upright rectangle, in whole pixels, around where m maps a box to.
+func (m plane) bounds(b box) screen.Rect {
 	left, top := math.Inf(1), math.Inf(1)
 	right, bottom := math.Inf(-1), math.Inf(-1)
-	for _, corner := range [][2]float64{{0, 0}, {box[2], 0}, {0, box[3]}, {box[2], box[3]}} {
-		x, y := m.apply(box[0]+corner[0]-view.ScrollX, box[1]+corner[1]-view.ScrollY)
+	for _, corner := range [][2]float64{{0, 0}, {b.Width, 0}, {0, b.Height}, {b.Width, b.Height}} {
+		x, y := m.apply(b.X+corner[0], b.Y+corner[1])
 		left, top, right, bottom = min(left, x), min(top, y), max(right, x), max(bottom, y)
 	}
 	whole := func(v float64) int { return int(math.Round(v)) }
-	return &screen.Rect{Left: whole(left), Top: whole(top), Right: whole(right), Bottom: whole(bottom)}
+	return screen.Rect{Left: whole(left), Top: whole(top), Right: whole(right), Bottom: whole(bottom)}
+}
+
+// plane maps a point of the viewport of the page to its window, which may show a part of it larger.
+func (v viewport) plane() plane {
+	return plane{a: v.Scale, d: v.Scale, e: -v.OffsetX * v.Scale, f: -v.OffsetY * v.Scale}
 }

@@ -350,6 +350,19 @@
     return narrowed ? found.filter((el) => near.some((node) => isInside(el, node) || contains(el, node))) : found;
   };
 
+  // matches describe the elements that a spec finds, or without one the given ones, for programs.
+  const matches = (spec, ...given) =>
+    (spec ? find(spec) : given).map((el) => ({
+      tag: el.localName,
+      text: displayedText(el).slice(0, 1000),
+      label: attributeNames(el)[0],
+      id: el.id,
+      class: el.getAttribute("class") ?? "",
+      visible: isVisible(el),
+      enabled: !disabledReason(el),
+      box: el.getClientRects().length ? boxOf(el) : undefined,
+    }));
+
   // ------------------------------------------------------------------------------------------- properties of an element
 
   // nameOf is what a person may call an element. It never includes what was typed into it.
@@ -1715,6 +1728,7 @@
     // timersRan ends when the timers that are due have run, and those without a delay that these have started.
     timersRan: () => new Promise((done) => setTimeout(() => setTimeout(() => setTimeout(done)))),
     boxes,
+    matches,
     contentBox,
     viewport,
     // focus returns the element with the focus; null if none has it.

@@ -24,6 +24,12 @@ func ElementReference() string {
 	return refProperty + `, "nodeSelector": ` + screen.SelectorSchema(screen.Web)
 }
 
+// MatchesProperties are the arguments of a command for all elements that match.
+func MatchesProperties() string {
+	return `"selector": ` + screen.SelectorSchema(screen.Web) + `, "ref": {"type": "string",
+		"description": "In place of selector: css=SELECTOR, role \"name\", a role, or a text"}`
+}
+
 // ElementProperties are the arguments of a command for one element.
 func ElementProperties() string {
 	return ElementReference() + ", " + StrictProperty + ", " + TimeoutProperty + "}"

@@ -319,6 +319,36 @@ func CountedElementOf(args Arguments) (Target, error) {
 	return t, nil
 }
 
+// MatchesOf returns the target of the arguments selector and ref, of which all elements count that match, or with an index
+// the one at that place.
+func MatchesOf(args Arguments) (Target, error) {
+	switch {
+	case args.Has("selector") && args.Has("ref"):
+		return Target{}, fault.New(fault.InvalidArguments, "leave out one of them", "selector and ref cannot be used together")
+	case args.Has("selector"):
+		return SelectedBy("selector", args["selector"])
+	case !args.Has("ref"):
+		return Target{}, errNoElement("give selector, or ref")
+	}
+	t, err := ByRef(args.Text("ref"))
+	if err == nil && t.Ref != "" {
+		err = fault.New(fault.InvalidArguments, "give selector, or a role or text as ref", "ref: %s is one element of a snapshot", t.Ref)
+	}
+	return t, err
+}
+
+// SelectedBy returns the target of a selector, of which everything counts. Messages name it by path.
+func SelectedBy(path string, selector any) (Target, error) {
+	t, err := VerifiedElementOf(Arguments{"nodeSelector": selector})
+	if known := fault.As(err); known != nil {
+		renamed := *known
+		renamed.Message = strings.ReplaceAll(known.Message, "nodeSelector", path)
+		renamed.Hint = strings.ReplaceAll(strings.ReplaceAll(known.Hint, "give ref, or nodeSelector", "give nodeSelector"), "nodeSelector", path)
+		return t, &renamed
+	}
+	return t, err
+}
+
 // ByRef returns the target of the argument ref: css=SELECTOR, a reference, a role, role "name", or a text.
 func ByRef(ref string) (Target, error) {
 	ref = strings.TrimSpace(ref)

@@ -180,7 +180,9 @@ func (v *verification) made(c trail.Call, report live.CallReport, refused []live
 }
 
 // notAlone are checks that do not show that what a verify states is so, but may be made beside others.
-func notAlone() []string { return []string{"assertNotEquals", "web_verifyAccessibility"} }
+func notAlone() []string {
+	return []string{"assertNotEquals", "web_verifyAccessibility", "web_assertNetworkEvent"}
+}
 
 // malformed are the kinds of a failure that say nothing about what a check expects.
 func malformed() []fault.Kind {

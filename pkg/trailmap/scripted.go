@@ -250,8 +250,6 @@ func frameworkTools() []frameworkTool {
 		{"rememberWithAi", record},
 		{"assertWithAi", verify},
 		{"assertWaypoint", verify},
-		{"web_requestDetails", "web_waitForResponse waits for a response"},
-		{"web_assertNetworkEvent", "web_waitForRequest and web_waitForResponse wait for a request"},
 		{"android_systemUiDemoMode", ""},
 		{"android_writeBytesToFile", ""},
 		{"android_writeFileToDownloads", ""},

@@ -36,9 +36,9 @@ func (l *loader) defineFrameworkToolsets() {
 		{ID: "meta", AlwaysEnabled: true},
 		{ID: "web_core", Drivers: web, Description: "use a page", Tools: []string{
 			"web_{navigate,click,type,hover,wait,waitForUrl,scroll,pressKey,selectOption,setChecked,uploadFile,dragTo,snapshot,resize}",
-			"web_{currentUrl,getText,evaluate,handleDialog,listTabs,switchTab,closeTab,waitForTab}", "findMatches", "wait",
+			"web_{currentUrl,getText,evaluate,handleDialog,listTabs,switchTab,closeTab,waitForTab}", "findMatches", "web_requestDetails", "wait",
 		}},
-		{ID: "web_verification", Drivers: web, Description: "check a page", Tools: []string{"web_verify*"}},
+		{ID: "web_verification", Drivers: web, Description: "check a page", Tools: []string{"web_verify*", "web_assertNetworkEvent"}},
 		{ID: "web_framework", Drivers: web, AlwaysEnabled: true, Tools: []string{"web_evaluate"}},
 		{ID: "android_framework", Drivers: android, AlwaysEnabled: true, Tools: []string{"android_*", "adbShell"}},
 		{ID: "android_primitives", Drivers: android, AlwaysEnabled: true, Tools: []string{"android_*"}},

@@ -73,7 +73,7 @@ func TestCommandsOfSpecification(t *testing.T) {
 		web_setChecked web_uploadFile web_dragTo web_getText findMatches web_verifyAccessibility web_verifyTextNotVisible web_verifyElementNotVisible web_verifyCount verifyScreenshot
 		web_verifyState web_verifyUrl web_verifyTitle web_verifyAriaSnapshot
 		web_waitForTab web_switchTab web_closeTab web_listTabs web_waitForDownload web_verifyDialog
-		web_route web_unroute web_waitForRequest web_waitForResponse web_applyStorageState web_setClock`,
+		web_route web_unroute web_waitForRequest web_waitForResponse web_requestDetails web_assertNetworkEvent web_applyStorageState web_setClock`,
 	)
 	var got []string
 	for _, c := range commands() {

@@ -91,7 +91,7 @@ func (l limits) limitOf(call tool.Call) time.Duration {
 	waits := max(timeoutOf(args, 0), time.Duration(min(args.Number("seconds", 0), maxWait)*float64(time.Second)))
 	switch call.Tool {
 	case "navigate", "web_navigate", "launchApp", "web_waitForUrl", "web_waitForDownload", "web_waitForRequest",
-		"web_waitForResponse":
+		"web_waitForResponse", "web_requestDetails":
 		waits = max(waits, l.navigation)
 	}
 	if waits == 0 {

@@ -46,7 +46,7 @@ type network struct {
 	window    int             // the count when the last action began
 	acted     int             // the count when it ended; 0 while it runs
 	opened    bool            // it was a command that opens a page
-	earlier   []*exchange     // that had ended when it began
+	earlier   []*exchange     // that had ended when it began, the last maxExchanges
 }
 
 // exchange is a request and its response. The numbers are counts of events; 0 for an event that did not come yet.
@@ -58,10 +58,13 @@ type exchange struct {
 	method  string
 	kind    string // of resource, as the browser calls it: Document, XHR, Fetch, Image …
 	headers map[string]any
-	body    string
+	body    string // empty for one that is too large for an event, or has files
+	hasBody bool
 	status  int
 	answer  map[string]any // headers of the response
 	failure string         // the browser's code
+
+	started, finished float64 // seconds of the browser's clock
 
 	requested, responded, ended     int
 	requestReturned, answerReturned bool // by a command that waited for it
@@ -82,14 +85,19 @@ func (n *network) close() {
 	n.delayed.Wait()
 }
 
-func networkCommands() []command {
-	const url = `"url": {"type": "string", "minLength": 1,
+// Properties of input schemas that say which requests are meant.
+const (
+	urlProperty = `"url": {"type": "string", "minLength": 1,
 		"description": "A URL, or a pattern: * for any characters but /, ** for any, {a,b} for one of several"}`
-	const method = `"method": {"type": "string", "minLength": 1, "description": "GET, POST …; any when absent"}`
+	methodProperty = `"method": {"type": "string", "minLength": 1, "description": "GET, POST …; any when absent"}`
+	statusProperty = `"status": {"type": "integer", "minimum": 100, "maximum": 599}`
+)
+
+func networkCommands() []command {
 	limit := syntax.TimeoutProperty + `, "default": 30000}`
 	list := []command{
 		newCommand("web_route", "Answers requests from now on, or delays or aborts them. The last route that matches is used.",
-			url+", "+method+`, "status": {"type": "integer", "minimum": 200, "maximum": 599, "default": 200},
+			urlProperty+", "+methodProperty+`, "status": {"type": "integer", "minimum": 200, "maximum": 599, "default": 200},
 			"headers": {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
 			"body": {"description": "Text; anything else is sent as JSON"},
 			"bodyFile": {"type": "string", "minLength": 1, "description": "A file beside the trail or in the project"},
@@ -97,15 +105,16 @@ func networkCommands() []command {
 			"description": "Wait before the answer; without an answer the request is sent to the server after it"},
 			"abort": {"type": "boolean", "description": "Fail the request as if the network were off"}`,
 			webRoute, "url"),
-		newCommand("web_unroute", "Removes the routes with a url, or all.", url, webUnroute),
+		newCommand("web_unroute", "Removes the routes with a url, or all.", urlProperty, webUnroute),
 		newCommand("web_waitForRequest",
 			"Waits for a request, which may have been sent since the last action; returns url, method, headers and body.",
-			url+", "+method+", "+limit, webWaitForRequest, "url"),
+			urlProperty+", "+methodProperty+", "+limit, webWaitForRequest, "url"),
 		newCommand("web_waitForResponse",
 			"Waits for a response, which may have come since the last action; returns url, method, status, headers and body.",
-			url+", "+method+`, "status": {"type": "integer", "minimum": 100, "maximum": 599}, `+limit,
+			urlProperty+", "+methodProperty+", "+statusProperty+", "+limit,
 			webWaitForResponse, "url"),
 	}
+	list = append(list, requestCommands()...)
 	for i := range list {
 		list[i].withoutPage = true
 	}
@@ -122,13 +131,14 @@ func networkBuffers() map[string]any {
 func (n *network) startWindow() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.window, n.acted, n.earlier = n.events, 0, nil
+	n.window, n.acted = n.events, 0
 	n.exchanges = slices.DeleteFunc(n.exchanges, func(x *exchange) bool {
 		if x.ended > 0 {
 			n.earlier = append(n.earlier, x)
 		}
 		return x.ended > 0
 	})
+	n.earlier = n.earlier[max(0, len(n.earlier)-maxExchanges):]
 }
 
 // onEvent notes requests and responses. It returns a copy of an exchange whose response has just come, with a status of
@@ -136,8 +146,10 @@ func (n *network) startWindow() {
 func (n *network) onEvent(s *cdp.Session, e cdp.Event) (failed *exchange) {
 	var p struct {
 		RequestID, LoaderID, ErrorText, Type string
+		Timestamp                            float64
 		Request                              struct {
 			URL, Method, PostData string
+			HasPostData           bool
 			Headers               map[string]any
 		}
 		Response, RedirectResponse *struct {
@@ -166,20 +178,25 @@ func (n *network) onEvent(s *cdp.Session, e cdp.Event) (failed *exchange) {
 	case e.Method == "Network.requestWillBeSent":
 		if x != nil && p.RedirectResponse != nil {
 			x.status, x.answer, x.responded, x.ended = p.RedirectResponse.Status, p.RedirectResponse.Headers, n.events, n.events
+			x.finished = p.Timestamp
 		}
 		n.add(&exchange{
 			id: p.RequestID, loader: p.LoaderID, session: s, url: p.Request.URL, method: p.Request.Method, kind: p.Type, headers: p.Request.Headers,
-			body: p.Request.PostData, requested: n.events,
+			body: p.Request.PostData, hasBody: p.Request.HasPostData, started: p.Timestamp, requested: n.events,
 		})
 	case x == nil:
 	case p.Response != nil:
 		x.session, x.status, x.answer, x.responded = s, p.Response.Status, p.Response.Headers, n.events
+		x.finished = p.Timestamp
 		if x.status >= http.StatusInternalServerError && !n.answered[x.id] {
 			failed = new(*x)
 		}
 		delete(n.answered, x.id)
 	default:
-		x.failure, x.ended = p.ErrorText, n.events
+		x.ended, x.finished = n.events, p.Timestamp
+		if x.status != http.StatusNoContent { // for which the browser reports that it was aborted
+			x.failure = p.ErrorText
+		}
 		delete(n.answered, x.id)
 	}
 	n.mu.Unlock()
@@ -233,8 +250,10 @@ func (n *network) wait(
 	}
 	hint := "only requests since the last action are considered, and those that are still to come"
 	n.mu.Lock()
-	if i := slices.IndexFunc(n.earlier, matches); i >= 0 {
-		hint = fmt.Sprintf("%s came before the last action: move this call up, behind the call that leads to it", n.earlier[i])
+	for _, x := range n.earlier {
+		if matches(x) {
+			hint = fmt.Sprintf("%s came before the last action: move this call up, behind the call that leads to it", x)
+		}
 	}
 	n.mu.Unlock()
 	return found, fault.New(fault.ToolFailed, hint,
@@ -391,10 +410,7 @@ func webWaitForRequest(ctx context.Context, p *page, args map[string]any) (tool.
 	if err != nil {
 		return tool.Result{}, err
 	}
-	body, more := boundedBody([]byte(x.body))
-	return jsonResult(networkResult{
-		URL: x.url, Method: x.method, Headers: shownHeaders(x.headers), Body: body, BodyBytes: more,
-	}), nil
+	return jsonResult(networkResult{URL: x.url, Method: x.method, httpMessage: x.request()}), nil
 }
 
 func webWaitForResponse(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -420,21 +436,37 @@ func webWaitForResponse(ctx context.Context, p *page, args map[string]any) (tool
 	if err != nil {
 		return tool.Result{}, err
 	}
-	shown := networkResult{URL: x.url, Method: x.method, Status: x.status, Headers: shownHeaders(x.answer)}
-	x.readBody(ctx, &shown)
-	return jsonResult(shown), nil
+	return jsonResult(networkResult{URL: x.url, Method: x.method, Status: x.status, httpMessage: x.response(ctx)}), nil
 }
 
 // networkResult is what the commands return of a request or a response.
 type networkResult struct {
-	URL        string            `json:"url"`
-	Method     string            `json:"method"`
-	Status     int               `json:"status,omitempty"`
+	URL    string `json:"url"`
+	Method string `json:"method"`
+	Status int    `json:"status,omitempty"`
+	httpMessage
+}
+
+// httpMessage is the content of a request or a response.
+type httpMessage struct {
 	Headers    map[string]string `json:"headers"` // names in lower case
 	Body       string            `json:"body"`
 	BodyBase64 string            `json:"bodyBase64,omitempty"` // instead of Body if that is not text
 	BodyBytes  int               `json:"bodyBytes,omitempty"`  // the size of a body that was cut
-	NoBody     string            `json:"noBody,omitempty"`     // why the body of a response is missing
+	NoBody     string            `json:"noBody,omitempty"`     // why the body is missing
+}
+
+// request returns what was sent.
+func (x *exchange) request() httpMessage {
+	body, more := boundedBody([]byte(x.body))
+	return httpMessage{Headers: shownHeaders(x.headers), Body: body, BodyBytes: more}
+}
+
+// response returns what came. It asks the browser for the body.
+func (x *exchange) response(ctx context.Context) httpMessage {
+	m := httpMessage{Headers: shownHeaders(x.answer)}
+	x.readBody(ctx, &m)
+	return m
 }
 
 // isStream reports whether the response has no end.
@@ -443,12 +475,12 @@ func (x *exchange) isStream() bool {
 }
 
 // readBody asks the browser for the body of the response, which it keeps until the page is left.
-func (x *exchange) readBody(ctx context.Context, to *networkResult) {
+func (x *exchange) readBody(ctx context.Context, to *httpMessage) {
 	if x.failure != "" {
 		to.NoBody = "the response was not complete: " + x.failure
 		return
 	}
-	if x.isStream() || x.status >= 300 && x.status < 400 {
+	if x.isStream() || x.status == http.StatusNoContent || x.status >= 300 && x.status < 400 {
 		return
 	}
 	var answer struct {

@@ -319,6 +319,7 @@ func TestSandboxUsesOnlyAllowedOrigins(t *testing.T) {
 	u.mustCall("navigate", "url", url+"/start")
 	u.mustEval("fetch('" + other + "/data').then(() => 0)")
 	check(refused, "web_waitForResponse", map[string]any{"url": other + "/data"})
+	check(refused, "web_requestDetails", map[string]any{"url": other + "/data"})
 
 	u.mustCall("web_click", "ref", "link")
 	u.mustCall("web_verifyTextVisible", "text", "internal")

@@ -37,7 +37,7 @@ func Kind() device.Kind {
 			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible", "web_verifyTextNotVisible",
 			"web_verifyElementNotVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl", "web_verifyTitle",
 			"web_verifyAriaSnapshot", "web_verifyAccessibility", "web_waitForTab", "web_waitForDownload", "web_verifyDialog", "web_waitForRequest",
-			"web_waitForResponse", "verifyScreenshot"),
+			"web_waitForResponse", "web_assertNetworkEvent", "verifyScreenshot"),
 		Primary: []string{
 			"web_navigate", "web_click", "web_type", "web_selectOption", "web_setChecked", "web_pressKey", "web_hover", "web_scroll",
 			"web_handleDialog", "web_waitForTab",

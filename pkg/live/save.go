@@ -454,7 +454,7 @@ func (s *Session) file(l *replay.List, name, title string, onlyChanged bool) *tr
 	f := &trail.File{Name: name, Config: s.config(l, name, title)}
 	classifier := s.opts.Lineage[0]
 	if l.File != nil && l.File.List {
-		f.List, classifier = true, ""
+		f.List, f.Bare, classifier = true, l.File.Bare, ""
 	}
 	for _, step := range l.Steps {
 		if step.File == nil && len(step.Calls) == 0 {

@@ -155,6 +155,10 @@ func (r *reader) finished(edit *yamldoc.Editor, want *File) ([]byte, *File, erro
 	if len(problems) == 0 && sameFile(got, want) {
 		return out, got, nil
 	}
+	if r.file.Bare {
+		return nil, nil, fault.New(fault.Trail, `write "- tools:" above the calls and indent them, or save into another file`,
+			"%s: a file that is only a list of calls has nothing but calls", want.Name)
+	}
 	if r.doc.HasAnchors() {
 		return nil, nil, fault.New(fault.Trail, "write the recordings out instead of using anchors, or record into a new file",
 			"%s: the recording cannot be changed without changing other values that use its anchors", want.Name)

@@ -313,6 +313,7 @@ func TestAppendRejectsUnsupportedChanges(t *testing.T) {
 		{"a step without text", "trail: []\n", step(""), "the text is empty"},
 		{"not a trail", "trail: {}\n", step("one"), "expected a list"},
 		{"only comments", "# todo\n", step("one"), "the file is empty"},
+		{"a list of calls alone", "- a: {}\n", step("one"), "only a list of calls"},
 	}
 	for _, tt := range tests {
 		out, err := trail.Append("f.yaml", []byte(tt.data), tt.step, trail.Config{})

@@ -32,9 +32,12 @@ func encode(f *File) ([]byte, error) {
 		trailhead = formatStep(*f.Trailhead)
 	}
 	var root any
-	if f.List {
+	switch {
+	case f.Bare && config == nil && trailhead == nil && len(f.Steps) == 1 && holdsCalls(f.Steps[0].Recording):
+		root = each(f.Steps[0].Recording[0].Calls, formatCall)
+	case f.List:
 		root = formatList(f.Steps, config, trailhead)
-	} else {
+	default:
 		var m yamldoc.Map
 		m = add(m, "config", config, config != nil)
 		m = add(m, "trailhead", trailhead, trailhead != nil)

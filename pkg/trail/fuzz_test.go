@@ -62,7 +62,12 @@ func tries(n uint64) uint64 {
 func TestRandomFilesRoundTrip(t *testing.T) {
 	t.Parallel()
 	for seed := range tries(500) {
-		checkRoundTrip(t, (&builder{rand.New(rand.NewPCG(seed, 0))}).file())
+		b := &builder{rand.New(rand.NewPCG(seed, 0))}
+		checkRoundTrip(t, b.file())
+		if calls := b.calls(); len(calls) > 0 {
+			step := trail.Step{Kind: trail.KindTools, Recordable: true, Recording: trail.Recording{{Calls: calls}}}
+			checkRoundTrip(t, &trail.File{Name: "bare.trail.yaml", List: true, Bare: true, Steps: []trail.Step{step}})
+		}
 	}
 }
 

@@ -41,7 +41,12 @@ func read(name string, data []byte) (*reader, fault.Problems) {
 	case yamldoc.Mapping:
 		r.mapping(root)
 	case yamldoc.List:
-		r.list(root)
+		if r.file.List = true; isBare(root) {
+			r.file.Bare = true
+			r.tools(root, root)
+		} else {
+			r.list(root)
+		}
 	case yamldoc.Absent:
 		if len(doc.Problems()) == 0 {
 			doc.Problem("write config: and trail:", "the file is empty")
@@ -82,8 +87,30 @@ func (r *reader) mapping(root yamldoc.Node) {
 	})
 }
 
+// isBare reports whether a list has calls instead of config, prompts, tools and trailhead.
+func isBare(root yamldoc.Node) bool {
+	bare := false
+	for _, item := range root.Items() {
+		if item.Kind() != yamldoc.Mapping {
+			continue
+		}
+		for _, e := range item.Entries() {
+			switch e.Key {
+			case "config", "trailhead", "prompts", "tools", KindStep, KindVerify, KindUse:
+				return false
+			}
+			bare = bare || e.Value.Kind() == yamldoc.Mapping
+		}
+	}
+	return bare
+}
+
+// tools reads a list of calls, in a mapping or the file itself, as a step.
+func (r *reader) tools(node, calls yamldoc.Node) {
+	r.add(node, calls, Step{Kind: KindTools, Recordable: true, Recording: Recording{{Calls: r.calls(calls)}}})
+}
+
 func (r *reader) list(root yamldoc.Node) {
-	r.file.List = true
 	for i, item := range root.Items() {
 		item.ExactFields(map[string]func(yamldoc.Node){
 			"config": func(n yamldoc.Node) {
@@ -108,9 +135,7 @@ func (r *reader) list(root yamldoc.Node) {
 					r.step(prompt)
 				}
 			},
-			"tools": func(n yamldoc.Node) {
-				r.add(item, n, Step{Kind: KindTools, Recordable: true, Recording: Recording{{Calls: r.calls(n)}}})
-			},
+			"tools": func(n yamldoc.Node) { r.tools(item, n) },
 		})
 		r.oneKey(item)
 	}

@@ -170,12 +170,7 @@ func (v *Revision) copy(list yamldoc.Node, item int, value any) any {
 // calls returns the list that holds the calls of a step for a classifier. ok is false when it is not written in the
 // step itself.
 func (v *Revision) calls(step int, classifier string) (list yamldoc.Node, ok bool) {
-	mapping, ok := ownRecording(v.node(step), v.step(step).Kind)
-	if !ok {
-		return yamldoc.Node{}, false
-	}
-	list, ok = mapping.Own(cmp.Or(classifier, KindTools))
-	return list, ok && list.Kind() == yamldoc.List && !list.IsAlias()
+	return ownCalls(v.node(step), v.step(step).Kind, cmp.Or(classifier, KindTools))
 }
 
 // record sets the calls that a step is to have for a classifier.

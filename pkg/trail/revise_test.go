@@ -52,6 +52,10 @@ func TestReviseChangesOnlyWhatItMeans(t *testing.T) {
 			"- prompts:\n  - step: one\n    recording:\n      tools:\n      - a: {} # a\n      - press:\n          x: 1\n",
 		},
 		{
+			"calls of a bare list move", "- a: {} # a\n- b: {}\n  optional: true\n",
+			func(v *trail.Revision) error { v.MoveCall(0, "", 0, 0, "", 2); return nil }, "- b: {}\n  optional: true\n- a: {} # a\n",
+		},
+		{
 			"another tool", "trail:\n- step: one\n  recording:\n    web:\n    - a: {} # a\n      timeout: 5s # b\n",
 			func(v *trail.Revision) error { v.SetCall(0, "web", 0, press); return nil },
 			"trail:\n- step: one\n  recording:\n    web:\n    - press:\n        x: 1\n",
@@ -105,6 +109,13 @@ func TestReviseRejectsUnsupportedChanges(t *testing.T) {
 		},
 		"trail:\n- step: one\n  recording:\n    ? web\n    : [ a: {} ]\n": {
 			func(v *trail.Revision) error { v.RenameClassifier(0, "web", "ios"); return nil }, "cannot be edited",
+		},
+		"- a: {}\n": {func(v *trail.Revision) error { return v.DeleteStep(0) }, "nothing but calls"},
+		"- b: {}\n": {func(v *trail.Revision) error { v.DeleteCall(0, "", 0); return nil }, "nothing but calls"},
+		"- c: {}\n": {
+			func(v *trail.Revision) error {
+				return v.InsertStep(1, trail.Step{Kind: trail.KindStep, Text: "two", Recordable: true})
+			}, "nothing but calls",
 		},
 		"trail:\n- step: one\n": {func(v *trail.Revision) error { v.Reword(0, "step", ""); return nil }, "the text is empty"},
 	} {

@@ -25,6 +25,7 @@ type File struct {
 	Trailhead *Step // runs before the steps; nil for none
 	Steps     []Step
 	List      bool // written in the older list shape
+	Bare      bool // of it, only a list of calls, which are its step of KindTools
 
 	targetAt [2]int // line and column of config.target
 	stepsAt  [2]int // of trail, 0 in the list shape

@@ -16,11 +16,9 @@ func setCalls(edit *yamldoc.Editor, stepNode yamldoc.Node, have, want *Step, cla
 	calls, _ := want.Recording.calls(classifier)
 	old, _ := have.Recording.calls(classifier)
 	key := cmp.Or(classifier, "tools")
-	if mapping, ok := ownRecording(stepNode, want.Kind); ok {
-		if list, ok := mapping.Own(key); ok && list.Kind() == yamldoc.List && !list.IsAlias() {
-			updateCalls(edit, list, old, calls)
-			return
-		}
+	if list, ok := ownCalls(stepNode, want.Kind, key); ok {
+		updateCalls(edit, list, old, calls)
+		return
 	}
 	value := each(calls, formatCall)
 	if want.Kind == KindTools {
@@ -34,13 +32,20 @@ func setCalls(edit *yamldoc.Editor, stepNode yamldoc.Node, have, want *Step, cla
 	edit.Set(stepNode, "recording", yamldoc.Map{{Key: key, Value: value}})
 }
 
-// ownRecording returns the mapping that contains the calls of a step for each classifier. ok is false when it is not
+// ownCalls returns the list with the calls of a step for a classifier, or below tools. ok is false when it is not
 // written in the step itself.
-func ownRecording(stepNode yamldoc.Node, kind string) (mapping yamldoc.Node, ok bool) {
-	if kind == KindTools {
+func ownCalls(stepNode yamldoc.Node, kind, key string) (list yamldoc.Node, ok bool) {
+	if stepNode.Kind() == yamldoc.List { // the whole file
 		return stepNode, true
 	}
-	return stepNode.Own("recording")
+	mapping, ok := stepNode, true
+	if kind != KindTools {
+		mapping, ok = stepNode.Own("recording")
+	}
+	if ok {
+		list, ok = mapping.Own(key)
+	}
+	return list, ok && list.Kind() == yamldoc.List && !list.IsAlias()
 }
 
 // updateCalls replaces the calls of a list. A call of the same tool with other arguments is changed in place.

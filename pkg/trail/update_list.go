@@ -18,6 +18,9 @@ type place struct {
 // places returns the places of the steps in the list shape, and the index of the trailhead's item, -1 for none.
 func (r *reader) places() (steps []place, trailhead int) {
 	trailhead = -1
+	if r.file.Bare {
+		return make([]place, 1), trailhead
+	}
 	for i, item := range r.root.Items() {
 		if _, ok := field(item, "trailhead"); ok {
 			trailhead = i
@@ -41,8 +44,11 @@ type listUpdate struct {
 	places  []place
 }
 
-// updateList inserts and removes steps in the list shape, and writes the trailhead.
+// updateList inserts and removes steps in the list shape, and writes the trailhead. In a bare list it changes nothing.
 func (r *reader) updateList(edit *yamldoc.Editor, want *File, matched []int, classifier string) error {
+	if r.file.Bare {
+		return nil
+	}
 	places, trailhead := r.places()
 	items := r.root.Items()
 	u := &listUpdate{r.file, newListEdit(r.root, len(items)), map[int]*listEdit{}, places}

@@ -76,6 +76,10 @@ func TestUpdateRejectsUnsupportedChanges(t *testing.T) {
 			`f.yaml: line 2 has step "uno", which the recording does not have, or has in another order`,
 			"overwrite (on the command line --overwrite) replaces the steps of the file",
 		},
+		{
+			"a list of calls", "- press: {}\n", one, trail.OverwriteAll, "f.yaml: a file that is only a list of calls has nothing but calls",
+			`write "- tools:" above the calls and indent them`,
+		},
 		{"another kind", "trail:\n- step: one\n- step: two\n", one, trail.OverwriteNothing, `line 3 has step "two"`, "overwrite"},
 		{"another order", "trail:\n- verify: two\n- step: one\n", one, trail.OverwriteNothing, `line 3 has step "one"`, "overwrite"},
 		{

@@ -71,6 +71,47 @@ func TestStepUsesAnotherTrail(t *testing.T) {
 	}
 }
 
+// TestCallRunsAnotherTrail: runTrail does what use: does, and is recorded as it was called.
+func TestCallRunsAnotherTrail(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": okProject,
+		"trails/main.trail.yaml": "config: { args: { who: { default: ann } } }\ntrail:\n  - step: Greet somebody\n    recording:\n      web:\n" +
+			"        - runTrail: { path: parts/greet.yaml, args: { name: \"{{args.who}}\" } }\n" + echo("{{saved}}") + echo("{{args.who}}"),
+		"trails/parts/greet.yaml": "config: { args: { name: {} }, teardown: [ { step: bye, recording: { web: [ { echo: { text: \"bye-{{args.name}}\" } } ] } } ] }\n" +
+			"trail:\n" + echo("hello-{{args.name}}") + "  - step: save\n    recording: { web: [ { echo: { text: kept }, saveAs: saved } ] }\n  - use: deep.yaml\n",
+		"trails/parts/deep.yaml": "- echo: { text: deep }\n- echo: { text: er }\n",
+	})
+	p.run("check").want(t, 0)
+	p.run("run", "--dry-run").want(t, 0)
+	r := p.run("run", "--json", "--arg", "who=bob", "--record", "trails/main.trail.yaml")
+	r.want(t, 0)
+	if got, want := texts(t, r), "hello-bob kept deep er kept bob bye-bob"; got != want {
+		t.Errorf("said %s, want %s", got, want)
+	}
+	var steps []string
+	for _, e := range ofType(r.events(t), "step.started") {
+		steps = append(steps, strings.TrimPrefix(fmt.Sprintf("%v.%v %v", e["within"], e["index"], e["kind"]), "<nil>."))
+	}
+	if got, want := strings.Join(steps, ", "), "1 use, 1.1 step, 1.2 step, 1.3 use, 1.3.1 tools, 2 step, 3 step, 4 teardown, 4.1 step"; got != want {
+		t.Errorf("steps %s, want %s", got, want)
+	}
+	recordings, _ := filepath.Glob(filepath.Join(p.dir, "logs", "main_*", "recording.trail.yaml"))
+	if len(recordings) != 1 {
+		t.Fatalf("recordings: %v", recordings)
+	}
+	for file, path := range map[string]string{recordings[0]: "trails/parts/greet.yaml", filepath.Join(p.dir, "trails/main.trail.yaml"): "parts/greet.yaml"} {
+		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "path: "+path) || strings.Contains(string(text), "hello") {
+			t.Errorf("%s is %v\n%s", file, err, text)
+		}
+	}
+	p.run("run", recordings[0]).want(t, 0, "1 passed")
+
+	p.write("trails/parts/deep.yaml", "- echo: { text: deep }\n- fail: { text: broke }\n")
+	p.run("run", "--json").want(t, 1, `"stepText":"Greet somebody","tool":"fail","line":3`, "trails/parts/deep.yaml:2: step 1: broke", `"used":{"file":"trails/parts/deep.yaml","line":2}`)
+	p.run("tool", "runTrail", "path=trails/parts/deep.yaml").wantErr(t, 1, "works only as a call of a step in a trail file")
+}
+
 func TestFailureInUsedTrail(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{

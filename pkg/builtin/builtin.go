@@ -26,8 +26,8 @@ func Source() discover.Source {
 	for _, t := range known {
 		schema := closedSchema(t.properties, t.required)
 		meta := map[string]any{"trailblaze/toolset": "memory"}
-		if t.name == tool.AssertWithModel {
-			meta = map[string]any{"trailblaze/isForLlm": false} // a model must not decide what a model judges
+		if slices.Contains([]string{tool.AssertWithModel, tool.RunTrail}, t.name) {
+			meta = map[string]any{"trailblaze/isForLlm": false} // people write them into trails
 		}
 		src.Tools = append(src.Tools, tool.Advertised{Name: t.name, Description: t.description, InputSchema: schema, Meta: meta})
 		byName[t.name] = callable{t.run, &discover.Tool{Name: t.name, InputSchema: schema}}
@@ -93,6 +93,14 @@ func tools() []builtin {
 			"value": {"description": "Any JSON value"}`,
 			[]string{"name", "value"},
 			rememberValue,
+		},
+		{
+			tool.RunTrail,
+			"Runs the steps of another trail in the session, as `use:` does. It is the only call of a step in a trail file.",
+			`"path": {"type": "string", "minLength": 1, "description": "The path of the trail, relative to the file or else to the project root"},
+			"args": {"type": "object", "description": "The arguments that the trail declares"}`,
+			[]string{"path"},
+			runTrail,
 		},
 		{
 			"wait",
@@ -195,6 +203,13 @@ func assertWithModel(ctx context.Context, call tool.Call, _ map[string]any) (too
 	}
 	r := failure(fault.ToolFailed, "assertWithModel needs a model, which it has only in a trail that `trailblaze run` replays")
 	r.Hint = "write it into the recording of a step, name a model with `llm: { model: … }` in trailblaze.yaml or --llm, and run the trail"
+	return r, nil
+}
+
+// runTrail is called only outside of a trail: who replays one runs the other trail in its place.
+func runTrail(context.Context, tool.Call, map[string]any) (tool.Result, error) {
+	r := failure(fault.ToolFailed, "runTrail works only as a call of a step in a trail file")
+	r.Hint = "replay that trail, or write the call into the recording of a step"
 	return r, nil
 }
 

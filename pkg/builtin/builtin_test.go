@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -35,7 +36,7 @@ func TestSource(t *testing.T) {
 		if !tl.IsRecordable || tl.Description == "" || tl.Source.String() != "builtin trailblaze" {
 			t.Errorf("%+v", tl)
 		}
-		if tl.IsForLLM != (tl.Name != tool.AssertWithModel) {
+		if tl.IsForLLM == slices.Contains([]string{tool.AssertWithModel, tool.RunTrail}, tl.Name) {
 			t.Errorf("%s is offered to agents: %v", tl.Name, tl.IsForLLM)
 		}
 		usage[tl.Name] = tl.Usage()
@@ -46,6 +47,7 @@ func TestSource(t *testing.T) {
 		"assertMath":      "expected (string or number), expression (string or number), message (string) optional",
 		"assertWithModel": "that (string), image (boolean) optional, within (string) optional",
 		"dumpMemory":      "",
+		"runTrail":        "path (string), args (object) optional",
 		"rememberValue":   "name (string), value",
 		"wait": "ms (number) optional, reason (string) optional, reasoning (string) optional, seconds (number) optional, " +
 			"timeToWaitInSeconds (number) optional",

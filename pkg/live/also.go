@@ -188,12 +188,8 @@ func (s *Session) findIn(t *alsoTrail, file *trail.File, at change, found map[st
 		t.parts = append(t.parts, f)
 	}
 	for _, step := range file.Steps {
-		if step.Use != nil && step.Use.File != nil {
-			part := step.Use.File.Name
-			if !filepath.IsAbs(part) {
-				part = filepath.Join(s.opts.Project.Root, part)
-			}
-			s.findIn(t, step.Use.File, change{path: part, part: true}, found, known)
+		if used := step.UseFor(s.opts.Lineage); used != nil && used.File != nil {
+			s.findIn(t, used.File, change{path: s.partPath(used.File), part: true}, found, known)
 		}
 	}
 }

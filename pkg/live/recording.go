@@ -324,7 +324,7 @@ func (s *Session) reword(r Reword) error {
 		return fault.New(fault.InvalidArguments, "", "the new text of step %d is empty", r.Step)
 	}
 	step := s.walk.Current.Steps[i]
-	if step.Use != nil {
+	if step.Kind == trail.KindUse {
 		return fault.New(fault.InvalidArguments, "change the title of that trail", "step %d uses the trail %s and has no text of its own",
 			r.Step, step.Use.Path)
 	}

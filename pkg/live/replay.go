@@ -176,11 +176,10 @@ func (s *Session) mayReplay(file *trail.File) error {
 				return err
 			}
 		}
-		if step.Use == nil || step.Use.File == nil {
-			continue
-		}
-		if err := s.mayReplay(step.Use.File); err != nil {
-			return err
+		if used := step.UseFor(s.opts.Lineage); used != nil && used.File != nil {
+			if err := s.mayReplay(used.File); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -465,8 +465,10 @@ func (s *Session) file(l *replay.List, name, title string, onlyChanged bool) *tr
 		if waitsForText(step) {
 			out.Text = noText
 		}
-		if step.Use != nil {
+		if step.Kind == trail.KindUse {
 			out.Text = s.text(step.Use.Path)
+		} else {
+			out.Use = nil // its call says it
 		}
 		recorded := step.Changed
 		if !recorded && !onlyChanged {

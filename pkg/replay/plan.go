@@ -23,7 +23,7 @@ type Plan struct {
 }
 
 // Step is a step of a trail with the recording that was chosen for the device. The text of one that uses a trail is the
-// title of that trail.
+// title of that trail. Use is set, too, if its only call is tool.RunTrail.
 type Step struct {
 	trail.Step
 	Index      int         // from 1, in its trail
@@ -108,13 +108,16 @@ func (p *Plan) resolve(file *trail.File, all []*trail.Step, before int, outer *S
 	for i, s := range all {
 		st := &Step{Step: *s, Index: before + i + 1, File: file, Outer: outer}
 		out[i] = st
-		if s.Use == nil {
-			calls, found := s.Lookup(p.Lineage)
-			st.Calls, st.NeedsAgent = calls, !found
+		calls, found := s.Lookup(p.Lineage)
+		st.Calls = calls
+		if st.Use = s.UseFor(p.Lineage); st.Use == nil {
+			st.NeedsAgent = !found
 			continue
 		}
-		used := s.Use.File
-		st.Text = used.Title()
+		used := st.Use.File
+		if st.Kind == trail.KindUse || st.Text == "" {
+			st.Text = used.Title()
+		}
 		if reason, skip := used.SkipReason(p.Lineage); skip {
 			st.Skip = "the trail that it uses is skipped: " + reason
 			continue

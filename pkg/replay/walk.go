@@ -198,8 +198,11 @@ func (l *List) numbered() session.Step {
 		Index: l.before + l.Next + 1, Of: l.before + len(l.Steps), Text: st.Text, Kind: st.Kind, Within: l.Within(),
 		Unrecorded: l.Outer != nil || l.teardown,
 	}
-	if l.teardown {
+	switch {
+	case l.teardown:
 		at.Kind = trail.KindTeardown
+	case st.Use != nil:
+		at.Kind = trail.KindUse
 	}
 	return at
 }
@@ -283,6 +286,9 @@ func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) session.Res
 		result := session.Failed(err)
 		w.finish(ctx, at, session.StepResult{Result: result})
 		return result
+	}
+	if st.Kind != trail.KindUse {
+		w.session.Record(st.Calls)
 	}
 	w.used[st.Use] = true
 	w.Current = &List{File: st.Use.File, Steps: st.Inner, Outer: w.Current, use: at, leave: leave}

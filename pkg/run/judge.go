@@ -69,7 +69,7 @@ func mayName(text []byte, keys ...string) bool {
 
 func asksOn(file *trail.File, platform string) bool {
 	return slices.ContainsFunc(file.StepsAndTeardown(), func(s *trail.Step) bool {
-		if s.Use != nil && s.Use.File != nil && asksOn(s.Use.File, platform) {
+		if slices.ContainsFunc(s.Uses(), func(u *trail.Use) bool { return u.File != nil && asksOn(u.File, platform) }) {
 			return true
 		}
 		return slices.ContainsFunc(s.Recording, func(of trail.ClassifierRecording) bool {

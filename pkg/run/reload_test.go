@@ -40,7 +40,7 @@ func (r *records) texts() map[string]string {
 	return out
 }
 
-const grown = `{"added":["fresh"],"removed":["old"],"total":11}` // grow, ask or hand, fresh, six built-in tools and reloadTools
+const grown = `{"added":["fresh"],"removed":["old"],"total":12}` // grow, ask or hand, fresh, six built-in tools and reloadTools
 
 func TestReloadToolsByCallback(t *testing.T) {
 	t.Parallel()

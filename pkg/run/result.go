@@ -57,7 +57,11 @@ func (r trailResult) atStep(s *replay.Step, call *trail.Call) trailResult {
 		line, tool = call.Line, call.Tool
 	}
 	if top != s {
-		r.Reason = fmt.Sprintf("%s:%d: step %d %q: %s", s.File.Name, line, s.Index, s.Text, r.Reason)
+		step := fmt.Sprintf("step %d %q", s.Index, s.Text)
+		if s.Kind == trail.KindTools {
+			step = fmt.Sprintf("step %d", s.Index)
+		}
+		r.Reason = fmt.Sprintf("%s:%d: %s: %s", s.File.Name, line, step, r.Reason)
 		r.used = &event.Position{File: s.File.Name, Line: line}
 		return r.at(top.Index, top.Text, tool, top.Line)
 	}

@@ -60,6 +60,9 @@ const ReloadTools = "reloadTools"
 // AssertWithModel is the built-in tool that lets a model judge a claim about the screen.
 const AssertWithModel = "assertWithModel"
 
+// RunTrail is the built-in tool that runs the steps of another trail. Who replays a trail does that in its place.
+const RunTrail = "runTrail"
+
 // Caller runs calls. Implementations document whether they may be called concurrently.
 //
 // A failure that the tool reports is a Result. An error means that the source failed, and is always a *fault.Error.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
@@ -197,7 +198,7 @@ func (r *reader) readStep(n yamldoc.Node, trailhead bool) (Step, bool) {
 		"verify": text(KindVerify),
 		"use": func(v yamldoc.Node) {
 			text(KindUse)(v)
-			s.Use = &Use{Path: s.Text, Line: v.Line(), Column: v.Column()}
+			s.Use = &Use{Key: KindUse, Path: s.Text, Line: v.Line(), Column: v.Column()}
 		},
 		"args":       func(v yamldoc.Node) { args = v },
 		"recording":  func(v yamldoc.Node) { recording, s.Recording = v, r.recording(v, trailhead) },
@@ -302,6 +303,12 @@ func (r *reader) calls(n yamldoc.Node) []Call {
 			calls = append(calls, call)
 		}
 	}
+	for _, call := range calls {
+		if call.Use != nil && len(calls) > 1 {
+			n.Errorf("give it a step of its own, or write it as a step: use: "+abridge(call.Use.Path),
+				"%s in line %d is not the only call of its step", tool.RunTrail, call.Line)
+		}
+	}
 	return calls
 }
 
@@ -311,7 +318,7 @@ func (r *reader) call(n yamldoc.Node) (Call, bool) {
 		return Call{}, false
 	}
 	c := Call{Line: n.Line(), Column: n.Column(), Args: map[string]any{}}
-	var tool yamldoc.Entry
+	var called yamldoc.Entry
 	var marks []yamldoc.Entry // optional and soft
 	for _, e := range n.Entries() {
 		switch {
@@ -325,17 +332,17 @@ func (r *reader) call(n yamldoc.Node) (Call, bool) {
 		case e.Key == "soft":
 			c.Soft = e.Value.Bool()
 			marks = append(marks, e)
-		case tool.Key != "":
-			secondTool(tool, e)
+		case called.Key != "":
+			secondTool(called, e)
 			return c, false
 		case strings.TrimSpace(e.Key) == "":
 			e.At.Errorf("write the tool's name", "the name of the tool is empty")
 			return c, false
 		default:
-			tool = e
+			called = e
 		}
 	}
-	if tool.Key == "" {
+	if called.Key == "" {
 		if n.Kind() == yamldoc.Mapping {
 			n.Errorf("write the tool's name with its arguments: tap: { text: OK }", "this call names no tool")
 		}
@@ -345,9 +352,38 @@ func (r *reader) call(n yamldoc.Node) (Call, bool) {
 		marks[1].At.Errorf("keep soft for a check whose failure fails the trail at its end, or optional for what may fail",
 			"a call is optional or soft, not both")
 	}
-	c.Tool, c.Line, c.Column = tool.Key, tool.At.Line(), tool.At.Column()
-	r.args(&c, tool)
+	c.Tool, c.Line, c.Column = called.Key, called.At.Line(), called.At.Column()
+	if r.args(&c, called); c.Tool == tool.RunTrail {
+		r.runTrail(n, called.Value, &c)
+	}
 	return c, true
+}
+
+// runTrail reads a call that uses another trail. Which one is known before the trail runs.
+func (r *reader) runTrail(n, args yamldoc.Node, c *Call) {
+	c.Use = &Use{Key: tool.RunTrail, Line: c.Line, Column: c.Column, Positions: c.Positions.Fields["args"]}
+	if args.Kind() != yamldoc.Mapping {
+		return
+	}
+	args.ExactFields(map[string]func(yamldoc.Node){
+		"path": func(v yamldoc.Node) {
+			if c.Use.Path = nonEmpty(v); HasToken(c.Use.Path) {
+				v.Errorf("write the path itself", "the path of the trail has a token")
+			}
+		},
+		"args": func(v yamldoc.Node) {
+			for _, e := range v.Entries() {
+				checkKey(e, nameForm(), "an argument's name")
+			}
+			c.Use.Args, _ = c.Args["args"].(map[string]any)
+		},
+	})
+	if _, written := field(args, "path"); !written {
+		args.Errorf("write "+tool.RunTrail+": { path: parts/log-in.yaml }", "%s names no trail", tool.RunTrail)
+	}
+	if len(n.Entries()) > 1 {
+		n.Errorf("remove it", "%s has no saveAs, timeout, optional and soft", tool.RunTrail)
+	}
 }
 
 // secondTool reports a key of a call that is neither its tool nor saveAs, timeout, optional or soft.

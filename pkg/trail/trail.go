@@ -124,6 +124,7 @@ type Call struct {
 	Timeout      time.Duration // 0 for none
 	Optional     bool          // its failure does not fail the step
 	Soft         bool          // its failure fails the trail at its end, and the step goes on
+	Use          *Use          `json:"-"` // of tool.RunTrail, which is the only call of its step; nil for others
 	Line, Column int
 	Positions    yamldoc.Positions // of the arguments; empty for a call that does not come from a file
 }
@@ -193,6 +194,31 @@ func (s Step) Recorded(lineage []string) (r ClassifierRecording, found bool) {
 		return r, false
 	}
 	return closest(s.Recording, func(r ClassifierRecording) string { return r.Classifier }, lineage)
+}
+
+// UseFor returns the trail that the step runs on a device, by use: or tool.RunTrail; nil for none.
+func (s *Step) UseFor(lineage []string) *Use {
+	calls, _ := s.Lookup(lineage)
+	if s.Use == nil && len(calls) == 1 {
+		return calls[0].Use
+	}
+	return s.Use
+}
+
+// Uses returns the trails that the step runs on devices of any kind.
+func (s *Step) Uses() []*Use {
+	if s.Use != nil {
+		return []*Use{s.Use}
+	}
+	var uses []*Use
+	for _, r := range s.Recording {
+		for _, c := range r.Calls {
+			if c.Use != nil {
+				uses = append(uses, c.Use)
+			}
+		}
+	}
+	return uses
 }
 
 // Classifiers returns the classifiers for which the step has a recording.

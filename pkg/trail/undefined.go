@@ -139,11 +139,11 @@ func (f *File) checkSteps(c *ValueChecker, steps []*Step, lineage []string, tool
 		}
 	}
 	for _, s := range steps {
-		if s.Use != nil {
-			if s.Use.File != nil {
-				leave, found := c.Enter(s.Use)
+		if u := s.UseFor(lineage); u != nil {
+			if u.File != nil {
+				leave, found := c.Enter(u)
 				add(found)
-				problems = append(problems, s.Use.File.checkSteps(c, s.Use.File.StepsAndTeardown(), lineage, tools)...)
+				problems = append(problems, u.File.checkSteps(c, u.File.StepsAndTeardown(), lineage, tools)...)
 				leave()
 			}
 			continue
@@ -198,8 +198,10 @@ func (f *File) recordedClassifiers() []string {
 		for _, r := range s.Recording {
 			names = append(names, r.Classifier)
 		}
-		if s.Use != nil && s.Use.File != nil {
-			names = append(names, s.Use.File.recordedClassifiers()...)
+		for _, u := range s.Uses() {
+			if u.File != nil {
+				names = append(names, u.File.recordedClassifiers()...)
+			}
 		}
 	}
 	return names

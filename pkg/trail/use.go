@@ -2,6 +2,7 @@ package trail
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 // Use is the trail whose steps a step runs.
 type Use struct {
+	Key          string // how the file says it: KindUse or tool.RunTrail
 	Path         string // as written, with slashes
 	Args         map[string]any
 	Line, Column int
@@ -22,7 +24,7 @@ type Use struct {
 
 // call returns the arguments as those of a call, for messages.
 func (u *Use) call() Call {
-	return Call{Tool: KindUse, Args: u.Args, Line: u.Line, Column: u.Column, Positions: u.Positions}
+	return Call{Tool: u.Key, Args: u.Args, Line: u.Line, Column: u.Column, Positions: u.Positions}
 }
 
 // maxUses is the number of trails that one trail may use, those that these use included.
@@ -106,17 +108,16 @@ type loading struct {
 // uses loads the trails that a file uses. stack has the paths of the files that lead to it, itself included.
 func (l *loading) uses(file *File, stack []string) {
 	for _, s := range file.StepsAndTeardown() {
-		if s.Use == nil {
-			continue
-		}
-		if l.count++; l.count > maxUses {
-			if l.count == maxUses+1 {
-				l.fail(file, s.Use, "use fewer", "the trail uses more than %d others", maxUses)
+		for _, u := range s.Uses() {
+			if l.count++; l.count > maxUses {
+				if l.count == maxUses+1 {
+					l.fail(file, u, "use fewer", "the trail uses more than %d others", maxUses)
+				}
+				return
 			}
-			return
-		}
-		if s.Use.File = l.use(file, s.Use, stack); s.Use.File != nil {
-			l.problems = append(l.problems, file.argProblems(s.Use)...)
+			if u.File = l.use(file, u, stack); u.File != nil {
+				l.problems = append(l.problems, file.argProblems(u)...)
+			}
 		}
 	}
 }
@@ -143,7 +144,7 @@ func (l *loading) use(file *File, u *Use, stack []string) *File {
 		for _, p := range append(slices.Clone(stack[slices.Index(stack, path):]), path) {
 			names = append(names, l.displayPath(p))
 		}
-		l.fail(file, u, "remove one of these use: steps", "the trail uses itself: %s", strings.Join(names, " uses "))
+		l.fail(file, u, "remove one of these steps", "the trail uses itself: %s", strings.Join(names, " uses "))
 		return nil
 	}
 	data, problems := l.read(l.displayPath(path), path)
@@ -219,7 +220,7 @@ func (f *File) argProblems(u *Use) fault.Problems {
 	}
 	for _, name := range sortedKeys(declared) {
 		if _, given := u.Args[name]; !given && !declared[name].HasDefault {
-			fail(nil, fmt.Sprintf("write args: { %s: … } below use:", name), "argument %s (%s) of %s is missing", name,
+			fail(nil, fmt.Sprintf("write args: { %s: … } below %s:", name, u.Key), "argument %s (%s) of %s is missing", name,
 				declared[name].Type, u.File.Name)
 		}
 	}
@@ -275,34 +276,50 @@ func (c *ValueChecker) Enter(u *Use) (leave func(), problems fault.Problems) {
 func (l Loader) UsePaths(file *File, path string) []string {
 	var paths []string
 	for _, s := range file.StepsAndTeardown() {
-		if s.Use == nil || s.Use.File == nil {
-			continue
-		}
-		if used, ok := (&loading{Loader: l}).find(s.Use.Path, filepath.Dir(path)); ok {
-			paths = append(append(paths, used), l.UsePaths(s.Use.File, used)...)
+		for _, u := range s.Uses() {
+			if used, ok := (&loading{Loader: l}).find(u.Path, filepath.Dir(path)); ok && u.File != nil {
+				paths = append(append(paths, used), l.UsePaths(u.File, used)...)
+			}
 		}
 	}
 	return paths
 }
 
-// Moved returns the trail at path with use: paths that a file in another folder can have: they are relative to the
-// project root.
+// Moved returns the trail at path with the paths of used trails such that a file in another folder can have them: they
+// are relative to the project root.
 func (l Loader) Moved(file *File, path string) *File {
 	out := file.clone()
 	out.Config.Teardown = slices.Clone(out.Config.Teardown)
 	for _, s := range out.StepsAndTeardown() {
-		if s.Use == nil {
+		if s.Use != nil {
+			moved := *s.Use
+			moved.Path = l.movedPath(moved.Path, path)
+			s.Use, s.Text = &moved, moved.Path
+		}
+		if len(s.Uses()) == 0 {
 			continue
 		}
-		used, ok := (&loading{Loader: l}).find(s.Use.Path, filepath.Dir(path))
-		if rel, err := filepath.Rel(l.Root, used); ok && err == nil && filepath.IsLocal(rel) {
-			used = rel
-		}
-		if ok {
-			moved := *s.Use
-			moved.Path = filepath.ToSlash(used)
-			s.Use, s.Text = &moved, moved.Path
+		s.Recording = slices.Clone(s.Recording)
+		for i, r := range s.Recording {
+			if len(r.Calls) == 1 && r.Calls[0].Use != nil {
+				moved := r.Calls[0]
+				moved.Args = maps.Clone(moved.Args)
+				moved.Args["path"] = l.movedPath(moved.Use.Path, path)
+				s.Recording[i].Calls = []Call{moved}
+			}
 		}
 	}
 	return out
+}
+
+// movedPath returns the path that is written in a file, relative to the project root.
+func (l Loader) movedPath(written, file string) string {
+	used, ok := (&loading{Loader: l}).find(written, filepath.Dir(file))
+	if !ok {
+		return written
+	}
+	if rel, err := filepath.Rel(l.Root, used); err == nil && filepath.IsLocal(rel) {
+		used = rel
+	}
+	return filepath.ToSlash(used)
 }

@@ -133,7 +133,7 @@ func (p *program) toolsWithoutServers(project *config.Project) (trail.Tools, err
 // ownTools returns the built-in tools, more of the project, and the device commands of each platform; under "" those that
 // no platform has.
 func ownTools(kinds []device.Kind, more ...discover.Source) (map[scope.Platform]*discover.Registry, error) {
-	builtins := append([]discover.Source{builtin.Source()}, more...)
+	builtins := append([]discover.Source{builtin.Source(), builtin.ExecSource(nil)}, more...)
 	onAll, err := discover.Build(discover.Scope{}, builtins, nil, discover.Selection{})
 	registries := map[scope.Platform]*discover.Registry{"": onAll}
 	for _, k := range kinds {

@@ -85,7 +85,7 @@ func TestListingHasMetadataOfTools(t *testing.T) {
 		case "builtin":
 			builtin = append(builtin, tool.Name)
 			toolset := []string{"memory"}
-			if slices.Contains([]string{"reloadTools", "assertWithModel", "runTrail"}, tool.Name) {
+			if slices.Contains([]string{"reloadTools", "assertWithModel", "runTrail", "exec"}, tool.Name) {
 				toolset = nil
 			}
 			same(t, tool.Name+": source and toolsets", append([]string{"trailblaze"}, toolset...), append([]string{tool.Source.Name}, tool.Toolsets...))
@@ -96,7 +96,7 @@ func TestListingHasMetadataOfTools(t *testing.T) {
 		}
 	}
 	same(t, "not recordable", []string{"unrecorded"}, unrecorded)
-	same(t, "built in", []string{"assertEquals", "assertNotEquals", "assertMath", "assertWithModel", "dumpMemory", "rememberValue", "runTrail", "wait", "reloadTools"}, builtin)
+	same(t, "built in", []string{"assertEquals", "assertNotEquals", "assertMath", "assertWithModel", "dumpMemory", "rememberValue", "runTrail", "wait", "exec", "reloadTools"}, builtin)
 	p.run("toolbox", "list").want(t, 0, "memory\n", "assertMath       trailblaze", "dumpMemory")
 }
 

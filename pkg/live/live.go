@@ -26,6 +26,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -260,7 +261,8 @@ func (s *Session) limits(name string) string {
 
 // agentLimits returns which calls of a tool are not accepted from an agent.
 func (s *Session) agentLimits(name string) string {
-	if !slices.Contains(s.kind().Restricted, name) || slices.Contains(s.opts.Allow, name) {
+	restricted := name == tool.Exec || slices.Contains(s.kind().Restricted, name)
+	if !restricted || slices.Contains(s.opts.Allow, name) {
 		return ""
 	}
 	if with := s.kind().AllowedWith[name]; with != "" {

@@ -60,7 +60,7 @@ func openIn(ctx context.Context, t *testing.T, edit ...func(*live.Options)) *fix
 				Root: root, LogsDir: filepath.Join(root, "logs"), TrailsDir: filepath.Join(root, "trails"),
 			},
 			Version: "test", Redactor: redactor, Stream: event.NewStream(time.Now, redactor), Now: time.Now,
-			Builtins: []discover.Source{builtin.Source()},
+			Builtins: []discover.Source{builtin.Source(), builtin.ExecSource(nil)},
 		},
 		Scope:  scope.Scope{Driver: driver, AgentMode: scope.Host},
 		Device: session.Device{Backends: []session.Backend{{Kind: f.app.kind(), Backend: f.app}}},
@@ -251,7 +251,7 @@ func TestRefusesStepsBeforeAnyCallIsMade(t *testing.T) {
 			t.Errorf("%v: %v", abort, err)
 		}
 	}
-	if r := f.step("Abort", route(true)); !r.OK() || f.limits("web_evaluate") != "not allowed" {
+	if r := f.step("Abort", route(true)); !r.OK() || f.limits("web_evaluate") != "not allowed" || f.limits("exec") != "not allowed" {
 		t.Errorf("a route that aborts: %+v", r)
 	}
 	f = open(t, func(o *live.Options) { o.Allow = []string{"web_evaluate"} })

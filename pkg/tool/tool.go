@@ -63,6 +63,9 @@ const AssertWithModel = "assertWithModel"
 // RunTrail is the built-in tool that runs the steps of another trail. Who replays a trail does that in its place.
 const RunTrail = "runTrail"
 
+// Exec is the built-in tool that runs a program of this machine. Agents may call it only if the user allows it.
+const Exec = "exec"
+
 // Caller runs calls. Implementations document whether they may be called concurrently.
 //
 // A failure that the tool reports is a Result. An error means that the source failed, and is always a *fault.Error.

@@ -254,6 +254,5 @@ func frameworkTools() []frameworkTool {
 		{"android_writeBytesToFile", ""},
 		{"android_writeFileToDownloads", ""},
 		{"mobile_listInstalledAppsDetailed", "mobile_listInstalledApps lists the apps"},
-		{"exec", "write a tool server that starts the program"},
 	}
 }

@@ -66,7 +66,7 @@ func (w *Workspace) Sessions(ctx context.Context, c Choice) (*Sessions, error) {
 	pool := remote.NewPool(w.Supervisor)
 	s := &Sessions{
 		Setup: session.Setup{
-			Project: w.Project, Cwd: w.Dir, Version: w.Version, Env: w.Env, Builtins: Builtins(w.Project),
+			Project: w.Project, Cwd: w.Dir, Version: w.Version, Env: w.Env, Builtins: Builtins(w.Project, w.exec(own.Redactor())),
 			DeviceCommands: w.commandNames(), Redactor: own.Redactor(), Now: w.Now, Budgets: w.budgets,
 			Sandboxes: func(s config.Server) bool {
 				return w.Runtimes.Sandboxes(runtime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: true})
@@ -84,9 +84,9 @@ func (w *Workspace) Sessions(ctx context.Context, c Choice) (*Sessions, error) {
 	return s, nil
 }
 
-// Builtins returns the tools of trailblaze itself, and those that files of the project compose.
-func Builtins(p *config.Project) []discover.Source {
-	sources := append([]discover.Source{builtin.Source()}, composed.Sources(p.Composed)...)
+// Builtins returns the tools of trailblaze itself, and those that files of the project compose. run runs programs.
+func Builtins(p *config.Project, run builtin.Runner) []discover.Source {
+	sources := append([]discover.Source{builtin.Source(), builtin.ExecSource(run)}, composed.Sources(p.Composed)...)
 	return append(sources, discover.Source{Source: tool.Source{Kind: tool.FromBuiltin, Name: "trailblaze"}, Unavailable: p.MissingTools})
 }
 

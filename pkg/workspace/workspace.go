@@ -104,7 +104,7 @@ func (o *Opener) read(root string) (*config.Project, fault.Problems) {
 // toolNames returns the names of the tools of trailblaze itself and of the commands of every kind of device.
 func (o *Opener) toolNames() []string {
 	names := append(o.commandNames(), tool.ReloadTools)
-	for _, t := range builtin.Source().Tools {
+	for _, t := range append(builtin.Source().Tools, builtin.ExecSource(nil).Tools...) {
 		names = append(names, t.Name)
 	}
 	return names

@@ -82,7 +82,7 @@ func mayImport() map[string][]string {
 		builtin:    {discover, tool, fault, lazyregexp},
 		composed:   {discover, config, tool, fault, lazyregexp},
 		trailmap:   {config, scope, yamldoc, fault, files, lazyregexp, text},
-		device:     {picture, screen, tool, fault},
+		device:     {lazyregexp, picture, screen, tool, fault},
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},

@@ -285,6 +285,7 @@ func verifyAttacks() []attack {
 			say(through("assertNotEquals", "expected", "nonsense", "actual", "{{name}}"), done("")), say(done("")),
 		}, told: "does not count by itself"},
 		{name: "a calculation", task: paid, turns: turns{say(through("assertMath", "expected", 2, "expression", "1+1"), done(""))}, told: "cannot fail"},
+		{name: "remembering a text", task: paid, turns: turns{say(through("rememberText", "variable", "x", "ref", "e1"))}, told: "the tool is not a check"},
 		{name: "remembering", task: paid, turns: turns{say(through("rememberValue", "name", "x", "value", 1))}, told: "the tool is not a check"},
 		{name: "a value of a tool of the project", task: paid, turns: turns{
 			say(use("checkPaid")), say(through("assertEquals", "expected", "{{paid}}", "actual", "{{name}}"), done("")),

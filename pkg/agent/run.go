@@ -458,7 +458,7 @@ func (r *run) noteTyped(c call) {
 
 // remember notes the name that a call gives a value in memory.
 func (r *run) remember(c call) {
-	if name, isText := c.Args["name"].(string); isText && c.Tool == tool.RememberValue {
+	if name := tool.Remembered(c.Tool, c.Args); name != "" {
 		r.agent.remembered[name] = true
 	}
 }

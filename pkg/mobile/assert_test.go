@@ -146,6 +146,28 @@ func TestShownTextIsRead(t *testing.T) {
 	})
 }
 
+func TestShownTextIsRemembered(t *testing.T) {
+	t.Parallel()
+	type args = map[string]any
+	nodes := func(_ *fake, at time.Duration) []*screen.Node {
+		total := node("TextView", "Total", rect(0, 0, 100, 100))
+		total.ID = new("com.example.orders:id/total")
+		if at > time.Second {
+			total.Text = new("Total: $1,234.50")
+		}
+		return []*screen.Node{total}
+	}
+	total := args{"androidAccessibility": args{"resourceIdRegex": ".*total"}}
+	onPhone(t, &fake{nodes: nodes}, device.Session{}, func(p *phoneTest) {
+		for _, c := range [][2]string{{"rememberNumber", "1234.5"}, {"rememberText", "Total: $1,234.50"}} {
+			r := p.call(c[0], args{"nodeSelector": total, "variable": "kept", "timeoutMs": 3000})
+			if r.Text != c[1] || r.MemoryDelta["kept"] != c[1] {
+				t.Errorf("%s: %+v", c[0], r)
+			}
+		}
+	})
+}
+
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	type args = map[string]any

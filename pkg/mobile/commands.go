@@ -48,7 +48,7 @@ func (c command) withName(name string) command {
 // commands returns all commands of a platform: those of every device, and those of sections 15 and 15.3 of the
 // specification.
 func commands(p Platform) []command {
-	list := slices.Concat(tapCommands(p), textCommands(), scrollCommands(p), assertions(p), queries(p), appCommands(p),
+	list := slices.Concat(tapCommands(p), textCommands(), scrollCommands(p), assertions(p), queries(p), rememberCommands(p), appCommands(p),
 		deviceCommands(), controlCommands(), environmentCommands(), transferCommands(), recordingCommands(), maestroCommands(p), screenCommands(), []command{pictureCommand(p)})
 	if p == Android {
 		list = append(list, androidCommands()...)

@@ -57,6 +57,25 @@ const RememberValue = "rememberValue"
 // ReloadTools is the built-in tool that lists the session's servers again.
 const ReloadTools = "reloadTools"
 
+// RememberText and RememberNumber are the commands of devices that put what an element shows into memory.
+const (
+	RememberText   = "rememberText"
+	RememberNumber = "rememberNumber"
+)
+
+// Remembered returns the name that a call of a tool of trailblaze gives a value in memory; empty for none.
+func Remembered(name string, args map[string]any) string {
+	argument := ""
+	switch name {
+	case RememberValue:
+		argument = "name"
+	case RememberText, RememberNumber:
+		argument = "variable"
+	}
+	text, _ := args[argument].(string)
+	return text
+}
+
 // AssertWithModel is the built-in tool that lets a model judge a claim about the screen.
 const AssertWithModel = "assertWithModel"
 

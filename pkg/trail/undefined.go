@@ -163,13 +163,10 @@ func (f *File) checkSteps(c *ValueChecker, steps []*Step, lineage []string, tool
 
 // DefineByTool records the names that the tool of a call defines.
 func (c *ValueChecker) DefineByTool(call Call, fromServer bool) {
-	name, isText := call.Args["name"].(string)
-	switch {
-	case fromServer:
+	switch name := tool.Remembered(call.Tool, call.Args); {
+	case fromServer || HasToken(name):
 		c.DefineAny()
-	case call.Tool == tool.RememberValue && isText && HasToken(name):
-		c.DefineAny()
-	case call.Tool == tool.RememberValue:
+	case name != "":
 		c.Define(name)
 	}
 }

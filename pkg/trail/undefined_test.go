@@ -49,6 +49,8 @@ trail:
     - tap: { a: "{{tapped.id}}" }
     - rememberValue: { name: kept, value: "{{user}}" }
     - tap: { a: "{{kept.x}}" }
+    - rememberNumber: { variable: total, ref: e1 }
+    - tap: { a: "{{total}}" }
 `, nil,
 		},
 		{

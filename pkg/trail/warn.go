@@ -58,7 +58,7 @@ var actions = lazyregexp.New(`^(web_(click|type|fillSecret|selectOption|hover|sc
 	`navigate|click|fill|evaluateJs|setMemory|wait)$`)
 
 // answers are the tools that only return or keep something, and pass whatever it is.
-var answers = lazyregexp.New(`^(isVisible|hasText|getElementCount|rememberValue|dumpMemory)$`)
+var answers = lazyregexp.New(`^(isVisible|hasText|getElementCount|remember(Value|Text|Number)|dumpMemory)$`)
 
 // warnVerify warns of a verify whose recordings cannot fail because of what the app shows: no device has a call in it,
 // or all calls of a device are actions or pass whatever they return. The empty recording of one device beside the calls

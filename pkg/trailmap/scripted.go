@@ -245,8 +245,6 @@ func frameworkTools() []frameworkTool {
 	const verify = "write a check with a selector or a text"
 	return []frameworkTool{
 		{"objectiveStatus", "remove the call: it is a message of an agent"},
-		{"rememberText", record},
-		{"rememberNumber", record},
 		{"rememberWithAi", record},
 		{"assertWithAi", verify},
 		{"assertWaypoint", verify},

@@ -330,8 +330,6 @@ func TestMissingToolsSayWhy(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		`this version does not have the tool "rememberNumber" of the JVM Trailblaze`,
-		`this version does not have the tool "rememberText" of the JVM Trailblaze`,
 		`this version does not have the tool "rememberWithAi" of the JVM Trailblaze`,
 		`tool "x_kotlin" of x is skipped: class: names code of the JVM, which this program cannot run`,
 		`tool "x_one" is defined by trails/config/trailmaps/x/tools/deep/one.ts, and this version does not host the scripts of trailmaps`,

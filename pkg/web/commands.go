@@ -10,7 +10,7 @@ import (
 // commands are all commands of the web: those of every device, and those of sections 15 and 15.1 of the specification.
 // Recordings contain those that begin with web_.
 func commands() []command {
-	return slices.Concat(core(), pageCommands(), selectorCommands(), elementCommands(), verifications(),
+	return slices.Concat(core(), pageCommands(), selectorCommands(), elementCommands(), rememberCommands(), verifications(),
 		tabCommands(), downloadCommands(), dialogCommands(), networkCommands(), stateCommands(), clockCommands())
 }
 

@@ -121,6 +121,27 @@ func TestShownTextIsRead(t *testing.T) {
 	u.mustFail("web_getText", []any{"ref", "css=#order", "pattern", "a*"}, "matches every text")
 }
 
+func TestShownTextIsRemembered(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	u.show(`<p id=total>Total</p><p id=none>none</p><script>setTimeout(() => total.textContent = "Total: $1,234.50", 100)</script>`)
+	for _, c := range []struct {
+		tool, want string
+		more       []any
+	}{
+		{"rememberNumber", "1234.5", nil},
+		{"rememberText", "Total: $1,234.50", nil},
+		{"rememberText", "1,234", []any{"pattern", `\$([\d,]+)`}},
+	} {
+		r, err := u.call(c.tool, append([]any{"ref", "css=#total", "variable", "kept"}, c.more...)...)
+		if err != nil || r.Text != c.want || r.MemoryDelta["kept"] != c.want {
+			t.Errorf("%s: %+v, %v", c.tool, r, err)
+		}
+	}
+	u.mustFail("rememberNumber", []any{"ref", "css=#none", "variable", "kept", "timeoutMs", 50}, `its text is "none"`)
+}
+
 // TestTextIsFoundAsPeopleSeeIt looks for texts over line breaks, blocks and cells. What is read is found again, and a
 // text without the white space is found, too, as Playwright does.
 func TestTextIsFoundAsPeopleSeeIt(t *testing.T) {

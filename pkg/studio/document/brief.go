@@ -72,7 +72,8 @@ var phrases = sync.OnceValue(func() map[string]phrase { //nolint:gochecknoglobal
 		"pressBack": {brief: "go back"}, "pressHome": {brief: "go to the home screen"}, "swipe": {brief: "swipe {=direction}"}, "swipeWithRelativeCoordinates": {brief: "swipe"},
 		"scrollUntilTextIsVisible": {brief: "scroll to {text}"}, "launchApp": {brief: "start the app {=appId}"},
 		"stopApp": {brief: "stop the app {=appId}"}, "web_wait": {brief: "wait {=seconds} s"}, "wait": {brief: "wait {=seconds} s"},
-		"rememberValue": {brief: "remember {=name}"}, "web_requestDetails": {brief: "look up the request {=url}"},
+		"rememberValue": {brief: "remember {=name}"}, "rememberText": {brief: "remember {=variable}"}, "rememberNumber": {brief: "remember {=variable}"},
+		"web_requestDetails":     {brief: "look up the request {=url}"},
 		"web_assertNetworkEvent": {brief: "check {=url} was requested", sentence: "check that {=url} was requested"},
 	}
 })

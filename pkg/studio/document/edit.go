@@ -404,7 +404,7 @@ func namesElement(tool, key string) bool {
 		return true
 	case "text", "id", "index", "accessibilityText", "resourceId", "enabled", "selected":
 		_, older := bySelector()[tool]
-		return older || slices.Contains([]string{"tap", "longPress", "mobile_doubleTap", "mobile_getText", "assertVisible", "verifyScreenshot"}, tool)
+		return older || slices.Contains([]string{"tap", "longPress", "mobile_doubleTap", "mobile_getText", "rememberText", "rememberNumber", "assertVisible", "verifyScreenshot"}, tool)
 	}
 	return false
 }

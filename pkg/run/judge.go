@@ -46,7 +46,7 @@ func (r *runner) findJudge(cases []testCase) error {
 // mayAskModel reports whether a recording of a trail, or of one that it uses, for the platform of a case asks a model.
 // Which recording counts is not known before the device responds.
 func (r *runner) mayAskModel(c testCase) bool {
-	if data, _ := r.trailContent(c.path); !mayName(data, tool.AssertWithModel, "use") {
+	if data, _ := r.trailContent(c.path); !mayName(data, tool.AssertWithModel, trail.KindUse, tool.RunTrail) {
 		return false // most trails need not be parsed for this
 	}
 	file, problems := r.loader().Load(c.path, r.resolve(c.path))

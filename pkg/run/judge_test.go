@@ -111,6 +111,7 @@ func TestRunFindsTrailsThatAskModel(t *testing.T) {
 	for name, content := range map[string]string{
 		"plain":    "trail:\n" + recordedCall("act: {}"),
 		"use":      "trail:\n  - use: a.trail.yaml\n",
+		"call":     "- runTrail: { path: a.trail.yaml }\n",
 		"narrow":   "trail:\n  - step: s\n    recording: { web-small: [ { " + aClaim + " } ] }\n",
 		"other":    "trail:\n  - step: s\n    recording: { web: [ { act: {} } ], ios: [ { " + aClaim + " } ] }\n",
 		"teardown": "config: { teardown: [ { step: x, recording: { web: [ { " + aClaim + " } ] } } ] }\ntrail:\n" + recordedCall("act: {}"),
@@ -130,7 +131,7 @@ func TestRunFindsTrailsThatAskModel(t *testing.T) {
 	if _, err := run.Run(t.Context(), o); !errors.Is(err, needed) || len(seen.events) > 0 {
 		t.Errorf("%v, %d events", err, len(seen.events))
 	}
-	want := []string{"a.trail.yaml", "list.trail.yaml", "narrow.trail.yaml", "teardown.trail.yaml", "use.trail.yaml"}
+	want := []string{"a.trail.yaml", "call.trail.yaml", "list.trail.yaml", "narrow.trail.yaml", "teardown.trail.yaml", "use.trail.yaml"}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

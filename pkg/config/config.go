@@ -5,6 +5,7 @@
 package config
 
 import (
+	"encoding/json"
 	"net"
 	"net/url"
 	"slices"
@@ -54,10 +55,11 @@ type Project struct {
 // Notes returns the warnings, and the problems of parts that were left out.
 func (p *Project) Notes() fault.Problems { return slices.Concat(p.Warnings, p.LeftOut) }
 
-// Server is one entry under mcpServers. Exactly one of Script, Command and URL is set.
+// Server is one entry under mcpServers. Exactly one of Script, Functions, Command and URL is set.
 type Server struct {
 	Name            string            // unique among the servers of a session
 	Script          string            // absolute
+	Functions       []FunctionTool    // its tools, if they are functions that scripts export
 	Command         string            // absolute if it is written as a path, else a name to look up on PATH
 	Args            []string          // of Command
 	Dir             string            // the working directory, absolute; empty means the script's folder
@@ -79,6 +81,15 @@ type Server struct {
 
 	File         string // absolute; Line and Column are the entry's position in it
 	Line, Column int
+}
+
+// FunctionTool is a tool that is a function which a script exports.
+type FunctionTool struct {
+	Name, Description string
+	File              string          // of the script, absolute
+	Export            string          // the name of the function in File
+	Schema            json.RawMessage // JSON Schema of its arguments; nil: any object
+	Meta              map[string]any  // of the tool, as a server would list it: keys such as trailblaze/supportedPlatforms; may be nil
 }
 
 // PublicURL returns the URL without user, password and query, empty when there is none.

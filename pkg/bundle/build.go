@@ -27,9 +27,8 @@ type bundleOutput struct {
 	deps            string // as of dependencies.String; "" if the bundle is uncacheable
 }
 
-// build bundles a script. Most builds need one run of esbuild. After errors, a second run records the importers of each
-// file, and replaces a require or import() that cannot be resolved with a module that throws, as it does in node.
-func build(ctx context.Context, script string, target Target) (*bundleOutput, error) {
+// newFileBuilder returns a builder of the bundle of a script.
+func newFileBuilder(script string, target Target) (*builder, error) {
 	info, err := os.Stat(script)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -47,15 +46,20 @@ func build(ctx context.Context, script string, target Target) (*bundleOutput, er
 		return nil, fault.New(fault.Server, "remove it, or replace it with a file",
 			"%s is not a readable regular file", path)
 	}
-	b := newBuilder(script, resolved, target)
+	return newBuilder(script, resolved, target), nil
+}
+
+// build builds the bundle. Most builds need one run of esbuild. After errors, a second run records the importers of each
+// file, and replaces a require or import() that cannot be resolved with a module that throws, as it does in node.
+func (b *builder) build(ctx context.Context) (*bundleOutput, error) {
 	result := b.run(ctx)
 	if len(result.Errors) > 0 && ctx.Err() == nil {
-		b = newBuilder(script, resolved, target)
+		b = b.again()
 		b.recordImporters = true
 		result = b.run(ctx)
 	}
 	if ctx.Err() != nil {
-		return nil, cancelledError(ctx, script)
+		return nil, cancelledError(ctx, b.script)
 	}
 	if len(result.Errors) > 0 {
 		return nil, b.fault(result.Errors)
@@ -95,7 +99,7 @@ func (b *builder) run(ctx context.Context) api.BuildResult {
 
 func (b *builder) runESBuild(ctx context.Context) api.BuildResult {
 	build, err := api.Context(api.BuildOptions{
-		EntryPoints:    []string{b.script},
+		EntryPoints:    []string{b.entryPoint()},
 		Outfile:        filepath.Join(b.root, outputName),
 		AbsWorkingDir:  b.root,
 		Bundle:         true,
@@ -112,7 +116,7 @@ func (b *builder) runESBuild(ctx context.Context) api.BuildResult {
 		KeepNames:      true, // esbuild renames functions when names collide
 		LegalComments:  api.LegalCommentsNone,
 		Sourcemap:      api.SourceMapExternal,
-		SourcesContent: api.SourcesContentExclude,
+		SourcesContent: b.sourcesContent(),
 		LogLevel:       api.LogLevelSilent,
 		LogLimit:       20,
 		Define:         defines(),
@@ -126,6 +130,21 @@ func (b *builder) runESBuild(ctx context.Context) api.BuildResult {
 	defer build.Dispose()
 	defer context.AfterFunc(ctx, build.Cancel)()
 	return build.Rebuild()
+}
+
+func (b *builder) entryPoint() string {
+	if b.isGenerated() {
+		return entryModule
+	}
+	return b.script
+}
+
+// sourcesContent includes the sources in the source map for bun, which does not use a map without them.
+func (b *builder) sourcesContent() api.SourcesContent {
+	if b.target == Bun {
+		return api.SourcesContentInclude
+	}
+	return api.SourcesContentExclude
 }
 
 func (b *builder) language() api.Target {
@@ -145,7 +164,7 @@ func (b *builder) supportedFeatures() map[string]bool {
 }
 
 func (b *builder) engines() []api.Engine {
-	if b.target == Embedded {
+	if b.target != Node {
 		return nil
 	}
 	return []api.Engine{{Name: api.EngineNode, Version: "20"}}
@@ -155,13 +174,20 @@ func (b *builder) engines() []api.Engine {
 // is not constant.
 func (b *builder) banner() string {
 	banner := embeddedBanner
-	if b.target == Node {
+	if b.target != Embedded {
 		banner = nodeBanner
 	}
 	values := strings.NewReplacer("SCRIPT", quote(b.script), "AUTHORED", quote(b.displayPath(b.resolved)),
 		"BUILTIN", builtinPattern(), "\n", " ")
-	return values.Replace(strings.TrimSpace(banner))
+	banner = values.Replace(strings.TrimSpace(banner))
+	if b.target == Bun {
+		return bunPragma + banner
+	}
+	return banner
 }
+
+// bunPragma makes bun use the source map of a file.
+const bunPragma = "// @bun\n"
 
 const nodeBanner = `
 import { createRequire as __trailblaze_createRequire, isBuiltin as __trailblaze_isBuiltin } from "node:module";
@@ -191,7 +217,7 @@ require.cache = {};
 `
 
 func (b *builder) footer() string {
-	if b.target == Node {
+	if b.target != Embedded {
 		return ""
 	}
 	return "})"
@@ -260,7 +286,7 @@ func (b *builder) sourceName(source string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(b.root, path)
 	}
-	if b.target == Node {
+	if b.target != Embedded {
 		return FileURL(path)
 	}
 	return path

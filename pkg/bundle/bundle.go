@@ -28,23 +28,25 @@ const (
 	Embedded Target = iota
 	// Node is node. The code is an ES module in a file of the cache.
 	Node
+	// Bun is bun. The code is that of Node, and may import modules of bun.
+	Bun
 )
 
-func (t Target) String() string { return [...]string{"embedded", "node"}[t] }
+func (t Target) String() string { return [...]string{"embedded", "node", "bun"}[t] }
 
 // Bundle is a bundled script.
 type Bundle struct {
 	Script string // absolute path of the script
 	Code   []byte
 	Key    string // hash of Code
-	File   string // for Node: the file that contains Code
+	File   string // for Node and Bun: the file that contains Code
 
 	sourceMap func() []byte
 	temporary string // directory that Close removes
 }
 
-// SourceMap returns the source map (version 3) of the code. Its sources are absolute paths, or file URLs for Node. It
-// is nil when the cache has lost it.
+// SourceMap returns the source map (version 3) of the code. Its sources are absolute paths, or file URLs for Node and
+// Bun. It is nil when the cache has lost it.
 func (b *Bundle) SourceMap() []byte { return b.sourceMap() }
 
 // Close removes files of the bundle outside of the cache.
@@ -60,10 +62,10 @@ type Cache struct {
 	store        store
 	recent       recentData
 	buildTimeout time.Duration
-	lookups      singleflight.Group // by target and script, because several servers may start the same script
+	lookups      singleflight.Group // by target and source, because several servers may start the same script
 
 	mu    sync.Mutex
-	locks map[string]chan struct{} // by target and script: a bundle is built once at a time
+	locks map[string]chan struct{} // by target and source: a bundle is built once at a time
 }
 
 // buildTimeout is much longer than the build of a large script takes.
@@ -81,39 +83,68 @@ func (c *Cache) Bundle(ctx context.Context, script string, target Target) (*Bund
 	if err != nil {
 		return nil, fault.Wrap(fault.Server, err, "name the script by its absolute path", "find the script")
 	}
-	name := target.String() + script
+	return c.bundle(ctx, source{path: script}, target)
+}
+
+// source is what is bundled: the script in a file, or a generated one.
+type source struct {
+	path  string // absolute
+	entry *Entry // nil for a file
+}
+
+// id distinguishes the source from all others.
+func (s source) id() string {
+	if s.entry == nil {
+		return s.path
+	}
+	return s.path + "\x00" + s.entry.sum()
+}
+
+func (c *Cache) bundle(ctx context.Context, src source, target Target) (*Bundle, error) {
+	name := target.String() + src.id()
 	select {
-	case found := <-c.lookups.DoChan(name, func() (any, error) { return c.lookup(script, target), nil }):
+	case found := <-c.lookups.DoChan(name, func() (any, error) { return c.lookup(src, target), nil }):
 		if b, _ := found.Val.(*Bundle); b != nil {
 			return b, nil
 		}
 	case <-ctx.Done():
-		return nil, cancelledError(ctx, script)
+		return nil, cancelledError(ctx, src.path)
 	}
 	lock := c.lock(name)
 	select {
 	case lock <- struct{}{}:
 		defer func() { <-lock }()
 	case <-ctx.Done():
-		return nil, cancelledError(ctx, script)
+		return nil, cancelledError(ctx, src.path)
 	}
 	if ctx.Err() != nil {
-		return nil, cancelledError(ctx, script)
+		return nil, cancelledError(ctx, src.path)
 	}
-	if b := c.lookup(script, target); b != nil {
+	if b := c.lookup(src, target); b != nil {
 		return b, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, c.buildTimeout)
 	defer cancel()
-	output, err := build(limited, script, target)
+	output, err := c.build(limited, src, target)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		hint := "check whether a file that it imports, or a package.json or tsconfig.json, is a pipe or a device"
-		return nil, fault.New(fault.Server, hint, "bundling %s timed out after %s", script, c.buildTimeout)
+		return nil, fault.New(fault.Server, hint, "bundling %s timed out after %s", src.path, c.buildTimeout)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.save(script, target, output)
+	return c.save(src, target, output)
+}
+
+func (c *Cache) build(ctx context.Context, src source, target Target) (*bundleOutput, error) {
+	if src.entry != nil {
+		return c.buildEntry(ctx, src.entry, target)
+	}
+	b, err := newFileBuilder(src.path, target)
+	if err != nil {
+		return nil, err
+	}
+	return b.build(ctx)
 }
 
 func cancelledError(ctx context.Context, script string) error {

@@ -12,21 +12,22 @@ import (
 )
 
 // indexKey is the store key of a script's index: the key of its bundle, and the dependencies of the bundle.
-func indexKey(script string, target Target) string {
-	return strings.Join([]string{"index", format, esbuildVersion, target.String(), script}, "\x00")
+func indexKey(src source, target Target) string {
+	return strings.Join([]string{"index", format, esbuildVersion, target.String(), src.id()}, "\x00")
 }
 
 // sourceMapName returns the file name of the source map of a bundle.
 func sourceMapName(script string, target Target, key string) string {
-	if target == Node {
+	if target != Embedded {
 		return moduleName(script, key) + ".map"
 	}
 	return blob("map\x00" + key)
 }
 
 // lookup returns the cached bundle of a script if all its dependencies are up to date; otherwise nil.
-func (c *Cache) lookup(script string, target Target) *Bundle {
-	index, ok := c.store.get(indexKey(script, target))
+func (c *Cache) lookup(src source, target Target) *Bundle {
+	script := src.path
+	index, ok := c.store.get(indexKey(src, target))
 	if !ok {
 		return nil
 	}
@@ -40,7 +41,7 @@ func (c *Cache) lookup(script string, target Target) *Bundle {
 	}
 	b := &Bundle{Script: script, Code: text, Key: key}
 	b.sourceMap = func() []byte { return c.sourceMap(script, target, key) }
-	if target == Node {
+	if target != Embedded {
 		b.File = filepath.Join(c.store.dir, moduleName(script, key))
 	}
 	return b
@@ -75,7 +76,7 @@ func (c *Cache) sourceMap(script string, target Target, key string) []byte {
 	return sourceMap
 }
 
-// moduleName returns the name of the file that node runs. It begins with the name of the script, which helps in a list
+// moduleName returns the name of the file that node or bun runs. It begins with the name of the script, which helps in a list
 // of processes.
 func moduleName(script, key string) string {
 	base := filepath.Base(script)
@@ -96,26 +97,26 @@ func sourceMapComment(script, key string) []byte {
 }
 
 // save stores a built bundle. It writes the index last, so that an index never refers to missing files.
-func (c *Cache) save(script string, target Target, output *bundleOutput) (*Bundle, error) {
+func (c *Cache) save(src source, target Target, output *bundleOutput) (*Bundle, error) {
 	key := sumOf(output.code)
-	b := &Bundle{Script: script, Code: output.code, Key: key, sourceMap: func() []byte { return output.sourceMap }}
+	b := &Bundle{Script: src.path, Code: output.code, Key: key, sourceMap: func() []byte { return output.sourceMap }}
 	if target == Embedded {
 		c.store.put("text\x00"+key, output.code)
 		c.store.put("map\x00"+key, output.sourceMap)
 	} else {
-		b.Code = append(output.code, sourceMapComment(script, key)...)
+		b.Code = append(output.code, sourceMapComment(src.path, key)...)
 		if err := c.writeModule(b); err != nil {
 			return nil, err
 		}
 	}
 	if output.deps != "" && b.temporary == "" {
-		c.store.put(indexKey(script, target), []byte(key+"\n"+output.deps))
+		c.store.put(indexKey(src, target), []byte(key+"\n"+output.deps))
 		c.store.prune(time.Now())
 	}
 	return b, nil
 }
 
-// writeModule writes the file that node runs to the cache, or to a temporary directory when the cache is not writable.
+// writeModule writes the file that node or bun runs to the cache, or to a temporary directory when the cache is not writable.
 func (c *Cache) writeModule(b *Bundle) error {
 	name := moduleName(b.Script, b.Key)
 	into := func(s store) error {
@@ -135,7 +136,7 @@ func (c *Cache) writeModule(b *Bundle) error {
 	}
 	if err != nil {
 		_ = b.Close()
-		hint := "node needs the bundled script in a file; free disk space, or set TMPDIR to a writable directory"
+		hint := "node and bun need the bundled script in a file; free disk space, or set TMPDIR to a writable directory"
 		return fault.Wrap(fault.IO, err, hint, "write the bundle of "+b.Script)
 	}
 	return nil

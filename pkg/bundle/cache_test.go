@@ -28,7 +28,7 @@ func TestReusesBundleWithUnchangedInputs(t *testing.T) {
 		write(t, filepath.Join(dir, "a", "unrelated.ts"), "new")
 		write(t, filepath.Join(dir, "log.txt"), "new")
 		write(t, filepath.Join(dir, "a", "b.ts"), `console.log("b"); try { require("peer") } catch {}`) // the same content with a new modification time
-		got := c.lookup(script, target)
+		got := c.lookup(source{path: script}, target)
 		if got == nil {
 			t.Fatalf("%s: the bundle is not cached", target)
 		}
@@ -276,11 +276,11 @@ func TestRebuildsAfterChanges(t *testing.T) {
 			if got := says(); got != ch.before {
 				t.Fatalf("output before the change: %q, want %q", got, ch.before)
 			}
-			if c.lookup(script, Node) == nil {
+			if c.lookup(source{path: script}, Node) == nil {
 				t.Fatal("the bundle is not cached")
 			}
 			ch.change(t, dir)
-			if c.lookup(script, Node) != nil {
+			if c.lookup(source{path: script}, Node) != nil {
 				t.Fatal("the cached bundle is still used")
 			}
 			if got := says(); got != ch.after {
@@ -298,7 +298,7 @@ func TestDoesNotCacheWithRecentlyWrittenConfig(t *testing.T) {
 	}
 	c, script := Open(t.TempDir()), filepath.Join(dir, "main.ts")
 	buildBundle(t, c, script, Embedded)
-	if c.lookup(script, Embedded) != nil {
+	if c.lookup(source{path: script}, Embedded) != nil {
 		t.Error("the bundle is cached")
 	}
 }

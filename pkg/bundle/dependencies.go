@@ -135,6 +135,12 @@ func (b *builder) dependencies(data string) string {
 	d.addYarnMap(filepath.Dir(b.script))
 	for input, entry := range meta.Inputs {
 		sum, isFile := b.sums[input]
+		if strings.HasPrefix(input, nsGenerated+":") {
+			for _, i := range entry.Imports {
+				b.addGenerated(d, i.Original)
+			}
+			continue
+		}
 		if !isFile {
 			if filepath.IsAbs(input) {
 				return "" // in an archive of yarn, which esbuild reads itself

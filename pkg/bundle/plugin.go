@@ -22,6 +22,8 @@ type builder struct {
 	resolved string // script with symbolic links resolved
 	root     string // directory of the nearest package.json, else of the script; messages show paths relative to it
 	target   Target
+	modules  map[string]string // of an Entry, with its code
+	broken   map[string]error  // the files of an Entry that cannot be bundled
 
 	started         time.Time
 	recordImporters bool
@@ -39,6 +41,13 @@ func newBuilder(script, place string, target Target) *builder {
 		sums: map[string]string{}, importedPaths: map[string]bool{},
 		sourceMaps: map[string][]string{}, importer: map[string]string{},
 	}
+}
+
+// again returns a builder of the same bundle.
+func (b *builder) again() *builder {
+	next := newBuilder(b.script, b.resolved, b.target)
+	next.root, next.modules, next.broken = b.root, b.modules, b.broken
+	return next
 }
 
 // displayPath returns a path as the author of the script would write it.
@@ -109,6 +118,7 @@ func (b *builder) plug(build api.PluginBuild) {
 		return b.resolve(build, args)
 	})
 	build.OnLoad(api.OnLoadOptions{Filter: anyPath, Namespace: "file"}, b.load)
+	build.OnLoad(api.OnLoadOptions{Filter: anyPath, Namespace: nsGenerated}, b.loadGenerated)
 	codes := map[string]func(virtualModule) string{
 		nsFile: b.fileVariablesModule, nsNode: b.nodeModule, nsAddon: addonModule, nsMissing: missingModule,
 	}
@@ -147,10 +157,12 @@ func builtinPattern() string {
 
 // isUnsupported reports whether an import needs another runtime, or is a URL.
 func isUnsupported(spec string) bool {
-	schemes := []string{"bun:", "deno:", "jsr:", "npm:", "file:", "http:", "https:"}
-	return spec == "bun" ||
+	schemes := []string{"deno:", "jsr:", "npm:", "file:", "http:", "https:"}
+	return isOfBun(spec) ||
 		slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(spec, scheme) })
 }
+
+func isOfBun(spec string) bool { return spec == "bun" || strings.HasPrefix(spec, "bun:") }
 
 // nestedResolve marks calls of esbuild's resolver from within the plugin.
 type nestedResolve struct{}
@@ -158,17 +170,20 @@ type nestedResolve struct{}
 func (b *builder) resolve(build api.PluginBuild, args api.OnResolveArgs) (api.OnResolveResult, error) {
 	lazy := args.Kind == api.ResolveJSRequireCall || args.Kind == api.ResolveJSDynamicImport
 	module := virtualModule{importer: args.Importer, name: args.Path}
+	if generated, found := b.resolveGenerated(args); found {
+		return generated, nil
+	}
 	switch _, again := args.PluginData.(nestedResolve); {
 	case again || args.Kind == api.ResolveEntryPoint:
 		return api.OnResolveResult{}, nil
 	case args.Path == fileModule:
 		return module.result(nsFile)
-	case isBuiltin(args.Path) && b.target == Node:
+	case isBuiltin(args.Path) && b.target != Embedded, b.target == Bun && isOfBun(args.Path):
 		return api.OnResolveResult{Path: args.Path, External: true}, nil
 	case isBuiltin(args.Path):
 		module.name = "node:" + strings.TrimPrefix(args.Path, "node:")
 		return module.result(nsNode)
-	case strings.HasSuffix(args.Path, ".node") && b.target == Node:
+	case strings.HasSuffix(args.Path, ".node") && b.target != Embedded:
 		module.name = join(args.ResolveDir, args.Path)
 		return module.result(nsAddon)
 	case strings.HasSuffix(args.Path, ".node") || isUnsupported(args.Path):

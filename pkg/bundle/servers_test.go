@@ -45,7 +45,7 @@ func TestDependenciesOfBundle(t *testing.T) {
 	c := Open(t.TempDir())
 	b := buildBundle(t, c, servers(t, "sdk1.ts"), Embedded)
 	for _, want := range []string{"@modelcontextprotocol/sdk/dist/esm/server/mcp.js", "zod/package.json", "servers/tsconfig.json"} {
-		index, _ := c.store.get(indexKey(servers(t, "sdk1.ts"), Embedded))
+		index, _ := c.store.get(indexKey(source{path: servers(t, "sdk1.ts")}, Embedded))
 		if !strings.Contains(string(index), want) {
 			t.Errorf("the dependencies lack %s", want)
 		}
@@ -104,7 +104,7 @@ func BenchmarkCached(b *testing.B) {
 			c := Open(b.TempDir())
 			buildBundle(b, c, script, target)
 			for b.Loop() {
-				if c.lookup(script, target) == nil {
+				if c.lookup(source{path: script}, target) == nil {
 					b.Fatal("the bundle is not cached")
 				}
 			}

@@ -1,0 +1,128 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// Entry is a script that is generated and imports files of a project. A file that cannot be bundled does not take the
+// others along: importing it throws the reason.
+type Entry struct {
+	Path  string   // absolute; process.argv[1] of the script. No file needs to be there, but its folder.
+	Code  string   // imports each of Files by import()
+	Files []string // absolute paths
+	// Modules are the code of generated modules by the names with which Code, the modules and the files of the project
+	// import them. Modules import each other by relative paths, too. They come before paths in a tsconfig.json, and
+	// before packages.
+	Modules map[string]string
+}
+
+// nsGenerated is the namespace of an Entry and its modules.
+const nsGenerated = "trailblaze"
+
+// entryModule is the name of the code of an Entry.
+const entryModule = "entry"
+
+// sum returns a hash of everything that an entry says.
+func (e *Entry) sum() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%q %q", e.Code, e.Files)
+	for _, name := range slices.Sorted(maps.Keys(e.Modules)) {
+		fmt.Fprintf(&text, " %q %q", name, e.Modules[name])
+	}
+	return sumOf([]byte(text.String()))
+}
+
+// BundleEntry is [Cache.Bundle] for a generated script. A bundle that lacks files is not cached.
+func (c *Cache) BundleEntry(ctx context.Context, e *Entry, target Target) (*Bundle, error) {
+	return c.bundle(ctx, source{path: e.Path, entry: e}, target)
+}
+
+// Broken returns why files of an entry cannot be bundled, each as a *fault.Error, by path.
+func (c *Cache) Broken(ctx context.Context, e *Entry, target Target) (map[string]error, error) {
+	limited, cancel := context.WithTimeout(ctx, c.buildTimeout)
+	defer cancel()
+	broken := map[string]error{}
+	for _, file := range e.Files {
+		b, err := newFileBuilder(file, target)
+		if err == nil {
+			b.root, b.modules = ProjectDir(filepath.Dir(e.Path)), e.Modules
+			_, err = b.build(limited)
+		}
+		if limited.Err() != nil {
+			return nil, cancelledError(limited, e.Path)
+		}
+		if err != nil {
+			broken[file] = err
+		}
+	}
+	return broken, nil
+}
+
+// buildEntry bundles an entry, first as if all its files could be bundled.
+func (c *Cache) buildEntry(ctx context.Context, e *Entry, target Target) (*bundleOutput, error) {
+	newBuilder := func() *builder {
+		b := newBuilder(e.Path, e.Path, target)
+		b.modules = maps.Clone(e.Modules)
+		b.modules[entryModule] = e.Code
+		return b
+	}
+	if output, err := newBuilder().build(ctx); err == nil || ctx.Err() != nil {
+		return output, err
+	}
+	broken, err := c.Broken(ctx, e, target)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder()
+	b.broken = broken
+	output, err := b.build(ctx)
+	if err == nil && len(broken) > 0 {
+		output.deps = ""
+	}
+	return output, err
+}
+
+// isGenerated reports whether the bundle is that of an Entry.
+func (b *builder) isGenerated() bool { return b.modules[entryModule] != "" }
+
+// resolveGenerated finds what an import means to an Entry: one of its modules, or the error of a file that cannot be
+// bundled.
+func (b *builder) resolveGenerated(args api.OnResolveArgs) (_ api.OnResolveResult, found bool) {
+	name := args.Path
+	if args.Namespace == nsGenerated && strings.HasPrefix(name, ".") {
+		name = path.Join(path.Dir(args.Importer), name)
+	}
+	if err := b.broken[args.Path]; err != nil {
+		module := virtualModule{importer: args.Importer, name: args.Path, code: "ERR_TRAILBLAZE_BUNDLE", message: err.Error()}
+		result, _ := module.result(nsMissing)
+		return result, true
+	}
+	if _, found := b.modules[name]; !found || name == entryModule && args.Kind != api.ResolveEntryPoint {
+		return api.OnResolveResult{}, false
+	}
+	return api.OnResolveResult{Path: name, Namespace: nsGenerated}, true
+}
+
+// loadGenerated returns a module of an Entry. Its imports of packages are those of the folder of the entry.
+func (b *builder) loadGenerated(args api.OnLoadArgs) (api.OnLoadResult, error) {
+	code := b.modules[args.Path]
+	return api.OnLoadResult{Contents: &code, Loader: api.LoaderJS, ResolveDir: filepath.Dir(b.script)}, nil
+}
+
+// addGenerated adds what determines where an import in the code of an Entry leads.
+func (b *builder) addGenerated(d dependencies, spec string) {
+	switch {
+	case filepath.IsAbs(spec):
+		d.add(pathDep, spec)
+	case !isPath(spec) && !isBuiltin(spec) && b.modules[spec] == "":
+		d.addPackage(filepath.Dir(b.script), spec, "")
+	}
+}

@@ -56,6 +56,7 @@ func mayImport() map[string][]string {
 		embedded                       = "pkg/embedded"
 		trailmap, composed             = "pkg/trailmap", "pkg/composed"
 		agent, model, pagetext         = "pkg/agent", "pkg/model", "pkg/pagetext"
+		scripted                       = "pkg/scripted"
 	)
 	return map[string][]string{
 		main: {cmd},
@@ -72,15 +73,16 @@ func mayImport() map[string][]string {
 		agent:      {model, pagetext, live, device, act, screen, discover, trail, event, tool, fault, lazyregexp, text},
 		pagetext:   {live, fault},
 		report:     {event, tool, redact, fault, files, lazyregexp},
-		doctor:     {device, model, server, spawn, runtime, discover, config, scope, event, tool, redact, fault, text},
+		doctor:     {device, model, server, scripted, spawn, runtime, bundle, discover, config, scope, event, tool, redact, fault, text},
 		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp, text},
 		background: {live, event, fault, files, lazyregexp},
 		live:       {replay, session, device, screen, discover, scope, trail, event, tool, fault, files, lazyregexp, text},
 		replay:     {session, discover, config, trail, event, tool, fault, text},
-		workspace:  {webserver, session, builtin, composed, trailmap, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, tool, trail, event, redact, fault},
+		workspace:  {webserver, session, builtin, composed, scripted, trailmap, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, tool, trail, event, redact, fault},
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},
 		composed:   {discover, config, tool, fault, lazyregexp},
+		scripted:   {runtime, bundle, config, sdk},
 		trailmap:   {config, scope, yamldoc, fault, files, lazyregexp, text},
 		device:     {lazyregexp, picture, screen, tool, fault},
 		picture:    {tool, fault, files, lazyregexp},

@@ -268,6 +268,10 @@ func (b *builder) absoluteSources(data []byte) []byte {
 		return data
 	}
 	for i, source := range sources {
+		if name, generated := strings.CutPrefix(source, nsGenerated+":"); generated {
+			sources[i] = "node_modules/" + name // as of a package, in stacks
+			continue
+		}
 		if strings.Contains(source, ":") && !filepath.IsAbs(filepath.FromSlash(source)) {
 			continue // a virtual module
 		}
@@ -286,7 +290,7 @@ func (b *builder) sourceName(source string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(b.root, path)
 	}
-	if b.target != Embedded {
+	if b.target == Node {
 		return FileURL(path)
 	}
 	return path

@@ -45,8 +45,8 @@ type Bundle struct {
 	temporary string // directory that Close removes
 }
 
-// SourceMap returns the source map (version 3) of the code. Its sources are absolute paths, or file URLs for Node and
-// Bun. It is nil when the cache has lost it.
+// SourceMap returns the source map (version 3) of the code. Its sources are absolute paths, or file URLs for Node. It
+// is nil when the cache has lost it.
 func (b *Bundle) SourceMap() []byte { return b.sourceMap() }
 
 // Close removes files of the bundle outside of the cache.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 // Entry is a script that is generated and imports files of a project. A file that cannot be bundled does not take the
@@ -29,6 +31,16 @@ const nsGenerated = "trailblaze"
 
 // entryModule is the name of the code of an Entry.
 const entryModule = "entry"
+
+// NotBundled is the code of the error that importing a file throws which cannot be bundled.
+const NotBundled = "ERR_NOT_BUNDLED"
+
+func withHint(err error) string {
+	if hint := fault.As(err).Hint; hint != "" {
+		return err.Error() + "; " + hint
+	}
+	return err.Error()
+}
 
 // sum returns a hash of everything that an entry says.
 func (e *Entry) sum() string {
@@ -101,7 +113,7 @@ func (b *builder) resolveGenerated(args api.OnResolveArgs) (_ api.OnResolveResul
 		name = path.Join(path.Dir(args.Importer), name)
 	}
 	if err := b.broken[args.Path]; err != nil {
-		module := virtualModule{importer: args.Importer, name: args.Path, code: "ERR_TRAILBLAZE_BUNDLE", message: err.Error()}
+		module := virtualModule{importer: args.Importer, name: args.Path, code: NotBundled, message: withHint(err)}
 		result, _ := module.result(nsMissing)
 		return result, true
 	}

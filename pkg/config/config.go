@@ -60,6 +60,7 @@ type Server struct {
 	Name            string            // unique among the servers of a session
 	Script          string            // absolute
 	Functions       []FunctionTool    // its tools, if they are functions that scripts export
+	NotEmbedded     bool              // Functions need bun or node
 	Command         string            // absolute if it is written as a path, else a name to look up on PATH
 	Args            []string          // of Command
 	Dir             string            // the working directory, absolute; empty means the script's folder
@@ -82,6 +83,9 @@ type Server struct {
 	File         string // absolute; Line and Column are the entry's position in it
 	Line, Column int
 }
+
+// IsScript reports whether what serves the tools is JavaScript or TypeScript.
+func (s Server) IsScript() bool { return s.Script != "" || len(s.Functions) > 0 }
 
 // FunctionTool is a tool that is a function which a script exports.
 type FunctionTool struct {

@@ -20,6 +20,7 @@ const (
 	metaDelegating = metaPrefix + "isDelegating"
 	metaToolset    = metaPrefix + "toolset"
 	metaTimeout    = metaPrefix + "timeoutMs"
+	metaCoerces    = metaPrefix + "coercesArguments"
 )
 
 // describe returns the tool with its metadata: that of its _meta, and for keys that _meta lacks that of the source's
@@ -40,6 +41,7 @@ func (r *Registry) describe(src Source, adv tool.Advertised, registered toolMeta
 		IsForLLM:              m.bool(metaForLLM, m.bool(metaSurface, valueOr(registered.forLLM, true))),
 		IsRecordable:          m.bool(metaRecordable, valueOr(registered.recordable, true)),
 		IsDelegating:          m.bool(metaDelegating, valueOr(registered.delegating, false)),
+		Coerces:               m.bool(metaCoerces, false),
 		declaredToolsets:      distinct(m.checkTimeout().toolsets(registered.groups)),
 	}
 	if src.Kind == tool.FromDevice {

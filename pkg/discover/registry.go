@@ -27,6 +27,7 @@ type Tool struct {
 	IsForLLM           bool
 	IsRecordable       bool
 	IsDelegating       bool // its result may be a list of calls that are made instead
+	Coerces            bool // its arguments are coerced to the types of the schema, see Coerced
 	RequiresHost       bool
 	RequiresContext    bool
 	SupportedDrivers   []string
@@ -40,6 +41,8 @@ type Tool struct {
 	platformsFromRegistry bool     // SupportedPlatforms come from the source's registry, not from _meta
 	compile               sync.Once
 	checker               *checker // of InputSchema, compiled at the first check; nil when it cannot be used
+	parsed                sync.Once
+	schema                map[string]any // InputSchema, parsed when arguments are coerced
 	outline               sync.Once
 	outlineOf             outline // of InputSchema, parsed at the first use
 }

@@ -60,7 +60,7 @@ func (t *Tool) CheckArgs(args map[string]any, unresolved func(value any) bool) [
 	if t.checker == nil {
 		return nil
 	}
-	values, err := plain(withoutAliases(t.Aliases, args))
+	values, err := plain(withoutAliases(t.Aliases, t.Coerced(args)))
 	if err != nil {
 		return []ArgProblem{{Message: err.Error()}}
 	}

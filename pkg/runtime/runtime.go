@@ -80,17 +80,19 @@ func (f *Finder) Bundles() *bundle.Cache { return f.bundles }
 
 // Script is a script that is to be run.
 type Script struct {
-	Path     string // absolute
-	Runtime  string // that its entry selects; "" for any
-	OnDevice bool   // the agent runs it on the device, which only the embedded engine can emulate
+	Path        string        // absolute
+	Entry       *bundle.Entry // of a script that is generated; Path is its path
+	Runtime     string        // that its entry selects; "" for any
+	NotEmbedded bool          // it needs bun or node; only for a script that is generated
+	OnDevice    bool          // the agent runs it on the device, which only the embedded engine can emulate
 }
 
 // Command is how to start a script.
 type Command struct {
 	Argv    []string       // the first is an absolute path, but for Embedded
-	Runtime string         // "bun", "node+tsx", "node+bundle", "node" or Embedded
+	Runtime string         // "bun", "bun+bundle", "node+tsx", "node+bundle", "node" or Embedded
 	Why     string         // it was chosen
-	Bundle  *bundle.Bundle // of Embedded and "node+bundle", else nil
+	Bundle  *bundle.Bundle // of Embedded, "bun+bundle" and "node+bundle", else nil
 }
 
 // Release frees what the command keeps outside the cache. It must be called when the script has ended.
@@ -117,13 +119,15 @@ func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
 		return Command{}, fault.New(fault.Unavailable, "write one of "+strings.Join(Names(), ", "),
 			"%s selects the runtime %q, which is unknown", by, force)
 	case force == Embedded:
-		return f.embeddedCommand(ctx, s.Path, why)
+		return f.embeddedCommand(ctx, s, why)
 	case force == "" && s.OnDevice:
-		return f.embeddedCommand(ctx, s.Path, "the agent is on the device, and no runtime is selected")
+		return f.embeddedCommand(ctx, s, "the agent is on the device, and no runtime is selected")
 	case force == Bun && bun == "":
 		return Command{}, missing(Bun, by, "https://bun.sh")
 	case force == Node && node == "":
 		return Command{}, missing(Node, by, "https://nodejs.org")
+	case s.Entry != nil:
+		return f.entryCommand(ctx, s, force, why)
 	case force == Node:
 		return f.nodeCommand(ctx, node, s.Path, why)
 	case bun != "":
@@ -135,7 +139,33 @@ func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
 	case node != "":
 		return f.nodeCommand(ctx, node, s.Path, "")
 	}
-	return f.embeddedCommand(ctx, s.Path, "neither bun nor node is on PATH")
+	return f.embeddedCommand(ctx, s, "neither bun nor node is on PATH")
+}
+
+// entryCommand selects what runs a script that is generated: bun or node if that is forced, or if the script needs it.
+func (f *Finder) entryCommand(ctx context.Context, s Script, force, why string) (Command, error) {
+	bun, node := f.bun(), f.node()
+	if force == "" && !s.NotEmbedded {
+		return f.embeddedCommand(ctx, s, "no runtime is selected")
+	}
+	if force == "" {
+		why = "its functions need bun or node"
+	}
+	c := Command{Argv: []string{bun, "run", "--no-install"}, Runtime: "bun+bundle", Why: why}
+	target := bundle.Bun
+	switch {
+	case force == Node || bun == "" && node != "":
+		c.Argv, c.Runtime, target = []string{node, "--enable-source-maps"}, "node+bundle", bundle.Node
+	case bun == "":
+		return Command{}, fault.New(fault.Runtime, "install bun (https://bun.sh) or node (https://nodejs.org)",
+			"functions of %s need bun or node, and neither is on PATH", s.Path)
+	}
+	var err error
+	if c.Bundle, err = f.bundles.BundleEntry(ctx, s.Entry, target); err != nil {
+		return Command{}, err
+	}
+	c.Argv = append(c.Argv, c.Bundle.File)
+	return c, nil
 }
 
 // CheckForced returns an error when Options.Force is not one of Names.
@@ -161,9 +191,15 @@ func missing(name, by, site string) error {
 		"%s selects %s, which is not on PATH", by, name)
 }
 
-func (f *Finder) embeddedCommand(ctx context.Context, script, why string) (Command, error) {
-	b, err := f.bundles.Bundle(ctx, script, bundle.Embedded)
-	return Command{Argv: []string{Embedded, script}, Runtime: Embedded, Why: why, Bundle: b}, err
+func (f *Finder) embeddedCommand(ctx context.Context, s Script, why string) (Command, error) {
+	c := Command{Argv: []string{Embedded, s.Path}, Runtime: Embedded, Why: why}
+	var err error
+	if s.Entry != nil {
+		c.Bundle, err = f.bundles.BundleEntry(ctx, s.Entry, bundle.Embedded)
+	} else {
+		c.Bundle, err = f.bundles.Bundle(ctx, s.Path, bundle.Embedded)
+	}
+	return c, err
 }
 
 // nodeCommand returns the command for node. forced says why node was selected, "" if it was not.

@@ -273,7 +273,7 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 // for the response might treat it as an ordinary failure.
 func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map[string]any, timeout time.Duration) callEnd {
 	call := tool.Call{
-		ID: l.id, Tool: t.Name, Args: args, Timeout: timeout, Ancestors: l.ancestors,
+		ID: l.id, Tool: t.Name, Args: t.Coerced(args), Timeout: timeout, Ancestors: l.ancestors,
 		WithoutTrail: s.opts.WithoutTrail, FromTrail: l.recorded, FromSandbox: l.fromSandbox, Context: s.toolContext(t),
 		Progress: func(message string) {
 			s.opts.Emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message})

@@ -52,7 +52,7 @@ func (s *Session) shares(entry config.Server) bool {
 
 // sandboxes reports whether the server of an entry is a script in the sandbox.
 func (o *Options) sandboxes(entry config.Server) bool {
-	return o.Scope.AgentMode == scope.OnDevice && entry.Script != "" && o.Sandboxes != nil && o.Sandboxes(entry)
+	return o.Scope.AgentMode == scope.OnDevice && entry.IsScript() && o.Sandboxes != nil && o.Sandboxes(entry)
 }
 
 // sharedKey identifies an entry; two targets may have servers of one name.

@@ -42,7 +42,7 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 	if spec.Script != "" && p.dir == "" {
 		p.dir = filepath.Dir(spec.Script)
 	}
-	if spec.Script != "" {
+	if spec.Script != "" && spec.Entry == nil {
 		if err := jsruntime.CheckScript(spec.Script); err != nil {
 			return p, err
 		}
@@ -62,7 +62,9 @@ func (s *Supervisor) plan(ctx context.Context, spec Spec) (plan, error) {
 		spec.Log("info", "its script is being bundled, which takes this long only when it or a package has changed", "")
 	})
 	defer slow.Stop()
-	command, err := s.runtimes.Command(ctx, jsruntime.Script{Path: spec.Script, Runtime: spec.Runtime, OnDevice: spec.OnDevice})
+	command, err := s.runtimes.Command(ctx, jsruntime.Script{
+		Path: spec.Script, Entry: spec.Entry, Runtime: spec.Runtime, NotEmbedded: spec.NotEmbedded, OnDevice: spec.OnDevice,
+	})
 	if err != nil {
 		return p, err
 	}

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/bundle"
 	"github.com/trailblaze/trailblaze/pkg/engine"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
@@ -50,6 +51,9 @@ type Spec struct {
 	// entry of a name counts.
 	Env     []string
 	Runtime string // the runtime that the entry selects; "" for any
+	// Entry is Script if that is generated; NotEmbedded says that it needs bun or node.
+	Entry       *bundle.Entry
+	NotEmbedded bool
 	// Terminate makes Stop send SIGTERM at once, for a program that does not exit when its input is closed.
 	Terminate bool
 	// OnDevice runs a script in the sandbox of the embedded engine, unless another runtime is requested.

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/remote"
 	"github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/scripted"
 	"github.com/trailblaze/trailblaze/pkg/server"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
@@ -69,7 +71,7 @@ func (w *Workspace) Sessions(ctx context.Context, c Choice) (*Sessions, error) {
 			Project: w.Project, Cwd: w.Dir, Version: w.Version, Env: w.Env, Builtins: Builtins(w.Project, w.exec(own.Redactor())),
 			DeviceCommands: w.commandNames(), Redactor: own.Redactor(), Now: w.Now, Budgets: w.budgets,
 			Sandboxes: func(s config.Server) bool {
-				return w.Runtimes.Sandboxes(runtime.Script{Path: s.Script, Runtime: s.Runtime, OnDevice: true})
+				return w.Runtimes.Sandboxes(runtime.Script{Runtime: s.Runtime, OnDevice: true})
 			},
 		},
 		Memory: c.Memory, Secrets: map[string]string{}, StopShared: pool.Close, workspace: w,
@@ -166,10 +168,14 @@ func (o *Opener) launcher(redactor *redact.Redactor, pool *remote.Pool, logStder
 				Name: l.Server.Name, URL: l.Server.URL, Headers: l.Server.Headers, Proxy: o.Proxy, Log: l.Log,
 			})
 		}
+		script, dir := scripted.Script(l.Server, l.OnDevice), l.Server.Dir
+		if script.Entry != nil {
+			dir = cmp.Or(dir, o.Dir) // the functions of a server may be in several folders
+		}
 		process := stdio.Spec{
 			Spec: spawn.Spec{
-				Name: l.Server.Name, Script: l.Server.Script, Command: l.Server.Command, Args: l.Server.Args,
-				Dir: l.Server.Dir, Env: l.Env, Runtime: l.Server.Runtime, OnDevice: l.OnDevice,
+				Name: l.Server.Name, Script: script.Path, Entry: script.Entry, Command: l.Server.Command, Args: l.Server.Args,
+				Dir: dir, Env: l.Env, Runtime: script.Runtime, NotEmbedded: script.NotEmbedded, OnDevice: script.OnDevice,
 				Callback: l.Callback, CallbackURL: l.CallbackURL, Redact: redactor.Writer, Log: l.Log,
 			},
 			LogPath: l.LogPath, LogFailed: l.Unwritable,

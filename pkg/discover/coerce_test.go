@@ -1,0 +1,87 @@
+package discover_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/discover"
+)
+
+const coercedSchema = `{
+  "type": "object",
+  "properties": {
+    "text": {"type": "string"}, "number": {"type": "number"}, "integer": {"type": "integer"}, "flag": {"type": "boolean"},
+    "either": {"type": ["number", "string"]}, "maybe": {"type": ["boolean", "null"]}, "any": {}, "basket": {"$ref": "#/definitions/Basket"}
+  },
+  "additionalProperties": {"type": "number"},
+  "definitions": {
+    "Basket": {"type": "object", "properties": {"counts": {"type": "array", "items": {"type": "number"}}, "next": {"$ref": "#/definitions/Basket"}}}
+  }
+}`
+
+func TestCoerced(t *testing.T) {
+	t.Parallel()
+	tool := discover.Tool{Name: "t", Coerces: true, InputSchema: json.RawMessage(coercedSchema)}
+	for in, want := range map[string]string{
+		`{"text": 3}`:                               `{"text": "3"}`,
+		`{"text": 2.5, "flag": "true"}`:             `{"text": "2.5", "flag": true}`,
+		`{"text": true, "flag": "false"}`:           `{"text": "true", "flag": false}`,
+		`{"text": null, "flag": "yes"}`:             `{"text": null, "flag": "yes"}`,
+		`{"text": [1]}`:                             `{"text": [1]}`,
+		`{"number": "3"}`:                           `{"number": 3}`,
+		`{"number": "-2.5", "integer": "7"}`:        `{"number": -2.5, "integer": 7}`,
+		`{"number": "0130", "integer": "2.5"}`:      `{"number": "0130", "integer": "2.5"}`,
+		`{"number": "2.50", "integer": "1e3"}`:      `{"number": "2.50", "integer": "1e3"}`,
+		`{"number": "{{n}}", "integer": ""}`:        `{"number": "{{n}}", "integer": ""}`,
+		`{"number": true, "flag": 1}`:               `{"number": true, "flag": 1}`,
+		`{"number": "12345678901234567890"}`:        `{"number": "12345678901234567890"}`,
+		`{"either": "3", "maybe": "true"}`:          `{"either": "3", "maybe": true}`,
+		`{"either": 3, "any": "3", "more": "3"}`:    `{"either": 3, "any": "3", "more": 3}`,
+		`{"basket": {"counts": ["1", 2, "x"]}}`:     `{"basket": {"counts": [1, 2, "x"]}}`,
+		`{"basket": {"next": {"counts": ["1"]}}}`:   `{"basket": {"next": {"counts": [1]}}}`,
+		`{"basket": "3", "text": {"counts": "17"}}`: `{"basket": "3", "text": {"counts": "17"}}`,
+	} {
+		var args, wanted map[string]any
+		if json.Unmarshal([]byte(in), &args) != nil || json.Unmarshal([]byte(want), &wanted) != nil {
+			t.Fatal(in)
+		}
+		if diff := cmp.Diff(wanted, tool.Coerced(args)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", in, diff)
+		}
+		before, _ := json.Marshal(args)
+		if diff := cmp.Diff(compact(t, in), compact(t, string(before))); diff != "" {
+			t.Errorf("%s was changed:\n%s", in, diff)
+		}
+	}
+}
+
+func compact(t *testing.T, text string) (value any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// TestCoercedArgumentsAreChecked says that a check of arguments sees what the tool will.
+func TestCoercedArgumentsAreChecked(t *testing.T) {
+	t.Parallel()
+	args := map[string]any{"number": "3", "text": 3}
+	tool := discover.Tool{Name: "t", Coerces: true, InputSchema: json.RawMessage(coercedSchema)}
+	if problems := tool.CheckArgs(args, nil); problems != nil {
+		t.Errorf("problems %v", problems)
+	}
+	if problems := tool.CheckArgs(map[string]any{"number": "03"}, nil); len(problems) != 1 {
+		t.Errorf("problems %v", problems)
+	}
+	strict := discover.Tool{Name: "t", InputSchema: json.RawMessage(coercedSchema)}
+	if problems := strict.CheckArgs(args, nil); len(problems) != 2 {
+		t.Errorf("problems of a tool that does not coerce: %v", problems)
+	}
+	unknown := discover.Tool{Name: "t", Coerces: true, InputSchema: json.RawMessage(`{"properties":{"a":{"$ref":"#/nowhere"},"b":{"$ref":"other.json"},"c":{"$ref":"#"}}}`)}
+	if diff := cmp.Diff(map[string]any{"a": "1", "b": "2", "c": "3"}, unknown.Coerced(map[string]any{"a": "1", "b": "2", "c": "3"})); diff != "" {
+		t.Error(diff)
+	}
+}

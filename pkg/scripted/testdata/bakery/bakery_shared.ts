@@ -1,0 +1,1 @@
+export const CAKES = ["#lemon", "#plum", "#cheese"] as const;

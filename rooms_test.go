@@ -82,7 +82,7 @@ func mayImport() map[string][]string {
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},
 		composed:   {discover, config, tool, fault, lazyregexp},
-		scripted:   {runtime, bundle, config, sdk},
+		scripted:   {runtime, bundle, config, fault, sdk},
 		trailmap:   {config, scope, yamldoc, fault, files, lazyregexp, text},
 		device:     {lazyregexp, picture, screen, tool, fault},
 		picture:    {tool, fault, files, lazyregexp},

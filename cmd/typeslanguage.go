@@ -76,7 +76,7 @@ func (l language) runs(s config.Server) bool {
 	if s.Command != "" && slices.Contains(l.commands, command) {
 		return true
 	}
-	return slices.ContainsFunc(append([]string{s.Script, s.Command}, s.Args...), func(word string) bool {
+	return slices.ContainsFunc(slices.Concat([]string{s.Script, s.Command}, s.Args, s.FunctionFiles()), func(word string) bool {
 		return slices.Contains(l.extensions, filepath.Ext(word))
 	})
 }

@@ -321,6 +321,13 @@ func (w *watchLoop) sources() []string {
 // serverSources returns a server's script and its folder, or the files that its command line names and that are in its
 // folder or the project.
 func (w *watchLoop) serverSources(s config.Server) []string {
+	if len(s.Functions) > 0 {
+		var paths []string
+		for _, file := range s.FunctionFiles() {
+			paths = append(paths, filepath.Dir(file), file)
+		}
+		return paths
+	}
 	if s.Script != "" {
 		return []string{filepath.Dir(s.Script), s.Script}
 	}

@@ -52,6 +52,18 @@ func newFileBuilder(script string, target Target) (*builder, error) {
 // build builds the bundle. Most builds need one run of esbuild. After errors, a second run records the importers of each
 // file, and replaces a require or import() that cannot be resolved with a module that throws, as it does in node.
 func (b *builder) build(ctx context.Context) (*bundleOutput, error) {
+	b, result, err := b.compile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(result.Errors) > 0 {
+		return nil, b.fault(result.Errors)
+	}
+	return b.finish(result)
+}
+
+// compile returns the result of the last run, and the builder that ran.
+func (b *builder) compile(ctx context.Context) (*builder, api.BuildResult, error) {
 	result := b.run(ctx)
 	if len(result.Errors) > 0 && ctx.Err() == nil {
 		b = b.again()
@@ -59,12 +71,9 @@ func (b *builder) build(ctx context.Context) (*bundleOutput, error) {
 		result = b.run(ctx)
 	}
 	if ctx.Err() != nil {
-		return nil, cancelledError(ctx, b.script)
+		return b, result, cancelledError(ctx, b.script)
 	}
-	if len(result.Errors) > 0 {
-		return nil, b.fault(result.Errors)
-	}
-	return b.finish(result)
+	return b, result, nil
 }
 
 // unreadableConfig returns the first configuration file above a directory that esbuild would read and that is not a

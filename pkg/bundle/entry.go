@@ -35,13 +35,6 @@ const entryModule = "entry"
 // NotBundled is the code of the error that importing a file throws which cannot be bundled.
 const NotBundled = "ERR_NOT_BUNDLED"
 
-func withHint(err error) string {
-	if hint := fault.As(err).Hint; hint != "" {
-		return err.Error() + "; " + hint
-	}
-	return err.Error()
-}
-
 // sum returns a hash of everything that an entry says.
 func (e *Entry) sum() string {
 	var text strings.Builder
@@ -57,22 +50,25 @@ func (c *Cache) BundleEntry(ctx context.Context, e *Entry, target Target) (*Bund
 	return c.bundle(ctx, source{path: e.Path, entry: e}, target)
 }
 
-// Broken returns why files of an entry cannot be bundled, each as a *fault.Error, by path.
-func (c *Cache) Broken(ctx context.Context, e *Entry, target Target) (map[string]error, error) {
+// Broken returns the first problem of each file of an entry that cannot be bundled, by path. The place of a problem is
+// in the file, or in one that it imports.
+func (c *Cache) Broken(ctx context.Context, e *Entry, target Target) (map[string]fault.Problem, error) {
 	limited, cancel := context.WithTimeout(ctx, c.buildTimeout)
 	defer cancel()
-	broken := map[string]error{}
+	broken := map[string]fault.Problem{}
 	for _, file := range e.Files {
 		b, err := newFileBuilder(file, target)
-		if err == nil {
-			b.root, b.modules = ProjectDir(filepath.Dir(e.Path)), e.Modules
-			_, err = b.build(limited)
-		}
-		if limited.Err() != nil {
-			return nil, cancelledError(limited, e.Path)
-		}
 		if err != nil {
-			broken[file] = err
+			broken[file] = fault.Problem{Kind: fault.Config, File: file, Message: err.Error(), Hint: fault.As(err).Hint}
+			continue
+		}
+		b.root, b.modules = ProjectDir(filepath.Dir(e.Path)), e.Modules
+		b, result, err := b.compile(limited)
+		if err != nil {
+			return nil, err
+		}
+		if len(result.Errors) > 0 {
+			broken[file] = b.problem(result.Errors)
 		}
 	}
 	return broken, nil
@@ -112,8 +108,9 @@ func (b *builder) resolveGenerated(args api.OnResolveArgs) (_ api.OnResolveResul
 	if args.Namespace == nsGenerated && strings.HasPrefix(name, ".") {
 		name = path.Join(path.Dir(args.Importer), name)
 	}
-	if err := b.broken[args.Path]; err != nil {
-		module := virtualModule{importer: args.Importer, name: args.Path, code: NotBundled, message: withHint(err)}
+	if p, broken := b.broken[args.Path]; broken {
+		p.File = b.displayPath(p.File)
+		module := virtualModule{importer: args.Importer, name: args.Path, code: NotBundled, message: strings.TrimSuffix(p.Error()+"; "+p.Hint, "; ")}
 		result, _ := module.result(nsMissing)
 		return result, true
 	}

@@ -25,18 +25,25 @@ func unsupportedReason(name string) (why, hint string) {
 
 // fault returns an error about the first of esbuild's messages, and the number of others.
 func (b *builder) fault(problems []api.Message) error {
-	p := problems[0]
-	text, hint := b.explain(p)
-	more := ""
+	p := b.problem(problems)
+	p.File = b.displayPath(p.File)
+	return fault.New(fault.Server, p.Hint, "%s", p.Error())
+}
+
+// problem returns the first of esbuild's messages, and the number of others, at its place.
+func (b *builder) problem(problems []api.Message) (p fault.Problem) {
+	first := problems[0]
+	text, hint := b.explain(first)
 	if n := len(problems) - 1; n > 0 {
-		more = fmt.Sprintf("; and %d more", n)
+		defer func() { p.Message += fmt.Sprintf("; and %d more", n) }()
 	}
-	if p.Location == nil {
-		return fault.New(fault.Server, hint, "%s: %s%s", b.displayPath(b.script), text, more)
+	if first.Location == nil {
+		return fault.Problem{Kind: fault.Config, File: b.script, Message: text, Hint: hint}
 	}
-	at := p.Location
-	return fault.New(fault.Server, hint, "%s:%d:%d: %s%s%s",
-		b.displayPath(at.File), at.Line, at.Column+1, text, b.importChain(at.File), more)
+	at := first.Location
+	return fault.Problem{
+		Kind: fault.Config, File: at.File, Line: at.Line, Column: at.Column + 1, Message: text + b.importChain(at.File), Hint: hint,
+	}
 }
 
 // importChain describes how a file was imported; "" for the script itself.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 // builder builds one bundle.
@@ -22,8 +24,8 @@ type builder struct {
 	resolved string // script with symbolic links resolved
 	root     string // directory of the nearest package.json, else of the script; messages show paths relative to it
 	target   Target
-	modules  map[string]string // of an Entry, with its code
-	broken   map[string]error  // the files of an Entry that cannot be bundled
+	modules  map[string]string        // of an Entry, with its code
+	broken   map[string]fault.Problem // the files of an Entry that cannot be bundled
 
 	started         time.Time
 	recordImporters bool

@@ -87,6 +87,17 @@ type Server struct {
 // IsScript reports whether what serves the tools is JavaScript or TypeScript.
 func (s Server) IsScript() bool { return s.Script != "" || len(s.Functions) > 0 }
 
+// FunctionFiles returns the files of Functions, each once, in their order.
+func (s Server) FunctionFiles() []string {
+	var files []string
+	for _, f := range s.Functions {
+		if !slices.Contains(files, f.File) {
+			files = append(files, f.File)
+		}
+	}
+	return files
+}
+
 // FunctionTool is a tool that is a function which a script exports.
 type FunctionTool struct {
 	Name, Description string

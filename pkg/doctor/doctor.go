@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
+	"github.com/trailblaze/trailblaze/pkg/scripted"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/text"
 )
@@ -119,7 +120,7 @@ func recent(c Check, version string) Check {
 func (o Options) scripts() []config.Server {
 	var scripts []config.Server
 	for _, s := range o.allServers() {
-		if s.Script != "" {
+		if s.IsScript() {
 			scripts = append(scripts, s)
 		}
 	}
@@ -128,7 +129,7 @@ func (o Options) scripts() []config.Server {
 
 func (o Options) scriptDir() string {
 	if scripts := o.scripts(); len(scripts) > 0 {
-		return filepath.Dir(scripts[0].Script)
+		return filepath.Dir(scripted.Script(scripts[0], o.OnDevice).Path)
 	}
 	return "."
 }
@@ -212,7 +213,7 @@ func (o Options) servers(ctx context.Context) []Check {
 func (o Options) server(ctx context.Context, s config.Server) Check {
 	name := "server " + s.Name
 	c := ok(name, s.Command+s.PublicURL())
-	if s.Script != "" {
+	if s.IsScript() {
 		if c = o.script(ctx, name, s); c.Status == Fail {
 			return c
 		}
@@ -251,6 +252,9 @@ func (o Options) command(c Check, s config.Server) Check {
 
 // script checks that a script can run and describes with what it would. It does not start the script.
 func (o Options) script(ctx context.Context, name string, s config.Server) Check {
+	if len(s.Functions) > 0 {
+		return o.functions(ctx, name, s)
+	}
 	if err := jsruntime.CheckScript(s.Script); err != nil {
 		return fromError(name, Fail, err)
 	}

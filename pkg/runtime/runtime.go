@@ -142,21 +142,31 @@ func (f *Finder) Command(ctx context.Context, s Script) (Command, error) {
 	return f.embeddedCommand(ctx, s, "neither bun nor node is on PATH")
 }
 
+// Target returns what a script that is generated is bundled for.
+func (f *Finder) Target(s Script) bundle.Target {
+	switch force, _ := f.selectedRuntime(s); {
+	case force == Embedded || force == "" && (s.OnDevice || !s.NotEmbedded):
+		return bundle.Embedded
+	case force == Node || force == "" && f.bun() == "" && f.node() != "":
+		return bundle.Node
+	}
+	return bundle.Bun
+}
+
 // entryCommand selects what runs a script that is generated: bun or node if that is forced, or if the script needs it.
 func (f *Finder) entryCommand(ctx context.Context, s Script, force, why string) (Command, error) {
-	bun, node := f.bun(), f.node()
-	if force == "" && !s.NotEmbedded {
+	target := f.Target(s)
+	if target == bundle.Embedded {
 		return f.embeddedCommand(ctx, s, "no runtime is selected")
 	}
 	if force == "" {
 		why = "its functions need bun or node"
 	}
-	c := Command{Argv: []string{bun, "run", "--no-install"}, Runtime: "bun+bundle", Why: why}
-	target := bundle.Bun
-	switch {
-	case force == Node || bun == "" && node != "":
-		c.Argv, c.Runtime, target = []string{node, "--enable-source-maps"}, "node+bundle", bundle.Node
-	case bun == "":
+	c := Command{Argv: []string{f.node(), "--enable-source-maps"}, Runtime: "node+bundle", Why: why}
+	if target == bundle.Bun {
+		c.Argv, c.Runtime = []string{f.bun(), "run", "--no-install"}, "bun+bundle"
+	}
+	if c.Argv[0] == "" {
 		return Command{}, fault.New(fault.Runtime, "install bun (https://bun.sh) or node (https://nodejs.org)",
 			"functions of %s need bun or node, and neither is on PATH", s.Path)
 	}

@@ -6,6 +6,7 @@ package scripted
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/bundle"
 	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/runtime"
 	typescript "github.com/trailblaze/trailblaze/sdks/typescript"
 )
@@ -40,24 +42,23 @@ func Script(s config.Server, onDevice bool) runtime.Script {
 }
 
 func entry(s config.Server) *bundle.Entry {
-	files := fileNames(s.Functions)
-	e := &bundle.Entry{
-		Path:  filepath.Join(commonFolder(files), s.Name),
-		Code:  code(s, files),
-		Files: files, Modules: modules(),
+	files := s.FunctionFiles()
+	return &bundle.Entry{
+		Path: filepath.Join(commonFolder(files), s.Name), Code: code(s, files), Files: files, Modules: modules(),
 	}
-	return e
 }
 
-// fileNames returns the files of functions, each once.
-func fileNames(functions []config.FunctionTool) []string {
-	var files []string
-	for _, f := range functions {
-		if !slices.Contains(files, f.File) {
-			files = append(files, f.File)
+// Broken returns why scripts of a server's functions cannot be bundled for what would run them. Errors are *fault.Error.
+func Broken(ctx context.Context, s config.Server, runtimes *runtime.Finder) (fault.Problems, error) {
+	script := Script(s, false)
+	broken, err := runtimes.Bundles().Broken(ctx, script.Entry, runtimes.Target(script))
+	var problems fault.Problems
+	for _, file := range script.Entry.Files {
+		if p, found := broken[file]; found {
+			problems = append(problems, p)
 		}
 	}
-	return files
+	return problems, err
 }
 
 // commonFolder returns the deepest folder that contains all files.

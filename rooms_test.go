@@ -61,7 +61,7 @@ func mayImport() map[string][]string {
 	return map[string][]string{
 		main: {cmd},
 		cmd: {
-			agent, mcpserver, studio, livetool, report, doctor, background, run, live, replay, workspace, webserver, session, picture, builtin, composed, device, screen, web, android, ios, watch, spawn, runtime, discover, config, model, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp, text,
+			agent, mcpserver, studio, livetool, report, doctor, background, run, live, replay, workspace, scripted, webserver, session, picture, builtin, composed, device, screen, web, android, ios, watch, spawn, runtime, discover, config, model, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp, text,
 		},
 		mcpserver:  {livetool, discover, fault},
 		studio:     {document, gesture, history, page, live, report, device, screen, discover, config, scope, trail, event, tool, fault, files, text},

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,7 +34,7 @@ func (cmd *checkCommands) newCheck() *cobra.Command {
 arguments of recorded calls of built-in tools and device commands are checked, too. No server is started, so it does not
 check that the tools of servers exist and accept their arguments; ` + "`trailblaze run --dry-run`" + ` does.`,
 		Example: "  trailblaze check\n  trailblaze check trails/new.trail.yaml --secret PASSWORD --json",
-		RunE:    func(_ *cobra.Command, args []string) error { return cmd.check(f, args) },
+		RunE:    func(c *cobra.Command, args []string) error { return cmd.check(c.Context(), f, args) },
 	}
 	c.Flags().StringArrayVar(&f.memory, "memory", nil, "`NAME` or NAME=VALUE that run will get; trails may use it")
 	c.Flags().StringArrayVar(&f.secrets, "secret", nil, "`NAME` that run will get; trails may use it")
@@ -60,7 +61,7 @@ type checkView struct {
 	Warnings fault.Problems `json:"warnings"`
 }
 
-func (cmd *checkCommands) check(f checkFlags, args []string) error {
+func (cmd *checkCommands) check(ctx context.Context, f checkFlags, args []string) error {
 	root, err := cmd.findRoot()
 	if err != nil {
 		return err
@@ -79,6 +80,11 @@ func (cmd *checkCommands) check(f checkFlags, args []string) error {
 		return err
 	}
 	v.Warnings = append(v.Warnings, misnamedTrails(cmd.Dir, project, args)...)
+	broken, err := cmd.brokenFunctions(ctx, project)
+	if err != nil {
+		return err
+	}
+	v.Problems = append(v.Problems, broken...)
 	loader := trail.Loader{Root: project.Root, Cwd: cmd.Dir}
 	checker := replay.Checker{Project: project, Loader: loader, Names: f.names(), Tools: tools}
 	for _, path := range paths {

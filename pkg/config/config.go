@@ -87,6 +87,9 @@ type Server struct {
 // IsScript reports whether what serves the tools is JavaScript or TypeScript.
 func (s Server) IsScript() bool { return s.Script != "" || len(s.Functions) > 0 }
 
+// FunctionLimit is how long a call of one of Functions, and a call that it makes, may take where nothing says else.
+const FunctionLimit = 10 * time.Minute
+
 // FunctionFiles returns the files of Functions, each once, in their order.
 func (s Server) FunctionFiles() []string {
 	var files []string

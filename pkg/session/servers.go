@@ -176,10 +176,18 @@ func isSignal(cause error) bool {
 	return cause != nil && (kind == fault.Interrupted || kind == fault.Terminated)
 }
 
+// limitOr returns the limit that an entry sets, that of functions for a server with them, or else the usual one.
+func limitOr(entry config.Server, own, usual time.Duration) time.Duration {
+	if len(entry.Functions) > 0 {
+		usual = config.FunctionLimit
+	}
+	return cmp.Or(own, usual)
+}
+
 // serverConfig returns the limits and permissions of an entry.
 func serverConfig(entry config.Server) server.Config {
 	return server.Config{
-		Name: entry.Name, StartupTimeout: entry.StartupTimeout, CallTimeout: entry.CallTimeout,
+		Name: entry.Name, StartupTimeout: entry.StartupTimeout, CallTimeout: limitOr(entry, entry.CallTimeout, 0),
 		Parallel: entry.Parallel, RestartOnCrash: entry.RestartOnCrash, Reconnect: entry.URL != "",
 	}
 }
@@ -262,7 +270,7 @@ func (s *Session) entryOf(source tool.Source) (config.Server, bool) {
 
 // callbackLimit returns how long each callback of a server's tools may take.
 func callbackLimit(entry config.Server) time.Duration {
-	return cmp.Or(entry.CallbackTimeout, callback.DefaultLimit)
+	return limitOr(entry, entry.CallbackTimeout, callback.DefaultLimit)
 }
 
 // listChangedServers lists the servers again whose tools changed while the others were still starting.

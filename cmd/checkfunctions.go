@@ -1,0 +1,31 @@
+package cmd
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/scripted"
+)
+
+// brokenFunctions returns why scripts whose functions are tools cannot be bundled. It runs none of them.
+func (cmd *checkCommands) brokenFunctions(ctx context.Context, project *config.Project) (fault.Problems, error) {
+	var all fault.Problems
+	for _, s := range project.AllServers() {
+		if len(s.Functions) == 0 {
+			continue
+		}
+		broken, err := scripted.Broken(ctx, s, cmd.runtimes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, broken...)
+	}
+	for i, p := range all {
+		if rel, err := filepath.Rel(cmd.Dir, p.File); err == nil && filepath.IsLocal(rel) {
+			all[i].File = rel
+		}
+	}
+	return all, nil
+}

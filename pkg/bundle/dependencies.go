@@ -113,13 +113,13 @@ func isCurrent(line string) bool {
 }
 
 // metafile is the part of esbuild's metafile that lists the inputs and where their imports lead.
-type metafile struct {
-	Inputs map[string]struct {
-		Imports []struct {
-			Path     string
-			Original string
-			External bool
-		}
+type metafile struct{ Inputs map[string]metaInput }
+
+type metaInput struct {
+	Imports []struct {
+		Path     string
+		Original string
+		External bool
 	}
 }
 
@@ -136,9 +136,7 @@ func (b *builder) dependencies(data string) string {
 	for input, entry := range meta.Inputs {
 		sum, isFile := b.sums[input]
 		if strings.HasPrefix(input, nsGenerated+":") {
-			for _, i := range entry.Imports {
-				b.addGenerated(d, i.Original)
-			}
+			b.addGenerated(d, entry)
 			continue
 		}
 		if !isFile {

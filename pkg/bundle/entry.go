@@ -126,12 +126,14 @@ func (b *builder) loadGenerated(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	return api.OnLoadResult{Contents: &code, Loader: api.LoaderJS, ResolveDir: filepath.Dir(b.script)}, nil
 }
 
-// addGenerated adds what determines where an import in the code of an Entry leads.
-func (b *builder) addGenerated(d dependencies, spec string) {
-	switch {
-	case filepath.IsAbs(spec):
-		d.add(pathDep, spec)
-	case !isPath(spec) && !isBuiltin(spec) && b.modules[spec] == "":
-		d.addPackage(filepath.Dir(b.script), spec, "")
+// addGenerated adds what determines where the imports of a module of an Entry lead.
+func (b *builder) addGenerated(d dependencies, module metaInput) {
+	for _, i := range module.Imports {
+		switch spec := i.Original; {
+		case filepath.IsAbs(spec):
+			d.add(pathDep, spec)
+		case spec != "" && !isPath(spec) && !isBuiltin(spec) && b.modules[spec] == "":
+			d.addPackage(filepath.Dir(b.script), spec, "")
+		}
 	}
 }

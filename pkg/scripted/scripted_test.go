@@ -22,6 +22,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/scripted"
 	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/tool"
@@ -219,5 +220,25 @@ func TestFunctionsOnEachRuntime(t *testing.T) {
 				t.Errorf("not listed")
 			}
 		})
+	}
+}
+
+func TestFunctionsThatNeedAProcess(t *testing.T) {
+	t.Parallel()
+	server := bakery(t)
+	server.NotEmbedded = true
+	o := open(t, "", t.TempDir(), server)
+	if !strings.Contains(o.events.String(), "runs on bun+bundle: its functions need bun or node") {
+		t.Errorf("events: %s", o.events)
+	}
+}
+
+// TestBrokenScripts says which scripts cannot be bundled, and where.
+func TestBrokenScripts(t *testing.T) {
+	t.Parallel()
+	server := bakery(t)
+	problems, err := scripted.Broken(t.Context(), server, runtime.NewFinder(runtime.Options{}))
+	if err != nil || len(problems) != 1 || filepath.Base(problems[0].File) != "bakery_broken.ts" || problems[0].Line != 5 {
+		t.Errorf("problems %v %v", problems, err)
 	}
 }

@@ -18,7 +18,7 @@ PAGE := pkg/studio/page
 APPIUM := testdata/phones/appium
 # The SDKs of Anthropic and OpenAI, which read what is sent to models: a module of its own.
 JUDGES := testdata/models/judges
-NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/pyright testdata/servers testdata/web/playwright $(SHOP) sdks/typescript $(HOST) $(PAGE))
+NPM_STAMPS := $(addsuffix /node_modules/.stamp,testdata/agents testdata/pyright testdata/servers testdata/tsschema testdata/web/playwright $(SHOP) sdks/typescript $(HOST) $(PAGE))
 # Programs that "./..." does not reach.
 PROGRAMS := ./.ci/check-release ./.ci/docs ./.ci/npm-packages ./.ci/sbom ./testdata/bench/... ./testdata/fakeserver/... ./testdata/models/... ./testdata/phones/... ./testdata/ports ./testdata/seeded ./$(SHOP)/tools/ledger
 # What is tested: "./..." leaves testdata out.

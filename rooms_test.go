@@ -55,6 +55,7 @@ func mayImport() map[string][]string {
 		gesture, history, page         = "pkg/studio/gesture", "pkg/studio/history", "pkg/studio/page"
 		embedded                       = "pkg/embedded"
 		trailmap, composed             = "pkg/trailmap", "pkg/composed"
+		tsschema                       = "pkg/tsschema"
 		agent, model, pagetext         = "pkg/agent", "pkg/model", "pkg/pagetext"
 		scripted                       = "pkg/scripted"
 	)
@@ -83,7 +84,8 @@ func mayImport() map[string][]string {
 		builtin:    {discover, tool, fault, lazyregexp},
 		composed:   {discover, config, tool, fault, lazyregexp},
 		scripted:   {runtime, bundle, config, fault, sdk},
-		trailmap:   {config, scope, yamldoc, fault, files, lazyregexp, text},
+		trailmap:   {tsschema, config, scope, yamldoc, fault, files, lazyregexp, text},
+		tsschema:   {yamldoc, fault, lazyregexp},
 		device:     {lazyregexp, picture, screen, tool, fault},
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},

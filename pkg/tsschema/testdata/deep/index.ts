@@ -1,0 +1,2 @@
+export interface Deepest { y: number }
+export type Deep = Deepest[];

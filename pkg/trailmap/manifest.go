@@ -7,6 +7,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/tsschema"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
@@ -36,6 +37,7 @@ type trailmap struct {
 	composed []composed
 	skipped  map[string]string // why composed tools were skipped, by name
 	scripted []scripted
+	scripts  *tsschema.Scripts
 	problems fault.Problems // with any, the trailmap is left out
 }
 
@@ -180,8 +182,8 @@ func (m *trailmap) readTools(n yamldoc.Node) {
 	}
 	m.tools.set = true
 	for _, item := range n.Items() {
-		if name, ok := own(item, "name"); m.dir == "" && ok {
-			m.scripted = append(m.scripted, scripted{word{readText(name), name}, m.file, 0})
+		if _, ok := own(item, "name"); m.dir == "" && ok {
+			m.readInlineTool(item)
 			continue
 		}
 		m.tools.items = append(m.tools.items, word{readText(item), item})

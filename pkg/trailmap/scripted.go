@@ -2,29 +2,31 @@ package trailmap
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/text"
+	"github.com/trailblaze/trailblaze/pkg/tsschema"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// scripted is a tool that a script defines. Only its name is read: this version does not host such tools.
+// scripted is a tool that a script defines.
 type scripted struct {
-	name word   // its position is known if a descriptor has it
-	file string // the script, or the descriptor
-	line int    // of the export; 0 when the descriptor has the name
+	name       word   // its position is known if a descriptor has it
+	file       string // the script, or the descriptor
+	line       int    // of the export; 0 when the descriptor has the name
+	tool       config.FunctionTool
+	subprocess bool // it needs bun or node
 }
 
 var (
-	exportForm = lazyregexp.New(`(?m)^\s*export\s+const\s+(\w+)\s*=\s*trailblaze\.tool\s*[<(]`)
-	idForm     = lazyregexp.New(`^[a-z][a-zA-Z0-9]*$`)
-	nameForm   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.\-]*$`)
+	idForm   = lazyregexp.New(`^[a-z][a-zA-Z0-9]*$`)
+	nameForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.\-]*$`)
 )
 
 // composedSuffixes returns what ends the names of files with composed tools. Other YAML files in tools/ are descriptors.
@@ -37,6 +39,7 @@ func hasSuffix(path string, suffixes []string) bool {
 // readScripted finds the tools that scripts of a trailmap define.
 func (l *loader) readScripted(m *trailmap) {
 	dir := filepath.Join(m.dir, "tools")
+	m.scripts = newScripts(m.dir)
 	paths, problems := l.walk(dir, ".ts", ".yaml")
 	m.problems = append(m.problems, problems...)
 	described := map[string]bool{} // scripts
@@ -55,62 +58,43 @@ func (l *loader) readScripted(m *trailmap) {
 
 // readScript finds the tool of a script without a descriptor. A script without a tool is a helper.
 func (l *loader) readScript(m *trailmap, path string) {
-	exports, err := exportsOf(path)
+	exports, err := m.scripts.Exports(path)
+	exports = slices.DeleteFunc(exports, func(e tsschema.Export) bool { return !e.Tool })
 	switch {
 	case err != nil:
 		m.problems = append(m.problems, fileProblem(path, "", "cannot be read: %v", reason(err)))
 	case len(exports) > 1:
 		l.remark(fileProblem(path, "write a descriptor with tools: beside it",
 			"this script is not used: it exports %d tools, and has no descriptor", len(exports)))
-	default:
-		m.scripted = append(m.scripted, exports...)
+	case len(exports) == 1:
+		e := exports[0]
+		m.problems = append(m.problems, l.scriptProblems(m, path, e)...)
+		m.scripted = append(m.scripted, scripted{name: word{text: e.Name}, file: path, line: e.Line, tool: functionOf(path, e)})
 	}
 }
 
-func exportsOf(path string) ([]scripted, error) {
-	data, err := files.Read(path, yamldoc.MaxSize)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the file
-	}
-	var out []scripted
-	for _, at := range exportForm().FindAllSubmatchIndex(data, -1) {
-		line := 1 + strings.Count(string(data[:at[2]]), "\n")
-		out = append(out, scripted{word{text: string(data[at[2]:at[3]])}, path, line})
-	}
-	return out, nil
-}
-
-// readDescriptor reads the names in a descriptor. One that is malformed is skipped.
+// readDescriptor reads a descriptor. One that is malformed is skipped.
 func (l *loader) readDescriptor(m *trailmap, path string, described map[string]bool) {
-	var names []scripted
+	whole := &descriptor{}
+	var each []*descriptor
 	script := ""
 	problems := l.read(path, func(n yamldoc.Node) {
-		name := func(n yamldoc.Node) {
-			w := word{readText(n), n}
-			if w.text != "" && !nameForm().MatchString(w.text) {
-				n.Errorf("use letters, digits, _ . and -", "%q is not the name of a tool", w.text)
+		readers := whole.readers()
+		readers["script"] = func(n yamldoc.Node) { script = l.scriptOf(m, path, word{readText(n), n}) }
+		readers["tools"] = func(n yamldoc.Node) {
+			if n.Kind() == yamldoc.List && len(n.Items()) == 0 {
+				n.Errorf("name a tool", "the list is empty")
 			}
-			names = append(names, scripted{w, path, 0})
-		}
-		single := map[string]func(yamldoc.Node){"name": name}
-		for _, key := range []string{
-			"description", "inputSchema", "requiresHost", "supportedPlatforms", "surfaceToLlm", "isRecordable", "runtime", "_meta",
-		} {
-			single[key] = func(yamldoc.Node) {}
-		}
-		whole := map[string]func(yamldoc.Node){
-			"script": func(n yamldoc.Node) { script = l.scriptOf(m, path, word{readText(n), n}) },
-			"tools": func(n yamldoc.Node) {
-				if n.Kind() == yamldoc.List && len(n.Items()) == 0 {
-					n.Errorf("name a tool", "the list is empty")
+			for _, item := range n.Items() {
+				d := &descriptor{}
+				fields(item, d.readers(), nil)
+				if d.name.text == "" && item.Kind() == yamldoc.Mapping {
+					item.Errorf("add name: NAME", `"name" is missing`)
 				}
-				for _, item := range n.Items() {
-					fields(item, single, nil)
-				}
-			},
+				each = append(each, d)
+			}
 		}
-		maps.Copy(whole, single)
-		fields(n, whole, nil)
+		fields(n, readers, nil)
 		if _, has := own(n, "script"); n.Kind() == yamldoc.Mapping && !has {
 			n.Errorf("add script: ./FILE.ts", `"script" is missing`)
 		}
@@ -123,10 +107,7 @@ func (l *loader) readDescriptor(m *trailmap, path string, described map[string]b
 		return
 	}
 	described[script] = true
-	if len(names) == 0 {
-		names, _ = exportsOf(script)
-	}
-	m.scripted = append(m.scripted, names...)
+	m.scripted = append(m.scripted, m.describedTools(path, script, whole, each)...)
 }
 
 // scriptOf returns the script of a descriptor.
@@ -167,6 +148,7 @@ func (l *loader) checkScripts(own []*trailmap) {
 	}
 	for _, m := range own {
 		m.checkScriptSites()
+		m.checkHoisted()
 		for _, c := range m.composed {
 			files[c.Name] = c.File
 		}

@@ -84,7 +84,7 @@ func mayImport() map[string][]string {
 		builtin:    {discover, tool, fault, lazyregexp},
 		composed:   {discover, config, tool, fault, lazyregexp},
 		scripted:   {runtime, bundle, config, fault, sdk},
-		trailmap:   {tsschema, config, scope, yamldoc, fault, files, lazyregexp, text},
+		trailmap:   {tsschema, config, scope, yamldoc, fault, files, lazyregexp},
 		tsschema:   {yamldoc, fault, lazyregexp},
 		device:     {lazyregexp, picture, screen, tool, fault},
 		picture:    {tool, fault, files, lazyregexp},

@@ -59,6 +59,11 @@ func FuzzLoad(f *testing.F) {
 			known[name] = true
 		}
 		for _, target := range p.Targets {
+			for _, server := range target.Servers {
+				for _, function := range server.Functions {
+					known[function.Name] = true
+				}
+			}
 			for _, platform := range target.Platforms {
 				for _, name := range slices.Concat(platform.Tools, platform.ExcludedTools) {
 					if !known[name] {

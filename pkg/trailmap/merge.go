@@ -204,7 +204,7 @@ func (l *loader) addTargets(own []*trailmap) {
 func (l *loader) target(m *trailmap) config.Target {
 	t := config.Target{
 		ID: m.targetID, DisplayName: m.displayName, File: m.file, Line: m.idAt.Line(),
-		Platforms: map[scope.Platform]config.PlatformConfig{},
+		Platforms: map[scope.Platform]config.PlatformConfig{}, Servers: l.hosts(m),
 	}
 	for _, key := range m.order {
 		p, ok := scope.ParsePlatform(key)
@@ -215,8 +215,12 @@ func (l *loader) target(m *trailmap) config.Target {
 		s := l.merged(m, key)
 		t.PlatformOrder = append(t.PlatformOrder, p)
 		t.Platforms[p] = config.PlatformConfig{
-			AppIDs: s.appIDs.texts(), ToolSets: l.toolSetIDs(s.toolSets), Tools: l.existing(s.tools),
-			ExcludedTools: l.existing(s.excluded), BaseURL: s.baseURL.text, Drivers: s.drivers.texts(),
+			AppIDs: s.appIDs.texts(), ToolSets: l.toolSetIDs(s.toolSets), Tools: l.existing(m, s.tools),
+			ExcludedTools: l.existing(m, s.excluded), BaseURL: s.baseURL.text, Drivers: s.drivers.texts(),
+		}
+		if c := t.Platforms[p]; len(c.ToolSets) > 0 || len(c.Tools) > 0 {
+			c.Tools = append(c.Tools, m.listedFor(key)...)
+			t.Platforms[p] = c
 		}
 	}
 	return t
@@ -240,11 +244,11 @@ func (l *loader) toolSetIDs(w words) []string {
 	return ids
 }
 
-// existing returns the tools that this program has.
-func (l *loader) existing(w words) []string {
+// existing returns the tools that this program or the workspace has.
+func (l *loader) existing(m *trailmap, w words) []string {
 	return slices.DeleteFunc(w.texts(), func(name string) bool {
 		_, composed := l.composed[name]
-		return !composed && !slices.Contains(l.tools, name)
+		return !composed && !slices.Contains(l.tools, name) && !l.defines(m, name)
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
-	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tsschema"
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
@@ -182,33 +181,16 @@ func (s scripted) problem(hint, format string, args ...any) fault.Problem {
 	return p
 }
 
-// noteMissingTools records why tools that trails may call are not there: those of scripts, and those that the JVM
+// noteMissingTools records why tools that trails may call are not there: those that are skipped, and those that the JVM
 // Trailblaze has and this program does not have.
 func (l *loader) noteMissingTools(own []*trailmap) {
 	for _, t := range frameworkTools() {
 		l.miss(t.name, t.instead, "this version does not have the tool %q of the JVM Trailblaze", t.name)
 	}
-	scripts := 0
 	for _, m := range own {
 		for name, why := range m.skipped {
 			l.miss(name, "`trailblaze check` shows the place", "tool %q of %s is skipped: %s", name, m.id, why)
 		}
-		var names []string
-		for _, s := range m.scripted {
-			names = append(names, s.name.text)
-			l.miss(s.name.text, "write a composed tool, or a tool server", "tool %q is defined by %s, and this version does not "+
-				"host the scripts of trailmaps", s.name.text, l.rel(s.file))
-		}
-		if slices.Sort(names); len(names) > 0 {
-			names = slices.Compact(names)
-			l.remark(fileProblem(m.file, "", "the scripts of this trailmap are not hosted: %s", strings.Join(names, ", ")))
-		}
-		scripts += len(names)
-	}
-	if scripts > 0 {
-		l.project.Warnings = append(l.project.Warnings, fileProblem(l.project.File,
-			"a trail that calls one of their tools fails; `trailblaze check` lists them",
-			"this version does not host the scripts of trailmaps, which define %s", text.Count(scripts, "tool")))
 	}
 }
 

@@ -46,7 +46,7 @@ func TestWorkspaceOfTheJVM(t *testing.T) {
 	}
 	r := p.run("run", "--project", "trails/config")
 	r.want(t, 0, "✓ Look for a cake")
-	if n := strings.Count(r.stderr, "warning:"); n != 1 || !strings.Contains(r.stderr, "does not host the scripts of trailmaps, which define 3 tools") {
+	if n := strings.Count(r.stderr, "warning:"); n != 0 {
 		t.Errorf("stderr has %d warnings\n%s", n, r.stderr)
 	}
 }
@@ -86,10 +86,10 @@ func TestFailedCallOfAComposedTool(t *testing.T) {
 	trail("        - bakery_search: {cak: Lemon cake}\n")
 	p.run("check").wantErr(t, 3, "trail.yaml:6:", "bakery_search: ", `"cak"`)
 	p.run("run").want(t, 1, `did you mean "cake"?`)
-	trail("        - bakery_fillBasket: {count: 1}\n        - web_requestDetails: {}\n")
-	p.run("check").wantErr(t, 0, "the scripts of this trailmap are not hosted: bakery_android_start, bakery_fillBasket")
-	p.run("run").want(t, 1, `tool "bakery_fillBasket" is defined by trails/config/trailmaps/bakery/tools/bakery_fillBasket.ts, and this version does not host`,
-		`this version does not have the tool "web_requestDetails" of the JVM Trailblaze`)
+	trail("        - bakery_fillBasket: {coun: 1}\n")
+	p.run("run").want(t, 1, `did you mean "count"?`)
+	trail("        - web_requestDetails: {}\n")
+	p.run("run").want(t, 1, `this version does not have the tool "web_requestDetails" of the JVM Trailblaze`)
 	p.write("trails/config/trailmaps/bakery/tools/loop.tool.yaml", "id: loop\ndescription: Calls itself.\ntools: [loop: {}]\n")
 	trail("        - loop: {}\n")
 	p.run("run").want(t, 1, "do tools call each other in a circle?")
@@ -141,7 +141,7 @@ func TestToolsOfAWorkspaceAreListed(t *testing.T) {
 	names, toolsets := listed("bakery")
 	for name, want := range map[string]bool{
 		"bakery_search": true, "bakery_sayHello": true, "bakery_open": false, "web_click": true, "web_verifyUrl": true, "assertEquals": true,
-		"web_evaluate": false, "web_getStorageState": false, "bakery_fillBasket": false,
+		"web_evaluate": false, "web_getStorageState": false, "bakery_fillBasket": true, "bakery_android_start": false,
 	} {
 		if has(names, name) != want {
 			t.Errorf("%s is offered: %v", name, !want)

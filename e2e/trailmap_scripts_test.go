@@ -18,12 +18,21 @@ trail:
         - bakery_open: {}
         - bakery_fillBasket: {count: 2}
         - web_verifyTextVisible: {text: lemon plum}
+        - bakery_cakes: {}
+          saveAs: cakes
+        - assertEquals: {expected: Lemon cake and Plum cake, actual: "{{cakes}}"}
+`, "trails/config/trailmaps/bakery/tools/bakery_cakes.ts": `import { trailblaze } from "@trailblaze/scripting";
+export const bakery_cakes = trailblaze.tool(async (_, ctx) => {
+  const found = await ctx.tools.findMatches({ selector: { web: { ariaRole: "button", ariaNameRegex: ".* cake" } } });
+  return found.filter(({ bounds }) => bounds.right > bounds.left).map(({ text }) => text).join(" and ");
+});
 `})
 	p.env = append(p.env, "PATH="+bin(t, "node", bunPath)+":"+os.Getenv("PATH"))
 	for _, runtime := range []string{"embedded", "node", "bun"} {
 		r := p.run("run", "trails/search/fill.trail.yaml", "--runtime", runtime, "--json")
 		r.want(t, 0)
-		want := []string{"1 bakery_open", "1.1 web_navigate", "2 bakery_fillBasket", "2.1 web_click", "2.2 web_click", "3 web_verifyTextVisible"}
+		want := []string{"1 bakery_open", "1.1 web_navigate", "2 bakery_fillBasket", "2.1 web_click", "2.2 web_click", "3 web_verifyTextVisible",
+			"4 bakery_cakes", "4.1 findMatches", "5 assertEquals"}
 		same(t, runtime, want, r.called(t))
 	}
 }

@@ -54,7 +54,7 @@ func (page) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 	ref, _ := call.Args["ref"].(string)
 	switch {
 	case call.Tool == "findMatches":
-		return tool.Result{OK: true, Text: "2 matches", Structured: json.RawMessage(`[{"bounds":{"left":1}},{"bounds":{"left":20}}]`)}, nil
+		return tool.Result{OK: true, Text: "2 matches", Structured: json.RawMessage(`{"matches":[{"bounds":{"left":1}},{"bounds":{"left":20}}]}`)}, nil
 	case ref == "#burnt":
 		return tool.Result{Text: "#burnt is not there"}, nil
 	}

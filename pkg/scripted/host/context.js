@@ -10,7 +10,7 @@ import { toolFunctions } from "@trailblaze/scripting/src/client.js";
 export function contextFor(context, client) {
   const memory = new Memory(context?.memory);
   const caller = {
-    tools: toolFunctions(async (tool, args) => valueOf(await client.callTool(tool, args))),
+    tools: toolFunctions(async (tool, args) => valueOf(tool, await client.callTool(tool, args))),
     callTool: async (/** @type {string} */ tool, /** @type {object} */ args) => {
       const { text, structured } = await client.callTool(tool, args);
       return { success: true, textContent: text, structuredContent: structured };
@@ -27,8 +27,14 @@ export function contextFor(context, client) {
   return { ctx, caller, finish: () => memory.finish() };
 }
 
+/** The keys of the values that commands return: the structured content of a result is an object, also if the value is none. */
+const keys = { findMatches: "matches", waitUntilNotVisible: "value" };
+
 /** The value of a reply: what the tool returned as structured content, else its text. */
-const valueOf = ({ text, structured }) => (structured === undefined ? text : structured);
+function valueOf(tool, { text, structured }) {
+  if (structured === undefined) return text;
+  return structured?.[keys[tool]] ?? structured;
+}
 
 function targetOf({ id, displayName, appIds, appId }) {
   return {

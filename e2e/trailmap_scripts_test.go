@@ -31,8 +31,10 @@ export const bakery_cakes = trailblaze.tool(async (_, ctx) => {
 	for _, runtime := range []string{"embedded", "node", "bun"} {
 		r := p.run("run", "trails/search/fill.trail.yaml", "--runtime", runtime, "--json")
 		r.want(t, 0)
-		want := []string{"1 bakery_open", "1.1 web_navigate", "2 bakery_fillBasket", "2.1 web_click", "2.2 web_click", "3 web_verifyTextVisible",
-			"4 bakery_cakes", "4.1 findMatches", "5 assertEquals"}
+		want := []string{
+			"1 bakery_open", "1.1 web_navigate", "2 bakery_fillBasket", "2.1 web_click", "2.2 web_click", "3 web_verifyTextVisible",
+			"4 bakery_cakes", "4.1 findMatches", "5 assertEquals",
+		}
 		same(t, runtime, want, r.called(t))
 	}
 }

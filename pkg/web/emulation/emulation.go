@@ -2,9 +2,12 @@
 package emulation
 
 import (
-	_ "embed" // presets.json
+	"bytes"
+	"compress/gzip"
+	_ "embed" // presets.json.gz
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -61,15 +64,24 @@ type preset struct {
 	UserAgent        string
 }
 
-//go:generate sh -c "cd ../../../testdata/web/playwright && node presets.mjs ../../../pkg/web/emulation/presets.json"
-//go:embed presets.json
+//go:generate sh -c "cd ../../../testdata/web/playwright && node presets.mjs ../../../pkg/web/emulation/presets.json.gz"
+//go:embed presets.json.gz
 var presetData []byte
 
 // presets returns Playwright's table of devices by name.
 func presets() map[string]preset {
 	table := map[string]preset{}
-	_ = json.Unmarshal(presetData, &table) // the file is a part of the program
+	_ = json.Unmarshal(unpacked(presetData), &table) // the file is a part of the program
 	return table
+}
+
+func unpacked(packed []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil
+	}
+	data, _ := io.ReadAll(r)
+	return data
 }
 
 // Read reads the options of emulation. The size is that of the preset; zero without one.

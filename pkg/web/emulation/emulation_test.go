@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// presets.json is Playwright's table.
+// presets.json.gz is Playwright's table.
 func TestPresetsArePlaywrights(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "presets.json")
+	file := filepath.Join(t.TempDir(), "presets.json.gz")
 	command := exec.Command("node", "presets.mjs", file)
 	command.Dir = filepath.Join("..", "..", "..", "testdata", "web", "playwright")
 	if output, err := command.CombinedOutput(); err != nil {
@@ -20,7 +20,7 @@ func TestPresetsArePlaywrights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(want) != string(presetData) {
-		t.Error("presets.json is stale; run go generate ./pkg/web/emulation")
+	if string(unpacked(want)) != string(unpacked(presetData)) {
+		t.Error("presets.json.gz is stale; run go generate ./pkg/web/emulation")
 	}
 }

@@ -1,5 +1,6 @@
-// Writes Playwright's table of devices, one a line, to the file that is its argument.
+// Writes Playwright's table of devices, one a line and compressed, to the file that is its argument.
 import { writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import { devices } from "playwright-core";
 
 const lines = Object.entries(devices).map(([name, d]) =>
@@ -8,4 +9,4 @@ const lines = Object.entries(devices).map(([name, d]) =>
     screen: d.screen ? [d.screen.width, d.screen.height] : undefined,
     scale: d.deviceScaleFactor, mobile: d.isMobile || undefined, touch: d.hasTouch || undefined, userAgent: d.userAgent,
   }));
-writeFileSync(process.argv[2], "{\n" + lines.join(",\n") + "\n}\n");
+writeFileSync(process.argv[2], gzipSync("{\n" + lines.join(",\n") + "\n}\n", { level: 9 }));

@@ -35,7 +35,7 @@ const sdkFolder = "packages/scripting"
 type initCommand struct{ *program }
 
 func (cmd *initCommand) newInit() *cobra.Command {
-	var agent string
+	var agent, from string
 	var typeScript bool
 	c := &cobra.Command{
 		Use:   "init [DIR]",
@@ -49,8 +49,11 @@ With --typescript the server is in TypeScript. The project then also has package
 exists it adds the scripts and packages that are missing.
 
 With --agent it also adds trailblaze mcp to the configuration of a coding agent, with a short text that tells the agent
-how to write trails. In an existing project it then writes only these, and keeps everything else in their files.`,
-		Example: "  trailblaze init\n  trailblaze run\n  trailblaze init --typescript shop-tests\n  trailblaze init --agent claude",
+how to write trails. In an existing project it then writes only these, and keeps everything else in their files.
+
+With --from it writes project files beside those of a workspace of the JVM Trailblaze, with its targets and toolsets, and
+says what they do not have. Its trails stay where they are.`,
+		Example: "  trailblaze init\n  trailblaze run\n  trailblaze init --typescript shop-tests\n  trailblaze init --agent claude\n  trailblaze init --from .",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return fault.New(fault.Misuse, "", "%s takes one folder, got %d", c.CommandPath(), len(args))
@@ -58,6 +61,9 @@ how to write trails. In an existing project it then writes only these, and keeps
 			dir := cmd.Dir
 			if len(args) == 1 {
 				dir = cmd.abs(args[0])
+			}
+			if from != "" {
+				return cmd.initFrom(cmd.abs(from))
 			}
 			if c.Flags().Changed("agent") {
 				return cmd.initAgent(dir, agent, typeScript)
@@ -79,6 +85,10 @@ how to write trails. In an existing project it then writes only these, and keeps
 	c.Flags().StringVar(&agent, "agent", "",
 		"also configure a coding agent: `"+strings.Join(agentNames(), "|")+"`")
 	c.Flags().BoolVar(&typeScript, "typescript", false, "write a project in TypeScript, with the types of its tools")
+	c.Flags().StringVar(&from, "from", "", "write the project that the workspace of the JVM Trailblaze in the folder `DIR` is")
+	for _, other := range []string{"agent", "typescript"} {
+		c.MarkFlagsMutuallyExclusive("from", other)
+	}
 	complete(c, "agent", agentNames())
 	return c
 }
@@ -121,6 +131,12 @@ func (cmd *initCommand) writeStarter(dir string, typeScript bool) ([]string, err
 	if err := extendPackage(dir, content); err != nil {
 		return nil, err
 	}
+	return writeFiles(dir, content, "logs/", "node_modules/", ".env")
+}
+
+// writeFiles writes files by their paths relative to dir, and adds patterns to its .gitignore. It returns their names. If
+// one of them exists, other than package.json, it writes nothing.
+func writeFiles(dir string, content map[string][]byte, ignored ...string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(content))
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil && name != packageFile {
@@ -135,7 +151,7 @@ func (cmd *initCommand) writeStarter(dir string, typeScript bool) ([]string, err
 			return nil, fault.Wrap(fault.Misuse, err, "", "write the project")
 		}
 	}
-	changed, err := ignore(filepath.Join(dir, ".gitignore"), "logs/", "node_modules/", ".env")
+	changed, err := ignore(filepath.Join(dir, ".gitignore"), ignored...)
 	if err != nil {
 		created.remove()
 		return nil, fault.Wrap(fault.Misuse, err, "", "write the project")

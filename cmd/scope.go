@@ -22,18 +22,27 @@ type scopeFlags struct {
 	command *cobra.Command // the command with the flags, nil for none
 }
 
+// drivers returns the keys of the drivers whose devices this program supports.
+func (p *program) drivers() []string {
+	var keys []string
+	for _, k := range p.Devices {
+		keys = append(keys, k.Drivers...)
+	}
+	return keys
+}
+
 func (f *scopeFlags) bind(p *program, c *cobra.Command) {
 	f.command = c
 	p.bindDevices(c)
 	flags := c.Flags()
 	flags.StringVar(&f.target, "target", "", "`ID` of the target (env TRAILBLAZE_TARGET)")
 	flags.StringVar(&f.driver, "driver", "",
-		"`KEY` of the driver (env TRAILBLAZE_DRIVER): "+strings.Join(scope.DriverKeys(), ", "))
+		"`KEY` of the driver (env TRAILBLAZE_DRIVER): "+strings.Join(p.drivers(), ", "))
 	flags.StringVar(&f.platform, "platform", "",
 		"`NAME` of the platform, whose default driver is used: "+strings.Join(scope.PlatformNames(), ", "))
 	flags.StringVar(&f.agent, "agent", "", "agent mode: `host|on-device` (default host)")
 	flags.StringVar(&f.size, "device-size", "", "size of the device in pixels, `WIDTHxHEIGHT` (default: unknown)")
-	complete(c, "driver", scope.DriverKeys())
+	complete(c, "driver", p.drivers())
 	complete(c, "platform", scope.PlatformNames())
 	complete(c, "agent", scope.AgentModes())
 }

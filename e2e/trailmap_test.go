@@ -12,14 +12,21 @@ import (
 
 const bakery = "../testdata/projects/bakery"
 
-// newBakery is a copy of the workspace of the JVM Trailblaze. change replaces texts in its files.
-func newBakery(t *testing.T, change map[string]string) *project {
+// newWorkspace is a copy of a workspace of the JVM Trailblaze.
+func newWorkspace(t *testing.T, dir string) *project {
 	t.Helper()
 	p := newProject(t, nil)
-	if err := os.CopyFS(filepath.Join(p.dir, "work"), os.DirFS(bakery)); err != nil {
+	p.dir = filepath.Join(p.dir, "work")
+	if err := os.CopyFS(p.dir, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	p.dir = filepath.Join(p.dir, "work")
+	return p
+}
+
+// newBakery is a copy of the bakery. change replaces texts in its files.
+func newBakery(t *testing.T, change map[string]string) *project {
+	t.Helper()
+	p := newWorkspace(t, bakery)
 	for name, text := range change {
 		p.write(name, text)
 	}

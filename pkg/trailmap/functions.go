@@ -225,6 +225,5 @@ func (m *trailmap) readInlineTool(n yamldoc.Node) {
 	if script == "" {
 		n.Errorf("add script: ./FILE.ts", `"script" is missing`)
 	}
-	t := config.FunctionTool{Name: d.name.text, File: script, Export: d.name.text}
-	m.scripted = append(m.scripted, scripted{name: d.name, file: m.file, tool: d.over(t, &descriptor{}), subprocess: d.subprocess})
+	m.scripted = append(m.scripted, m.describedTools(m.file, script, d, nil)...)
 }

@@ -61,9 +61,14 @@ export async function shop_b() {}
 display_name: Flat
 tools:
   - {script: flat.js, name: flat_it, description: F., inputSchema: {type: object, properties: {a: {type: string}}}}
+  - {script: ../scripts/typed.ts, name: flat_typed, isRecordable: false}
 platforms: {web: {tool_sets: [web_core]}}
 -- trails/config/targets/flat.js --
 export async function flat_it() {}
+-- trails/config/scripts/typed.ts --
+export interface Typed { a?: string }
+/** Typed. */
+export const flat_typed = trailblaze.tool<Typed>({ supportedPlatforms: ["web"] }, run);
 `)
 	got := ""
 	for _, id := range []string{"shop", "flat"} {
@@ -85,6 +90,7 @@ shop: lib process=false
   lib_help lib_help.ts "Helps." {"properties":{},"type":"object"} map[trailblaze/requiresHost:true]
 flat: flat process=false
   flat_it flat.js "F." {"properties":{"a":{"type":"string"}},"type":"object"} map[]
+  flat_typed typed.ts "Typed." {"additionalProperties":false,"properties":{"a":{"type":"string"}},"type":"object"} map[trailblaze/isRecordable:false trailblaze/supportedPlatforms:[web]]
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

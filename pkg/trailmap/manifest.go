@@ -277,7 +277,7 @@ func (l *loader) readFlatTargets() []*trailmap {
 	var own []*trailmap
 	for _, path := range paths {
 		id := strings.TrimSuffix(filepath.Base(path), ".yaml")
-		m := &trailmap{id: id, targetID: id, file: path, isTarget: true}
+		m := &trailmap{id: id, targetID: id, file: path, isTarget: true, scripts: newScripts(l.dir)}
 		m.problems = l.read(path, func(n yamldoc.Node) { m.readTarget(n) })
 		m.id = m.targetID
 		if other := l.maps[m.id]; other != nil && other.isTarget {

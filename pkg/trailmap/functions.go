@@ -134,6 +134,14 @@ func (d *descriptor) over(t config.FunctionTool, whole *descriptor) config.Funct
 	return t
 }
 
+// remarks says which types of a script's tool take any value, unless the descriptor has a schema.
+func (d *descriptor) remarks(e tsschema.Export) fault.Problems {
+	if d.schema.Kind() == yamldoc.Mapping {
+		return nil
+	}
+	return slices.Concat(e.Problems, e.Invalid)
+}
+
 // describedTools returns the tools of a script with a descriptor.
 func (m *trailmap) describedTools(path, script string, whole *descriptor, each []*descriptor) []scripted {
 	exports, _ := m.scripts.Exports(script) // one that cannot be read has nothing to add
@@ -143,6 +151,7 @@ func (m *trailmap) describedTools(path, script string, whole *descriptor, each [
 			if line := e.Line; e.Tool {
 				out = append(out, scripted{
 					name: word{text: e.Name}, file: script, line: line, tool: whole.over(functionOf(script, e), whole), subprocess: whole.subprocess,
+					remarks: whole.remarks(e),
 				})
 			}
 		}
@@ -153,13 +162,15 @@ func (m *trailmap) describedTools(path, script string, whole *descriptor, each [
 	}
 	for _, d := range each {
 		t := config.FunctionTool{Name: d.name.text, File: script, Export: d.name.text}
+		var remarks fault.Problems
 		for _, e := range exports {
 			if e.Name == d.name.text && e.Tool {
-				t = functionOf(script, e)
+				t, remarks = functionOf(script, e), d.remarks(e)
 			}
 		}
 		out = append(out, scripted{
 			name: d.name, file: path, tool: d.over(t, whole), subprocess: whole.subprocess || d.subprocess,
+			remarks: remarks,
 		})
 	}
 	return out

@@ -21,6 +21,7 @@ type scripted struct {
 	line       int    // of the export; 0 when the descriptor has the name
 	tool       config.FunctionTool
 	subprocess bool // it needs bun or node
+	remarks    fault.Problems
 }
 
 var (
@@ -154,6 +155,7 @@ func (l *loader) checkScripts(own []*trailmap) {
 	}
 	for _, m := range own {
 		for _, s := range m.scripted {
+			l.project.Remarks = append(l.project.Remarks, s.remarks...)
 			file, twice := files[s.name.text]
 			if twice && file != s.file && (s.line == 0 || hasSuffix(file, composedSuffixes())) {
 				m.problems = append(m.problems, s.problem("rename one of them", "tool %q is also defined in %s", s.name.text, l.rel(file)))

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
 // workspaces are those of the JVM Trailblaze. What is listed was written by hand from their files: the tools of the
@@ -248,4 +250,48 @@ func countTools(t *testing.T, path string, got map[string]int) {
 	for _, field := range typedField.FindAllStringSubmatch(text, -1) {
 		got[field[1]]++
 	}
+}
+
+// TestScriptsOfAWorkspaceUsePhones calls scripts that use the shell of a phone and the elements on the screen. The app is
+// the shop of simulated phones.
+func TestScriptsOfAWorkspaceUsePhones(t *testing.T) {
+	t.Parallel()
+	d := newPhoneDesk(t)
+	if err := os.Remove(d.path("trailblaze.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct{ workspace, app string }{{"calendar", "com.example.calendar"}, {"contacts", "com.example.MobileAddressBook"}} {
+		root := d.path(of.workspace)
+		if err := os.CopyFS(root, os.DirFS("../testdata/workspaces/"+of.workspace)); err != nil {
+			t.Fatal(err)
+		}
+		manifest := filepath.Join(of.workspace, "trails/config/trailmaps", of.workspace, "trailmap.yaml")
+		d.write(manifest, strings.ReplaceAll(d.read(t, manifest), of.app, app.ShopID))
+	}
+	d.write("calendar/trails/shop/trail.yaml", `config: {target: calendar}
+trail:
+  - step: Start the app
+    recording:
+      android:
+        - calendar_android_launchApp: {}
+        - assertVisible: {text: Sign in}
+`)
+	d.write("contacts/trails/shop/trail.yaml", `config: {target: contacts}
+trail:
+  - step: Start the app and touch a text in it
+    recording:
+      ios:
+        - contacts_ios_openApp: {relaunch: "true"}
+          saveAs: opened
+        - assertEquals: {actual: "{{opened}}", expected: Opened com.example.shop.}
+        - contacts_ios_listToCard: {name: Email}
+`)
+	android, iPhone := d.android(), d.iPhone()
+	r := d.runIn(d.path("calendar"), "run", "trails/shop", "--json")
+	r.want(t, 0)
+	same(t, "calendar", []string{
+		"1 calendar_android_launchApp", "1.1 android_adbShell", "1.2 android_adbShell", "1.3 android_adbShell", "2 assertVisible",
+	}, r.called(t))
+	d.putBack(android)
+	d.runIn(d.path("contacts"), "run", "trails/shop", "--wda-url", iPhone.URL()).want(t, 0, "1 passed")
 }

@@ -12,6 +12,6 @@ export interface GoToDateInput {
 /** Opens a date with an intent. */
 export const calendar_android_goToDate = trailblaze.tool<GoToDateInput>({ supportedPlatforms: ["android"] }, async (input, ctx) => {
   const millis = Date.parse(input.date);
-  await ctx.tools.android_adbShell({ command: `am start -d content://com.android.calendar/time/${millis}` });
-  await ctx.tools.android_adbShell({ command: "dumpsys window | grep mCurrentFocus" });
+  await ctx.tools.android_adbShell({ command: ["am", "start", "-d", `content://com.android.calendar/time/${millis}`] });
+  await ctx.tools.android_adbShell({ command: ["dumpsys", "window"] });
 });

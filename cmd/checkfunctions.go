@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -20,7 +21,11 @@ func (cmd *checkCommands) brokenFunctions(ctx context.Context, project *config.P
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, broken...)
+		for _, p := range broken {
+			if !slices.Contains(all, p) { // several targets may have the server
+				all = append(all, p)
+			}
+		}
 	}
 	for i, p := range all {
 		if rel, err := filepath.Rel(cmd.Dir, p.File); err == nil && filepath.IsLocal(rel) {

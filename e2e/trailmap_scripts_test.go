@@ -38,3 +38,15 @@ export const bakery_cakes = trailblaze.tool(async (_, ctx) => {
 		same(t, runtime, want, r.called(t))
 	}
 }
+
+// A trailmap that two targets use has one server for each.
+func TestBrokenScriptIsOneProblem(t *testing.T) {
+	t.Parallel()
+	p := newBakery(t, map[string]string{"trails/config/trailmaps/bakery/tools/bakery_bad.ts": `import { trailblaze } from "@trailblaze/scripting";
+import "./missing";
+export const bakery_bad = trailblaze.tool(async () => "");
+`})
+	r := p.run("check")
+	r.wantErr(t, 3, "bakery_bad.ts:2:", "missing")
+	r.want(t, 3, "1 problem,")
+}

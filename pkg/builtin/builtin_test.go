@@ -285,3 +285,15 @@ func TestJudgingNeedsModel(t *testing.T) {
 		}
 	}
 }
+
+// What others run gets no program of this machine; without one to run, a call that is not refused would panic.
+func TestExecIsRefusedToOthers(t *testing.T) {
+	t.Parallel()
+	source := builtin.ExecSource(nil)
+	for _, call := range []tool.Call{{FromSandbox: true}, {FromURL: true}} {
+		call.Tool, call.Args = tool.Exec, map[string]any{"command": "true"}
+		if result, err := source.Caller.Call(t.Context(), call); err != nil || result.OK || !strings.Contains(result.Text, "run no programs") {
+			t.Errorf("%+v, %v", result, err)
+		}
+	}
+}

@@ -23,8 +23,11 @@ func ExecSource(run Runner) discover.Source {
 		"args": {"type": "array", "items": {"type": "string"}, "description": "Its arguments, as they are"}`, []string{"command"})
 	is := &discover.Tool{Name: tool.Exec, InputSchema: schema}
 	execute := func(ctx context.Context, call tool.Call, args map[string]any) (tool.Result, error) {
-		if call.FromSandbox {
+		switch {
+		case call.FromSandbox:
 			return failure(fault.ToolFailed, "exec: scripts in the sandbox run no programs"), nil
+		case call.FromURL:
+			return failure(fault.ToolFailed, "exec: servers at a url run no programs of this machine"), nil
 		}
 		p := Program{}
 		p.Name, _ = args["command"].(string)

@@ -50,21 +50,27 @@ func Remember(command, text string, a Arguments) tool.Result {
 
 // number matches a number with groups of three digits, or one without. Of its submatches, the first two are what stands
 // before the number, and its sign.
-var number = lazyregexp.New(`(^|[^\p{L}\p{N}])?([-−])?\p{Sc}?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|` +
-	`\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?:[\x{a0}\x{202f}'’]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)`)
+var number = lazyregexp.New(`(^|[^\p{L}\p{N}])?([-−])?\p{Sc}?([1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|[1-9]\d{0,2}(?:\.\d{3})+,\d+|` +
+	`[1-9]\d{0,2}(?:\.\d{3}){2,}|[1-9]\d{0,2}(?:[\x{a0}\x{202f}'’]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)`)
+
+var withoutGroups = lazyregexp.New(`^\d+(?:[.,]\d+)?`)
 
 // FirstNumber returns the first number in a text as JSON writes it: 1,234.50 and 1.234,50 are 1234.5, and 12,5 is 12.5.
 // A single point is a decimal point, also before three digits; a single comma before three digits is not. It returns an
 // empty text without a number in ASCII digits.
 func FirstNumber(text string) string {
-	groups := number().FindStringSubmatch(text)
-	if groups == nil {
+	at := number().FindStringSubmatchIndex(text)
+	if at == nil {
 		return ""
 	}
-	digits := groups[3]
+	start, end := at[6], at[7]
+	digits := text[start:end]
+	if rest := text[end:]; rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		digits = withoutGroups().FindString(text[start:]) // what looked like groups of three is not: 1,2345
+	}
 	last := strings.LastIndexAny(digits, ".,")
 	isDecimal := last >= 0 && strings.Count(digits, digits[last:last+1]) == 1
-	if isDecimal && digits[last] == ',' && len(digits)-last == 4 && !strings.ContainsAny(digits[:last], ".'’\u00a0\u202f") && last <= 3 {
+	if isDecimal && digits[0] != '0' && digits[last] == ',' && len(digits)-last == 4 && !strings.ContainsAny(digits[:last], ".'’\u00a0\u202f") && last <= 3 {
 		isDecimal = false
 	}
 	whole, fraction := digits, ""
@@ -78,7 +84,7 @@ func FirstNumber(text string) string {
 		return r
 	}
 	value, _ := new(big.Rat).SetString(strings.Map(onlyDigits, whole) + "." + fraction + "0")
-	if groups[2] != "" {
+	if at[4] >= 0 { // a sign
 		value.Neg(value)
 	}
 	out := value.FloatString(len(fraction))

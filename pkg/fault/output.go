@@ -22,32 +22,19 @@ func outputPart(lines string) string { return outputLine + strings.ReplaceAll(li
 func LogPart(path string) string { return logTitle + path }
 
 // WithoutOutput returns a message without what a program wrote, if it says in which log that is: agents and models read
-// the log only when somebody wants them to.
+// the log only when they are asked to.
 func WithoutOutput(message string) string {
 	if !strings.Contains(message, logTitle) {
 		return message
 	}
-	for _, title := range []string{stderrTitle, stdoutTitle} {
-		for {
-			start := strings.Index(message, title)
-			if start < 0 {
-				break
-			}
-			end := start + len(title)
-			end += lineEnd(message[end:])
-			for strings.HasPrefix(message[end:], outputLine) {
-				end += 1 + lineEnd(message[end+1:])
-			}
-			message = message[:start] + message[end:]
+	var kept strings.Builder
+	written := false // the lines before are what a program wrote
+	for line := range strings.SplitAfterSeq(message, "\n") {
+		asPart := "\n" + line
+		isTitle := strings.HasPrefix(asPart, stderrTitle) || strings.HasPrefix(asPart, stdoutTitle)
+		if written = isTitle || written && strings.HasPrefix(asPart, outputLine); !written {
+			kept.WriteString(line)
 		}
 	}
-	return message
-}
-
-// lineEnd returns where the first line of a text ends.
-func lineEnd(text string) int {
-	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		return i
-	}
-	return len(text)
+	return strings.TrimSuffix(kept.String(), "\n")
 }

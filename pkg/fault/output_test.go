@@ -1,6 +1,7 @@
 package fault_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -27,5 +28,14 @@ func TestWithoutOutput(t *testing.T) {
 		if got := fault.WithoutOutput(tc.message); got != tc.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", name, got, tc.want)
 		}
+	}
+}
+
+// TestWithoutOutputIsLinear has a message that looks like many parts, which a server can write.
+func TestWithoutOutputIsLinear(t *testing.T) {
+	t.Parallel()
+	message := strings.Repeat("\n  on its stdout", 1<<18) + "\n  log: /logs/a.log"
+	if got := fault.WithoutOutput(message); got != "\n  log: /logs/a.log" {
+		t.Errorf("%d bytes are left", len(got))
 	}
 }

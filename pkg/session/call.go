@@ -31,6 +31,8 @@ type level struct {
 	recorded    bool   // the call, or an outer one, comes from a trail file
 	fromSandbox bool   // a script in the sandbox requested the call, or an outer one
 	inSandbox   bool   // a script in the sandbox executes the call
+	fromURL     bool   // a server at a URL requested the call, or an outer one
+	atURL       bool   // a server at a URL executes the call
 	calls       atomic.Int32
 
 	ancestors []string // see tool.Call
@@ -88,7 +90,7 @@ func (l *level) next(callback bool) *level {
 	}
 	return &level{
 		id: id, depth: l.depth + 1, unrecorded: callback || l.unrecorded, recorded: l.recorded,
-		fromSandbox: l.fromSandbox || l.inSandbox, ancestors: ancestors,
+		fromSandbox: l.fromSandbox || l.inSandbox, fromURL: l.fromURL || l.atURL, ancestors: ancestors,
 	}
 }
 
@@ -274,7 +276,8 @@ func (s *Session) makeCall(ctx context.Context, l *level, t *discover.Tool, args
 func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map[string]any, timeout time.Duration) callEnd {
 	call := tool.Call{
 		ID: l.id, Tool: t.Name, Args: t.Coerced(args), Timeout: timeout, Ancestors: l.ancestors,
-		WithoutTrail: s.opts.WithoutTrail, FromTrail: l.recorded, FromSandbox: l.fromSandbox, Context: s.toolContext(t),
+		WithoutTrail: s.opts.WithoutTrail, FromTrail: l.recorded, FromSandbox: l.fromSandbox, FromURL: l.fromURL,
+		Context: s.toolContext(t),
 		Progress: func(message string) {
 			s.opts.Emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message})
 		},
@@ -282,7 +285,8 @@ func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map
 	if judge := s.judge.Load(); judge != nil && l.recorded && l.depth == 0 {
 		call.Judge = *judge
 	}
-	l.inSandbox = s.isSandboxed(t.Source)
+	entry, _ := s.entryOf(t.Source)
+	l.inSandbox, l.atURL = s.isSandboxed(t.Source), entry.URL != ""
 	var end func()
 	call.InvocationID, end = s.beginInvocation(ctx, l, t)
 	l.setInvocation(call.InvocationID)

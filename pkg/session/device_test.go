@@ -105,6 +105,34 @@ func TestRecordsElementOfReference(t *testing.T) {
 	}
 }
 
+func TestCallsOfServersAtURLSayThatTheyAre(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		entry config.Server
+		want  bool
+	}{
+		"a url":     {config.Server{Name: "x", URL: "http://127.0.0.1:9/mcp"}, true},
+		"a command": {config.Server{Name: "x", Command: "x"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &phone{}
+			o := withDevice(t, p)
+			o.Launch = (&fakes{tools: map[string]map[string]mcp.ToolHandler{
+				"x": {"delegate": answer(`{"_trailblaze_delegates": [{"tool": "click", "args": {"ref": "Save"}}]}`)},
+			}}).launch
+			o.Project.Servers = []config.Server{tt.entry}
+			s := open(t, o)
+			if done := s.Call(t.Context(), trail.Call{Tool: "delegate"}); !done.OK() || p.called.FromURL != tt.want {
+				t.Errorf("%v %s, from a URL: %v", done.Outcome, done.Reason, p.called.FromURL)
+			}
+			if done := s.Call(t.Context(), trail.Call{Tool: "click"}); !done.OK() || p.called.FromURL {
+				t.Errorf("a call of the trail: %v %s, from a URL: %v", done.Outcome, done.Reason, p.called.FromURL)
+			}
+		})
+	}
+}
+
 func TestCallsOfSandboxSayThatTheyAre(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -103,7 +103,9 @@ type Call struct {
 	// session are positions, as in any replay.
 	FromTrail bool
 	// FromSandbox says that a script in the sandbox requested the call, or one that waits for it.
-	FromSandbox  bool
+	FromSandbox bool
+	// FromURL says that a server at a URL, which others may run, requested the call, or one that waits for it.
+	FromURL      bool
 	WithoutTrail bool // made without a trail, so that hints about trails do not apply
 	Tool         string
 	Args         map[string]any // without the envelope

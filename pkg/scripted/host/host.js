@@ -25,8 +25,12 @@ export function serve(name, tools) {
 
 /** Calls the function of a tool. Its changes of memory count only if it succeeds. */
 async function call(tool, args, context, client) {
-  const module = await tool.load().catch(notBundled);
-  if (module.isError) return module;
+  let module;
+  try {
+    module = await tool.load();
+  } catch (thrown) {
+    return notBundled(thrown);
+  }
   const exported = module[tool.export];
   if (typeof exported !== "function") throw new TypeError(`${tool.file} exports no function ${tool.export}`);
   const { ctx, caller, finish } = contextFor(context, client);

@@ -53,3 +53,6 @@ export const bakery_fail = trailblaze.tool(async () => {
   const oven: Place | undefined = undefined;
   if (!oven) throw new Error("the oven is cold");
 });
+
+/** A helper whose name a result of MCP has, too. */
+export const isError = (result: unknown) => result instanceof Error;

@@ -206,7 +206,7 @@ func assertWithModel(ctx context.Context, call tool.Call, _ map[string]any) (too
 	return r, nil
 }
 
-// runTrail is called only outside of a trail: who replays one runs the other trail in its place.
+// runTrail is called only outside of a trail: a replay runs the other trail in its place.
 func runTrail(context.Context, tool.Call, map[string]any) (tool.Result, error) {
 	r := failure(fault.ToolFailed, "runTrail works only as a call of a step in a trail file")
 	r.Hint = "replay that trail, or write the call into the recording of a step"

@@ -79,7 +79,7 @@ func Remembered(name string, args map[string]any) string {
 // AssertWithModel is the built-in tool that lets a model judge a claim about the screen.
 const AssertWithModel = "assertWithModel"
 
-// RunTrail is the built-in tool that runs the steps of another trail. Who replays a trail does that in its place.
+// RunTrail is the built-in tool that runs the steps of another trail. A replay walks through them in its place.
 const RunTrail = "runTrail"
 
 // Exec is the built-in tool that runs a program of this machine. Agents may call it only if the user allows it.

@@ -382,7 +382,7 @@ func (r *reader) runTrail(n, args yamldoc.Node, c *Call) {
 		args.Errorf("write "+tool.RunTrail+": { path: parts/log-in.yaml }", "%s names no trail", tool.RunTrail)
 	}
 	if len(n.Entries()) > 1 {
-		n.Errorf("remove it", "%s has no saveAs, timeout, optional and soft", tool.RunTrail)
+		n.Errorf("remove it", "%s cannot have saveAs, timeout, optional or soft", tool.RunTrail)
 	}
 }
 

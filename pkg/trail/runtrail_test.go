@@ -40,7 +40,7 @@ func TestRunTrailIsChecked(t *testing.T) {
 		"runTrail: { path: loop.yaml }":                 "the trail uses itself: trails/main.trail.yaml uses trails/loop.yaml uses trails/main.trail.yaml",
 		"runTrail: { path: a.yaml, args: { user: 1 } }\n- tap: {}": "1:1: runTrail in line 1 is not the only call of its step; " +
 			"give it a step of its own, or write it as a step: use: a.yaml",
-		"runTrail: { path: a.yaml, args: { user: 1 } }\n  optional: true": "1:3: runTrail has no saveAs, timeout, optional and soft; remove it",
+		"runTrail: { path: a.yaml, args: { user: 1 } }\n  optional: true": "1:3: runTrail cannot have saveAs, timeout, optional or soft; remove it",
 	} {
 		if _, problems := load(t, call(in)); !strings.Contains(problems, want) {
 			t.Errorf("%s:\n%s\nwant\n%s", in, problems, want)

@@ -51,7 +51,7 @@ func (p *parser) listLiteral(depth int) (value any, ok bool) {
 	return all, true
 }
 
-// objectLiteral reads the entries of an object whose values are literals. complete is false if others were passed over.
+// objectLiteral reads the entries of an object whose values are literals. complete is false if others were left out.
 func (p *parser) objectLiteral(depth int) (all map[string]any, complete bool) {
 	closing := p.peek().match
 	p.advance()

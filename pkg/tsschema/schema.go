@@ -384,7 +384,7 @@ func (g *generator) hasCircle(f *file, n *node, depth int) bool {
 	return d != nil && g.isCircular(d)
 }
 
-// define returns a reference to a declaration, and sees to it that it is defined.
+// define returns a reference to a declaration, which it defines if that has not been done.
 func (g *generator) define(f *file, n *node, d *declaration) schema {
 	switch g.named[d.name] {
 	case nil:

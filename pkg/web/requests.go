@@ -55,8 +55,8 @@ func (n *network) requests(matches func(*exchange) bool) []exchange {
 	return list
 }
 
-// awaitRequests waits until requests that match are enough, and returns them. A nil error means that they are.
-func (n *network) awaitRequests(
+// waitForRequests waits until requests that match are enough, and returns them. A nil error means that they are.
+func (n *network) waitForRequests(
 	ctx context.Context, limit time.Duration, matches func(*exchange) bool, enough func([]exchange) bool,
 ) (list []exchange, err error) {
 	waiting, cancel := context.WithTimeout(ctx, limit)
@@ -88,7 +88,7 @@ func webRequestDetails(ctx context.Context, p *page, args map[string]any) (tool.
 		return tool.Result{}, err
 	}
 	n, limit := p.device.network, waitLimit(ctx, args, p.limits().navigation)
-	list, err := n.awaitRequests(ctx, limit, pattern.covers, func(list []exchange) bool {
+	list, err := n.waitForRequests(ctx, limit, pattern.covers, func(list []exchange) bool {
 		return len(list) > 0 && list[len(list)-1].isOver()
 	})
 	switch {
@@ -138,7 +138,7 @@ func webAssertNetworkEvent(ctx context.Context, p *page, args map[string]any) (t
 	matches := func(x *exchange) bool {
 		return pattern.covers(x) && strings.Contains(x.body, contains) && p.device.origins.CheckSandbox(ctx, x.url) == nil
 	}
-	list, err := n.awaitRequests(ctx, limit, matches, func(list []exchange) bool { return len(list) >= least })
+	list, err := n.waitForRequests(ctx, limit, matches, func(list []exchange) bool { return len(list) >= least })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return tool.Result{}, err

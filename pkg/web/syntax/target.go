@@ -326,7 +326,7 @@ func MatchesOf(args Arguments) (Target, error) {
 	case args.Has("selector") && args.Has("ref"):
 		return Target{}, fault.New(fault.InvalidArguments, "leave out one of them", "selector and ref cannot be used together")
 	case args.Has("selector"):
-		return SelectedBy("selector", args["selector"])
+		return selectedBy("selector", args["selector"])
 	case !args.Has("ref"):
 		return Target{}, errNoElement("give selector, or ref")
 	}
@@ -337,8 +337,8 @@ func MatchesOf(args Arguments) (Target, error) {
 	return t, err
 }
 
-// SelectedBy returns the target of a selector, of which everything counts. Messages name it by path.
-func SelectedBy(path string, selector any) (Target, error) {
+// selectedBy returns the target of a selector, of which everything counts. Messages name it by path.
+func selectedBy(path string, selector any) (Target, error) {
 	t, err := VerifiedElementOf(Arguments{"nodeSelector": selector})
 	if known := fault.As(err); known != nil {
 		renamed := *known

@@ -1,6 +1,7 @@
 package tsschema
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -67,8 +68,8 @@ func paragraphs(text string) string {
 	return b.String()
 }
 
-// annotate adds what a comment says to a schema. It returns the name of a tag that would change the type, which has no
-// schema here.
+// annotate adds what a comment says to a schema. It returns the name of a tag that would change the type, or that this
+// program cannot check: what it is about has no schema here.
 func annotate(schema map[string]any, comment string) (unsupportedTag string) {
 	if comment == "" {
 		return ""
@@ -80,7 +81,8 @@ func annotate(schema map[string]any, comment string) (unsupportedTag string) {
 	var examples []any
 	for _, t := range tags {
 		switch {
-		case slices.Contains([]string{"asType", "nullable", "ref", "discriminator", "hide", "hidden", "ignore", "required"}, t.name):
+		case slices.Contains([]string{"asType", "nullable", "ref", "discriminator", "hide", "hidden", "ignore", "required", "id"}, t.name),
+			t.name == "pattern" && !isPattern(t.text):
 			unsupportedTag = t.name
 		case t.name == "example":
 			if value, ok := parseValue(t.text); ok {
@@ -89,8 +91,8 @@ func annotate(schema map[string]any, comment string) (unsupportedTag string) {
 			}
 		case slices.Contains([]string{"title", "description", "format", "pattern", "contentMediaType", "contentEncoding"}, t.name):
 			schema[t.name] = t.text
-		case t.name == "id", t.name == "comment":
-			schema["$"+t.name] = t.text
+		case t.name == "comment":
+			schema["$comment"] = t.text
 		case slices.Contains([]string{
 			"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minProperties",
 			"maxProperties", "minItems", "maxItems", "uniqueItems", "propertyNames", "contains", "const", "examples", "default", "if",
@@ -100,6 +102,12 @@ func annotate(schema map[string]any, comment string) (unsupportedTag string) {
 		}
 	}
 	return unsupportedTag
+}
+
+// isPattern reports whether a regular expression of JavaScript is one of Go, too, by which arguments are checked.
+func isPattern(text string) bool {
+	_, err := regexp.Compile(text)
+	return err == nil
 }
 
 // tagValue returns the value in the text of a tag; text that is not a literal is itself.

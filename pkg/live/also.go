@@ -123,7 +123,6 @@ type alsoFile struct {
 // alsoTrail is a trail that has such calls, or uses parts that have.
 type alsoTrail struct {
 	path  string
-	file  *trail.File
 	parts []*alsoFile // the trail itself included
 }
 
@@ -167,7 +166,6 @@ func (s *Session) findAlso(saved []change) (map[string]*alsoFile, []alsoTrail) {
 		if _, skipped := file.SkipReason(s.opts.Lineage); skipped {
 			continue
 		}
-		t.file = file
 		s.findIn(&t, file, change{path: t.path}, found, known)
 		if len(t.parts) > 0 {
 			trails = append(trails, t)
@@ -251,7 +249,8 @@ func (s *Session) tryAlso(ctx context.Context, t alsoTrail) error {
 		}
 		contents[f.path] = f.after
 	}
-	if err := s.mayReplay(t.file); err != nil {
+	contents, err := s.toReplay(t.path, contents)
+	if err != nil {
 		fail(err.Error())
 		return nil
 	}

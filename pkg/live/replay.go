@@ -185,6 +185,27 @@ func (s *Session) mayReplay(file *trail.File) error {
 	return nil
 }
 
+// toReplay returns what to replay of a trail when files have other contents: these, and the trails that it uses. The
+// error says that the trail cannot be replayed, or not by the caller.
+func (s *Session) toReplay(path string, contents map[string][]byte) (map[string][]byte, error) {
+	all, loader := maps.Clone(contents), s.loader()
+	loader.Read = func(name, at string) ([]byte, fault.Problems) {
+		if data, ok := all[at]; ok {
+			return data, nil
+		}
+		data, problems := trail.ReadFile(name, at)
+		if len(problems) == 0 {
+			all[at] = data
+		}
+		return data, problems
+	}
+	file, problems := loader.Load(s.relative(path), path)
+	if len(problems) > 0 {
+		return nil, loader.WithSnippets(problems)
+	}
+	return all, s.mayReplay(file)
+}
+
 // loader returns what reads trails with those that they use.
 func (s *Session) loader() trail.Loader {
 	return trail.Loader{Root: s.opts.Project.Root, Cwd: s.opts.Project.Root}

@@ -128,6 +128,9 @@ func (r SaveRequest) check() error {
 func (s *Session) replays(
 	ctx context.Context, path string, contents map[string][]byte, r SaveRequest, report *SaveReport,
 ) (passed bool, err error) {
+	if contents, err = s.toReplay(path, contents); err != nil {
+		return false, err
+	}
 	for n := 1; n <= max(1, r.Replays); n++ {
 		if err := s.reset(ctx); err != nil {
 			return false, err

@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/builtin"
+	"github.com/trailblaze/trailblaze/pkg/discover"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -146,4 +151,95 @@ func TestReplayLooksForFilesBesideTheTrail(t *testing.T) {
 	if want := filepath.Join(f.root, "trails", "wiki"); f.app.trailDir != want {
 		t.Errorf("files are looked for in %q, want %q", f.app.trailDir, want)
 	}
+}
+
+const (
+	runsIn   = "trail:\n  - step: In\n    recording: { web: [ { runTrail: { path: in.yaml } } ] }\n"
+	evaluate = "  - step: Run\n    recording: { web: [ { web_evaluate: {} } ] }\n"
+)
+
+// wantRefusedSave saves into the trail file, which a restricted call in what would be replayed forbids.
+func (f *fixture) wantRefusedSave(tool string) {
+	f.Helper()
+	_, err := f.Save(f.Context(), live.SaveRequest{File: trailFile})
+	if fault.KindOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), `"`+tool+`" is not allowed for agents`) {
+		f.Errorf("error %v", err)
+	}
+	if len(f.replayed) > 0 {
+		f.Errorf("replayed %q", f.replayed)
+	}
+}
+
+func TestSaveMakesNoCallsThatTheCallerMayNotMake(t *testing.T) {
+	t.Parallel()
+	const main = "config: { teardown: [ { step: Out, recording: { web: [ { tool: {} } ] } } ] }\ntrail:\n" + launch
+	inPart := strings.Replace(main, "tool: {}", "runTrail: { path: out.yaml }", 1)
+	for name, files := range map[string]map[string]string{
+		"in the teardown": {trailFile: strings.Replace(main, "tool", "web_evaluate", 1)},
+		"in a part":       {trailFile: inPart, "trails/out.yaml": "trail:\n" + evaluate},
+		"in a part of it": {trailFile: inPart, "trails/out.yaml": "trail:\n  - use: more.yaml\n", "trails/more.yaml": "trail:\n" + evaluate},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, agent := range []bool{true, false} {
+				f := open(t, func(o *live.Options) { o.Agent = agent })
+				for name, content := range files {
+					f.write(name, content)
+				}
+				f.step("Open", call("launchApp"))
+				if agent {
+					f.wantRefusedSave("web_evaluate")
+				} else if saved := f.save(live.SaveRequest{File: trailFile}); !saved.Written {
+					t.Errorf("a person: %+v", saved)
+				}
+			}
+		})
+	}
+}
+
+func TestSaveReadsUsedTrailsAgain(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/in.yaml", "trail:\n"+launch)
+	f.write(trailFile, runsIn)
+	f.replayKept()
+	f.write("trails/in.yaml", "trail:\n"+evaluate)
+	f.wantRefusedSave("web_evaluate")
+}
+
+// What is replayed is what was read to see whether it may be.
+func TestSaveReplaysTheUsedTrailsThatItRead(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	in := f.write("trails/in.yaml", "trail:\n"+launch)
+	f.write(trailFile, runsIn)
+	f.replayKept()
+	saved, err := f.Save(t.Context(), live.SaveRequest{File: trailFile})
+	if err != nil || !saved.Written || string(f.contents[0][in]) != "trail:\n"+launch {
+		t.Errorf("%v, replayed %q", err, f.contents)
+	}
+}
+
+// delegating is a tool that has exec called in its place.
+type delegating struct{}
+
+func (delegating) Call(context.Context, tool.Call) (tool.Result, error) {
+	return tool.Result{OK: true, Structured: []byte(`{"_trailblaze_delegates": [{"tool": "exec", "args": {"command": "true"}}]}`)}, nil
+}
+
+func TestSaveDoesNotReplayDelegatesThatTheCallerMayNotCall(t *testing.T) {
+	t.Parallel()
+	f := open(t, func(o *live.Options) {
+		ran := func(context.Context, tool.Call, builtin.Program) (tool.Result, error) {
+			return tool.Result{OK: true}, nil
+		}
+		o.Builtins = []discover.Source{builtin.Source(), builtin.ExecSource(ran), {
+			Source: tool.Source{Kind: tool.FromServer, Name: "shop"}, Caller: delegating{},
+			Tools: []tool.Advertised{{Name: "seed", InputSchema: []byte(`{"type": "object"}`)}},
+		}}
+	})
+	if r := f.step("Seed", call("seed")); !r.OK() || len(r.Recorded) != 1 || r.Recorded[0].Tool != tool.Exec {
+		t.Fatalf("%+v", r)
+	}
+	f.wantRefusedSave(tool.Exec)
 }

@@ -38,6 +38,10 @@ func (s *Session) replaceArgs(r Replace) error {
 		return fault.New(fault.InvalidArguments, "give nodeSelector", "a replay does not know the reference %s", ref)
 	}
 	call := step.Calls[n]
+	if _, other := r.With["path"]; other && call.Use != nil {
+		return fault.New(fault.InvalidArguments, "change its path in the file, and replay that in another session",
+			"call %s runs %s, and the session has not read another trail for it", r.Call, call.Use.Path)
+	}
 	call.Args = replaced(call.Args, r.With)
 	if _, err := s.checkCall(call); err != nil {
 		return err

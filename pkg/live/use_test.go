@@ -243,3 +243,20 @@ func TestSaveDoesNotReplayDelegatesThatTheCallerMayNotCall(t *testing.T) {
 	}
 	f.wantRefusedSave(tool.Exec)
 }
+
+func TestTrailThatACallRunsIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write("trails/in.yaml", "trail:\n"+launch)
+	f.write("exq.yaml", "trail:\n"+evaluate)
+	f.write(trailFile, runsIn)
+	f.replayKept()
+	_, err := f.Edit(t.Context(), live.Edit{Replace: &live.Replace{Call: "1.1", With: map[string]any{"path": "../exq.yaml"}}})
+	if fault.KindOf(err) != fault.InvalidArguments || !strings.Contains(err.Error(), "call 1.1 runs in.yaml") {
+		t.Errorf("error %v", err)
+	}
+	saved, err := f.Save(t.Context(), live.SaveRequest{File: trailFile})
+	if err != nil || !saved.Written || f.read(trailFile) != runsIn {
+		t.Errorf("%v, saved:\n%s", err, f.read(trailFile))
+	}
+}

@@ -348,14 +348,21 @@ func (s Step) Moved(lines int) Step {
 		for n := range calls {
 			calls[n].Line += lines
 			calls[n].Positions = calls[n].Positions.Moved(lines)
+			calls[n].Use = calls[n].Use.moved(lines)
 		}
 		s.Recording[i].Calls = calls
 	}
-	if s.Use != nil {
-		use := *s.Use
-		use.Line += lines
-		use.Positions = use.Positions.Moved(lines)
-		s.Use = &use
-	}
+	s.Use = s.Use.moved(lines)
 	return s
+}
+
+// moved is [Step.Moved] for a used trail, nil for none.
+func (u *Use) moved(lines int) *Use {
+	if u == nil {
+		return nil
+	}
+	out := *u
+	out.Line += lines
+	out.Positions = out.Positions.Moved(lines)
+	return &out
 }

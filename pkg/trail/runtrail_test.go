@@ -3,6 +3,8 @@ package trail_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 func TestRunTrailUsesATrail(t *testing.T) {
@@ -44,6 +46,28 @@ func TestRunTrailIsChecked(t *testing.T) {
 	} {
 		if _, problems := load(t, call(in)); !strings.Contains(problems, want) {
 			t.Errorf("%s:\n%s\nwant\n%s", in, problems, want)
+		}
+	}
+}
+
+func TestMovedStepMovesTheTrailsThatItUses(t *testing.T) {
+	t.Parallel()
+	const uses = "args: { user: x } "
+	file, problems := trail.Parse("a", []byte("trail:\n  - use: a.yaml\n    "+uses+"\n"+
+		"  - step: s\n    recording:\n      web: [ { runTrail: { path: a.yaml, "+uses+"} } ]\n"))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	for i, want := range [][2]int{{2, 3}, {6, 6}} {
+		moved := file.Steps[i].Moved(10)
+		before, after := file.Steps[i].Uses()[0], moved.Uses()[0]
+		if before.Line != want[0] || after.Line != want[0]+10 {
+			t.Errorf("line %d, moved %d", before.Line, after.Line)
+		}
+		was, _ := before.Positions.At([]string{"user"})
+		is, _ := after.Positions.At([]string{"user"})
+		if was != want[1] || is != want[1]+10 {
+			t.Errorf("line of an argument %d, moved %d", was, is)
 		}
 	}
 }

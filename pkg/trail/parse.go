@@ -90,17 +90,17 @@ func (r *reader) mapping(root yamldoc.Node) {
 
 // isBare reports whether a list has calls instead of config, prompts, tools and trailhead.
 func isBare(root yamldoc.Node) bool {
-	bare := false
+	known, bare := []string{"config", "trailhead", "prompts", "tools", KindStep, KindVerify, KindUse}, false
 	for _, item := range root.Items() {
 		if item.Kind() != yamldoc.Mapping {
 			continue
 		}
 		for _, e := range item.Entries() {
-			switch e.Key {
-			case "config", "trailhead", "prompts", "tools", KindStep, KindVerify, KindUse:
+			if slices.Contains(known, e.Key) {
 				return false
 			}
-			bare = bare || e.Value.Kind() == yamldoc.Mapping
+			kind := e.Value.Kind()
+			bare = bare || kind == yamldoc.Mapping || kind == yamldoc.Null && len(fault.Nearest(e.Key, known)) == 0
 		}
 	}
 	return bare

@@ -17,7 +17,7 @@ type Attachment struct {
 	Name string `json:"name,omitempty"` // of a linked resource
 	URI  string `json:"uri,omitempty"`  // of a resource
 	Size int    `json:"size"`           // in bytes
-	File string `json:"file,omitempty"` // absolute path at which the session keeps it
+	File string `json:"file,omitempty"` // absolute path at which the session keeps it; empty for a picture that is withheld
 	Note string `json:"note,omitempty"` // why the session does not keep it, or why Picture is missing
 	// Picture is a PNG, JPEG, GIF or WebP, as MIME says, for a request with Pictures.
 	Picture []byte `json:"picture,omitempty"`
@@ -34,7 +34,8 @@ func Attachments(result tool.Result) []Attachment {
 	return list
 }
 
-// withPictures is [Attachments] with the pictures that a model can be shown.
+// withPictures is [Attachments] with the pictures that a model can be shown. Those that may show a secret have no File,
+// either.
 func withPictures(result tool.Result) []Attachment {
 	list := Attachments(result)
 	for i, a := range result.Attachments {
@@ -44,7 +45,7 @@ func withPictures(result tool.Result) []Attachment {
 		kind := http.DetectContentType(a.Data)
 		switch {
 		case a.MayHaveSecret:
-			list[i].Note = "withheld, because it may show a secret"
+			list[i].File, list[i].Note = "", "withheld, because it may show a secret"
 		case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind):
 			list[i].Note = "not shown: it is not a PNG, JPEG, GIF or WebP"
 		case len(a.Data) > maxPictureBytes:
@@ -62,8 +63,8 @@ const (
 	maxPictureBytes = 3 << 20
 )
 
-// limitPictures removes pictures from a report: those after the first ones, and all while a screenshot of the device
-// may show a secret.
+// limitPictures removes pictures from a report: those after the first ones, and all, with where they are kept, while a
+// screenshot of the device may show a secret or cannot be made.
 func (s *Session) limitPictures(ctx context.Context, report *StepReport) {
 	var pictures []*Attachment
 	for _, c := range report.Calls {
@@ -80,7 +81,7 @@ func (s *Session) limitPictures(ctx context.Context, report *StepReport) {
 	for i, a := range pictures {
 		switch {
 		case withheld != "":
-			a.Picture, a.Note = nil, "withheld: "+withheld
+			a.Picture, a.File, a.Note = nil, "", "withheld: "+withheld
 		case i >= maxPictures:
 			a.Picture, a.Note = nil, fmt.Sprintf("not shown: an answer has at most %d pictures", maxPictures)
 		}

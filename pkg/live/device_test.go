@@ -13,7 +13,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// app is a simulated device: buttons with a name. Tapping a button that is named in opens shows another one.
+// app is a simulated device: buttons with a name. Tapping a button that is named in opens shows another one, Photo
+// returns a picture, and Crash ends the session.
 type app struct {
 	mu      sync.Mutex
 	buttons []string
@@ -184,6 +185,12 @@ func (a *app) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 		a.at += a.leads[text]
 		if opened := a.opens[text]; opened != "" {
 			a.buttons = append(a.buttons, opened)
+		}
+		switch text {
+		case "Photo":
+			result.Attachments = []tool.Attachment{{Type: "image", MIME: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}}
+		case "Crash":
+			return tool.Result{}, fault.New(fault.Crashed, "", "the app is gone")
 		}
 	}
 	return result, nil

@@ -120,12 +120,12 @@ func (s *Session) step(ctx context.Context, r StepRequest) (report StepReport, l
 	before := s.shown
 	s.between = nil
 	report, made := s.makeCalls(ctx, r)
+	s.limitPictures(ctx, &report)
 	switch {
 	case s.inner.Err() != nil: // the failed call has the reason
 	case r.LookLater && !s.opts.Agent: // whose pages may be blocked
 		look = func() { s.lookLater(context.WithoutCancel(ctx), r, before) }
 	default:
-		s.limitPictures(ctx, &report)
 		var blocked []string
 		if blocked, err = s.reportScreen(ctx, &report); len(blocked) > 0 {
 			made = s.failLast(&report, made, blocked[0])

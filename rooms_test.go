@@ -79,7 +79,7 @@ func mayImport() map[string][]string {
 		background: {live, event, fault, files, lazyregexp},
 		live:       {replay, session, device, screen, discover, scope, trail, event, tool, fault, files, lazyregexp, text},
 		replay:     {session, discover, config, trail, event, tool, fault, text},
-		workspace:  {webserver, session, builtin, composed, scripted, trailmap, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, tool, trail, event, redact, fault},
+		workspace:  {webserver, session, builtin, composed, scripted, trailmap, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, tool, trail, event, redact, fault, text},
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},
 		builtin:    {discover, tool, fault, lazyregexp},
 		composed:   {discover, config, tool, fault, lazyregexp},

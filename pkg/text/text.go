@@ -46,6 +46,26 @@ func HeadBytes(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
+// SecretMargin is how many bytes after its end RedactedHead looks at for the rest of a secret.
+const SecretMargin = 4 << 10
+
+// RedactedHead returns s if it has at most n bytes. Else it returns the whole characters in the first n bytes, with
+// secrets replaced by redact, and without the beginning of a secret that goes on after them.
+func RedactedHead(s string, n int, redact func(string) string) string {
+	if len(s) <= n {
+		return s
+	}
+	head, longer := redact(s[:n]), redact(s[:min(len(s), n+SecretMargin)])
+	same := 0
+	for same < min(len(head), len(longer)) && head[same] == longer[same] {
+		same++
+	}
+	for least := max(0, same-utf8.UTFMax); same > least && same < len(longer) && !utf8.RuneStart(longer[same]); {
+		same--
+	}
+	return head[:same]
+}
+
 // Shorten returns at most n characters of s, of which the last is "…" if it has more.
 func Shorten(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {

@@ -2,6 +2,7 @@ package text_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/text"
@@ -28,5 +29,31 @@ func TestText(t *testing.T) {
 	}
 	if got := text.Quote([]string{"a", `b"`}); !slices.Equal(got, []string{`"a"`, `"b\""`}) {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestRedactedHead(t *testing.T) {
+	t.Parallel()
+	redact := strings.NewReplacer("hunter2", "{{PIN}}", "hunter2 again", "{{LONG}}").Replace
+	for _, c := range []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"hunter2", 7, "hunter2"}, // is not cut
+		{"a hunter2", 8, "a "},
+		{"a hunter2", 3, "a "},
+		{"a hunter2, b", 9, "a {{PIN}}"},
+		{"a hunter2, b", 10, "a {{PIN}},"},
+		{"a hunt, b", 6, "a hunt"},
+		{"aé", 2, "a"},
+		{"a€€", 6, "a€"},
+		{"a\xff\xffb", 3, "a\xff\xff"},
+		{strings.Repeat("hunter2", 3000), 7000, strings.Repeat("{{PIN}}", 1000)},
+		{strings.Repeat("hunter2", 3000), 7003, strings.Repeat("{{PIN}}", 1000)},
+	} {
+		if got := text.RedactedHead(c.text, c.n, redact); got != c.want {
+			t.Errorf("%.30q, %d: %.30q, want %.30q", c.text, c.n, got, c.want)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
@@ -410,7 +411,7 @@ func webWaitForRequest(ctx context.Context, p *page, args map[string]any) (tool.
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return jsonResult(networkResult{URL: x.url, Method: x.method, httpMessage: x.request()}), nil
+	return jsonResult(networkResult{URL: x.url, Method: x.method, httpMessage: x.request(p.device.redact)}), nil
 }
 
 func webWaitForResponse(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -436,7 +437,7 @@ func webWaitForResponse(ctx context.Context, p *page, args map[string]any) (tool
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return jsonResult(networkResult{URL: x.url, Method: x.method, Status: x.status, httpMessage: x.response(ctx)}), nil
+	return jsonResult(networkResult{URL: x.url, Method: x.method, Status: x.status, httpMessage: x.response(ctx, p.device.redact)}), nil
 }
 
 // networkResult is what the commands return of a request or a response.
@@ -457,15 +458,15 @@ type httpMessage struct {
 }
 
 // request returns what was sent.
-func (x *exchange) request() httpMessage {
-	body, more := boundedBody([]byte(x.body))
+func (x *exchange) request(redact func(string) string) httpMessage {
+	body, more := boundedBody(x.body, redact)
 	return httpMessage{Headers: shownHeaders(x.headers), Body: body, BodyBytes: more}
 }
 
 // response returns what came. It asks the browser for the body.
-func (x *exchange) response(ctx context.Context) httpMessage {
+func (x *exchange) response(ctx context.Context, redact func(string) string) httpMessage {
 	m := httpMessage{Headers: shownHeaders(x.answer)}
-	x.readBody(ctx, &m)
+	x.readBody(ctx, &m, redact)
 	return m
 }
 
@@ -475,7 +476,7 @@ func (x *exchange) isStream() bool {
 }
 
 // readBody asks the browser for the body of the response, which it keeps until the page is left.
-func (x *exchange) readBody(ctx context.Context, to *httpMessage) {
+func (x *exchange) readBody(ctx context.Context, to *httpMessage, redact func(string) string) {
 	if x.failure != "" {
 		to.NoBody = "the response was not complete: " + x.failure
 		return
@@ -499,23 +500,18 @@ func (x *exchange) readBody(ctx context.Context, to *httpMessage) {
 			return
 		}
 	}
-	text, more := boundedBody(body)
-	to.Body, to.BodyBytes = text, more
-	if !utf8.ValidString(text) {
-		to.Body, to.BodyBase64 = "", base64.StdEncoding.EncodeToString([]byte(text))
+	to.Body, to.BodyBytes = boundedBody(string(body), redact)
+	if !utf8.ValidString(to.Body) {
+		to.Body, to.BodyBase64 = "", base64.StdEncoding.EncodeToString([]byte(to.Body))
 	}
 }
 
-// boundedBody returns the beginning of a body, and its size if it is longer than maxBody.
-func boundedBody(body []byte) (text string, size int) {
+// boundedBody returns a body, or if it is longer than maxBody its beginning without secrets, and its size.
+func boundedBody(body string, redact func(string) string) (head string, size int) {
 	if len(body) <= maxBody {
-		return string(body), 0
+		return body, 0
 	}
-	end := maxBody
-	for end > maxBody-utf8.UTFMax && !utf8.RuneStart(body[end]) {
-		end--
-	}
-	return string(body[:end]), len(body)
+	return text.RedactedHead(body, maxBody, redact), len(body)
 }
 
 // shownHeaders returns headers with names in lower case, without the values of those that sign in.

@@ -104,27 +104,27 @@ func webRequestDetails(ctx context.Context, p *page, args map[string]any) (tool.
 		return tool.Result{}, err
 	}
 	details := exchangeDetails{
-		URL: x.url, Method: x.method, Status: x.status, Failure: x.failure, Request: x.request(),
+		URL: x.url, Method: x.method, Status: x.status, Failure: x.failure, Request: x.request(p.device.redact),
 		DurationMS: int(math.Round(1000 * (x.finished - x.started))),
 	}
 	if x.hasBody && x.body == "" {
-		x.readSentBody(ctx, &details.Request)
+		x.readSentBody(ctx, &details.Request, p.device.redact)
 	}
 	if x.responded > 0 {
-		details.Response = new(x.response(ctx))
+		details.Response = new(x.response(ctx, p.device.redact))
 	}
 	return jsonResult(details), nil
 }
 
 // readSentBody asks the browser for a body that was not in the event of the request.
-func (x *exchange) readSentBody(ctx context.Context, to *httpMessage) {
+func (x *exchange) readSentBody(ctx context.Context, to *httpMessage, redact func(string) string) {
 	var sent struct{ PostData string }
 	err := x.session.CallLimited(ctx, 2*(8<<20), "Network.getRequestPostData", map[string]any{"requestId": x.id}, &sent)
 	if err != nil {
 		to.NoBody = "the browser does not have it: " + err.Error()
 		return
 	}
-	to.Body, to.BodyBytes = boundedBody([]byte(sent.PostData))
+	to.Body, to.BodyBytes = boundedBody(sent.PostData, redact)
 }
 
 func webAssertNetworkEvent(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {

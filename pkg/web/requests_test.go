@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
@@ -60,6 +61,18 @@ func TestRequestDetails(t *testing.T) {
 	u.mustEval(`setTimeout(() => get("/api/late"), 50); 0`)
 	if got := u.details("url", "**/late"); got.Status != 200 {
 		t.Errorf("one that was awaited: %+v", got)
+	}
+}
+
+func TestBodyIsNotCutWithinASecret(t *testing.T) {
+	t.Parallel()
+	u := openSessionIn(t, sharedBrowser.get(t), device.Session{Redact: strings.NewReplacer("98761234", "{{PIN}}").Replace})
+	u.mustCall("navigate", "url", apiPages(t)+"/page")
+	before := maxBody - 4
+	u.mustEval(fmt.Sprintf(`get("/api/orders", {method: "PUT", body: "x".repeat(%d) + "98761234".repeat(10)})`, before))
+	got := u.details("url", "**/api/orders").Request
+	if got.Body != strings.Repeat("x", before) || got.BodyBytes != before+80 {
+		t.Errorf("%d of %d bytes, which end in %q", len(got.Body), got.BodyBytes, got.Body[max(0, len(got.Body)-8):])
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/redact"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -34,7 +35,7 @@ func (w *Workspace) exec(redactor *redact.Redactor) builtin.Runner {
 			Name: tool.Exec, Command: p.Name, Args: p.Args, Dir: w.Project.Root, Env: w.Env, Redact: redactor.Writer,
 			Terminate: true,
 			Stdout: func(_ context.Context, stdout io.Reader) {
-				_, _ = io.Copy(&output, io.LimitReader(stdout, maxExecOutput+1))
+				_, _ = io.Copy(&output, io.LimitReader(stdout, maxExecOutput+text.SecretMargin))
 			},
 		})
 		if err != nil {
@@ -59,17 +60,17 @@ func (w *Workspace) exec(redactor *redact.Redactor) builtin.Runner {
 		if explained.Details["exit"] != 0 {
 			return execFailed(explained), nil
 		}
-		return execPassed(output.Bytes()), nil
+		return execPassed(output.String(), redactor), nil
 	}
 }
 
-func execPassed(output []byte) tool.Result {
+func execPassed(output string, redactor *redact.Redactor) tool.Result {
 	r := tool.Result{OK: true}
 	if len(output) > maxExecOutput {
-		output = output[:maxExecOutput]
+		output = text.RedactedHead(output, maxExecOutput, redactor.Text)
 		r.Notes = []string{fmt.Sprintf("only the first %d KiB of its output are kept", maxExecOutput>>10)}
 	}
-	r.Text = strings.TrimRight(strings.ToValidUTF8(string(output), "�"), "\r\n")
+	r.Text = strings.TrimRight(strings.ToValidUTF8(output, "�"), "\r\n")
 	return r
 }
 

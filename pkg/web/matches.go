@@ -3,11 +3,13 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
@@ -24,6 +26,13 @@ func checkMatches(args syntax.Arguments) error {
 	_, err := syntax.MatchesOf(args)
 	return err
 }
+
+const (
+	// maxMatches is how many elements findMatches returns.
+	maxMatches = 1000
+	// maxMatchText bounds each text of an element that it returns, in bytes.
+	maxMatchText = 1000
+)
 
 // match is an element as findMatches returns it.
 type match struct {
@@ -52,66 +61,79 @@ func findMatches(ctx context.Context, p *page, args map[string]any) (tool.Result
 	changes := p.newChangeWatcher()
 	start, limit := time.Now(), timeoutOf(args, 0)
 	for ; ; changes.wait(ctx, minPause, pollInterval) {
-		found, err := s.describeMatches(ctx)
+		found, count, err := s.describeMatches(ctx)
 		switch took := time.Since(start); {
 		case err == nil && (len(found) > 0 || took >= limit):
-			return tool.Result{
+			result := tool.Result{
 				OK: true, Text: string(notes.Marshal(found)), Structured: notes.Marshal(map[string]any{"matches": found}), Notes: t.Ignored,
-			}, nil
+			}
+			if count > maxMatches && s.index() < 0 {
+				result.Notes = append(slices.Clone(t.Ignored), fmt.Sprintf("only the first %d of %d elements are returned", maxMatches, count))
+			}
+			return result, nil
 		case err != nil && (!errors.Is(err, act.ErrChanged) || took >= limit+p.limits().response):
 			return tool.Result{}, err
 		}
 	}
 }
 
-// describeMatches returns the elements that match in all frames, or only the one at the index of the target. The list is
-// not nil.
-func (s *search) describeMatches(ctx context.Context) ([]match, error) {
+// describeMatches returns the first elements that match in all frames, or only the one at the index of the target, and
+// how many match. The list is not nil.
+func (s *search) describeMatches(ctx context.Context) (all []match, count int, err error) {
 	if err := s.captureRelated(ctx); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	all := []match{}
+	from, to := 0, maxMatches
+	if index := s.index(); index >= 0 {
+		from, to = index, index+1
+	}
+	all = []match{}
 	for _, f := range s.page.frames() {
 		err := f.withinSlice(ctx, func(ctx context.Context) error {
-			found, err := s.matchesIn(ctx, f)
-			all = append(all, found...)
+			found, more, err := s.matchesIn(ctx, f, max(0, from-count), max(0, to-count))
+			all, count = append(all, found...), count+more
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	if index := s.index(); index >= 0 {
-		all = all[min(index, len(all)):min(index+1, len(all))]
-	}
-	return all, s.page.place(ctx, all)
+	return all, count, s.page.place(ctx, all)
 }
 
-// matchesIn returns the elements of a frame that match, without their places.
-func (s *search) matchesIn(ctx context.Context, f *frame) ([]match, error) {
+// matchesIn returns the elements of a frame that match, without their places, from one index to another, and how many
+// match.
+func (s *search) matchesIn(ctx context.Context, f *frame, from, to int) (list []match, count int, err error) {
 	nodes, _, err := s.nodes(ctx, f)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	spec := s.target.Spec
-	if len(nodes) > 0 {
-		spec = nil
+	args := []any{from, to, maxMatchText + text.SecretMargin, s.target.Spec}
+	if count = len(nodes); count > 0 {
+		nodes = nodes[min(from, count):min(to, count)]
+		args = []any{0, len(nodes), maxMatchText + text.SecretMargin, nil}
 	}
-	args := []any{spec}
 	for _, n := range nodes {
 		element, err := s.page.resolveNode(ctx, f, n.BackendNodeID)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		defer element.release()
 		args = append(args, element)
 	}
-	var found []match
-	err = f.eval(ctx, "matches", &found, args...)
-	for i := range found {
-		found[i].frame = f
+	var found struct {
+		Count int
+		List  []match
 	}
-	return found, selectorError(err, spec["css"])
+	err = f.eval(ctx, "matches", &found, args...)
+	for i := range found.List {
+		m := &found.List[i]
+		m.frame = f
+		for _, shown := range []*string{&m.Text, &m.Label, &m.ID, &m.Class} {
+			*shown = text.RedactedHead(*shown, maxMatchText, s.page.device.redact)
+		}
+	}
+	return found.List, max(count, found.Count), selectorError(err, s.target.Spec["css"])
 }
 
 // place sets where elements are that have a box.

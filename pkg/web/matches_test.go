@@ -2,8 +2,10 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,6 +88,51 @@ func TestFindMatches(t *testing.T) {
 		if failed := u.mustFail("findMatches", args, want); failed.Kind != fault.InvalidArguments {
 			t.Errorf("%v: %+v", args, failed)
 		}
+	}
+}
+
+// TestMatchesAreLimited finds more elements than are returned, in two frames: as many in each as are returned, and one.
+func TestMatchesAreLimited(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "about:blank")
+	rows := fmt.Sprintf("<script>for (let i = 0; i <= %d; i++) document.body.append(Object.assign(document.createElement('hr'), {id: 'r' + i}))</script>", maxMatches)
+	u.show(`<body>` + rows + `<iframe srcdoc="<body>` + rows + `"></iframe>`)
+	u.mustEval(fmt.Sprintf(`new Promise((done) => {
+		const check = () => frames[0].document.querySelectorAll("hr").length > %d ? done(1) : setTimeout(check, 10);
+		check();
+	})`, maxMatches))
+	want := fmt.Sprintf("only the first %d of %d elements are returned", maxMatches, 2*(maxMatches+1))
+	for _, selector := range []map[string]any{webBlock("cssSelector", "hr"), webBlock("ariaRole", "separator")} {
+		result, err := u.call("findMatches", "selector", selector)
+		var list []match
+		if err == nil {
+			err = json.Unmarshal([]byte(result.Text), &list)
+		}
+		if err != nil || len(list) != maxMatches || !slices.Equal(result.Notes, []string{want}) || list[maxMatches-1].ID != "r999" {
+			t.Errorf("%v: %d elements, %q, %v", selector, len(list), result.Notes, err)
+		}
+	}
+	for index, want := range map[int]string{maxMatches: "r1000", maxMatches + 2: "r1"} {
+		if list := u.found("selector", webBlock("cssSelector", "hr", "nthIndex", index)); len(list) != 1 || list[0].ID != want {
+			t.Errorf("index %d: %+v", index, list)
+		}
+	}
+}
+
+func TestTextOfAMatchIsNotCutWithinASecret(t *testing.T) {
+	t.Parallel()
+	u := openSessionIn(t, sharedBrowser.get(t), device.Session{Redact: strings.NewReplacer("98761234", "{{PIN}}").Replace})
+	u.mustCall("navigate", "url", "about:blank")
+	before := strings.Repeat("x", maxMatchText-4)
+	long := before + "98761234 and more"
+	u.show(fmt.Sprintf(`<p id="%s" class="%s" title="%s">%s</p><form id=f><input name=id></form>`, long, long, long, long))
+	list := u.found("ref", "css=p")
+	if len(list) != 1 || list[0].ID != before || list[0].Class != before || list[0].Label != before || list[0].Text != before {
+		t.Errorf("%+v", list)
+	}
+	if list := u.found("ref", "css=form"); len(list) != 1 || list[0].ID != "f" {
+		t.Errorf("a form with a field that is named id: %+v", list)
 	}
 }
 

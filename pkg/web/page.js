@@ -350,18 +350,22 @@
     return narrowed ? found.filter((el) => near.some((node) => isInside(el, node) || contains(el, node))) : found;
   };
 
-  // matches describe the elements that a spec finds, or without one the given ones, for programs.
-  const matches = (spec, ...given) =>
-    (spec ? find(spec) : given).map((el) => ({
+  // matches describe the elements from one index to another of those that a spec finds, or without one of the given ones,
+  // for programs, and count all. Texts are cut after so many characters.
+  const matches = (from, to, length, spec, ...given) => {
+    const found = spec ? find(spec) : given;
+    const list = found.slice(from, to).map((el) => ({
       tag: el.localName,
-      text: displayedText(el).slice(0, 1000),
-      label: attributeNames(el)[0],
-      id: el.id,
-      class: el.getAttribute("class") ?? "",
+      text: displayedText(el).slice(0, length),
+      label: attributeNames(el)[0]?.slice(0, length),
+      id: (el.getAttribute("id") ?? "").slice(0, length),
+      class: (el.getAttribute("class") ?? "").slice(0, length),
       visible: isVisible(el),
       enabled: !disabledReason(el),
       box: el.getClientRects().length ? boxOf(el) : undefined,
     }));
+    return { count: found.length, list };
+  };
 
   // ------------------------------------------------------------------------------------------- properties of an element
 

@@ -220,8 +220,8 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 }
 
 // addTroubles adds to a failure what happened since the last action and may be its cause.
-func (d *webDevice) addTroubles(r *tool.Result) {
-	troubles := slices.DeleteFunc([]string{d.network.troubles(), d.dialogs.troubles()}, func(text string) bool { return text == "" })
+func (d *webDevice) addTroubles(ctx context.Context, r *tool.Result) {
+	troubles := slices.DeleteFunc([]string{d.network.troubles(ctx), d.dialogs.troubles()}, func(text string) bool { return text == "" })
 	if len(troubles) > 0 && r.Text != "" && r.Kind != fault.InvalidArguments {
 		r.Text += "; since the last action: " + strings.Join(troubles, "; ")
 	}
@@ -315,7 +315,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	switch {
 	case err != nil:
 		result, err = d.failure(ctx, bounded, p, call, limit, before, err)
-		d.addTroubles(&result)
+		d.addTroubles(ctx, &result)
 	case len(blocked) > 0:
 		result = blockedResult(d.origins, call.Tool, blocked[0])
 	default:

@@ -252,22 +252,35 @@ func (n *network) wait(
 	hint := "only requests since the last action are considered, and those that are still to come"
 	n.mu.Lock()
 	for _, x := range n.earlier {
-		if matches(x) {
+		if matches(x) && n.mayName(ctx, x) {
 			hint = fmt.Sprintf("%s came before the last action: move this call up, behind the call that leads to it", x)
 		}
 	}
 	n.mu.Unlock()
 	return found, fault.New(fault.ToolFailed, hint,
-		"timed out after %s waiting for a %s%s; %s", limit, what, patternWords(a, "method", "status", "url"), n)
+		"timed out after %s waiting for a %s%s; %s", limit, what, patternWords(a, "method", "status", "url"), n.recent(ctx))
 }
 
-// String lists the requests since the window began in words.
-func (n *network) String() string {
+// mayName reports whether a call may learn the URL of an exchange: a script in the sandbox only if it may use its origin.
+func (n *network) mayName(ctx context.Context, x *exchange) bool {
+	return n.device.origins.CheckSandbox(ctx, x.url) == nil
+}
+
+// checkUse returns an error, which names only the origin, if a call may not use an exchange.
+func (n *network) checkUse(ctx context.Context, x *exchange) error {
+	if n.mayName(ctx, x) {
+		return nil
+	}
+	return n.device.origins.CheckSandbox(ctx, syntax.OriginOf(x.url))
+}
+
+// recent lists in words the requests since the window began that a call may name.
+func (n *network) recent(ctx context.Context) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var words []string
 	for _, x := range n.exchanges {
-		if max(x.requested, x.responded, x.ended) > n.window {
+		if max(x.requested, x.responded, x.ended) > n.window && n.mayName(ctx, x) {
 			words = append(words, x.String())
 		}
 	}
@@ -339,16 +352,16 @@ func (n *network) isRepeated(x *exchange) bool {
 }
 
 // troubles says which requests for data since the last action have not ended, and which had a status of 500 and more;
-// empty for none.
-func (n *network) troubles() string {
+// empty for none. Those that a call may not name are left out.
+func (n *network) troubles(ctx context.Context) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var words []string
-	if pending := n.pending((*exchange).isData); pending != "" {
+	if pending := n.pending(func(x *exchange) bool { return x.isData() && n.mayName(ctx, x) }); pending != "" {
 		words = append(words, "not ended: "+pending)
 	}
 	for _, x := range n.exchanges {
-		if x.status >= http.StatusInternalServerError && max(x.responded, x.ended) > n.window && len(words) <= maxSeen {
+		if x.status >= http.StatusInternalServerError && max(x.responded, x.ended) > n.window && len(words) <= maxSeen && n.mayName(ctx, x) {
 			words = append(words, x.String())
 		}
 	}
@@ -406,7 +419,7 @@ func webWaitForRequest(ctx context.Context, p *page, args map[string]any) (tool.
 		return true
 	})
 	if err == nil {
-		err = p.device.origins.CheckSandbox(ctx, x.url)
+		err = n.checkUse(ctx, &x)
 	}
 	if err != nil {
 		return tool.Result{}, err
@@ -432,7 +445,7 @@ func webWaitForResponse(ctx context.Context, p *page, args map[string]any) (tool
 		return true
 	})
 	if err == nil {
-		err = p.device.origins.CheckSandbox(ctx, x.url)
+		err = n.checkUse(ctx, &x)
 	}
 	if err != nil {
 		return tool.Result{}, err

@@ -283,6 +283,23 @@ func (u *testSession) callFromSandbox(name string, args map[string]any) string {
 	return result.Text + "; " + result.Hint
 }
 
+// wantNoURLs fails the test if a command for requests tells a script in the sandbox a URL of an origin. A request to /data
+// there has ended, and one to /slow has not.
+func (u *testSession) wantNoURLs(origin string) {
+	u.t.Helper()
+	u.mustEval("fetch('" + origin + "/data?token=1').then(() => { fetch('" + origin + "/slow?token=1').catch(() => 0); return 0 })")
+	for _, name := range []string{"web_waitForRequest", "web_waitForResponse", "web_requestDetails", "web_assertNetworkEvent"} {
+		for _, pattern := range []string{"**/data?token=*", "**/slow?token=*", "**/none"} {
+			for _, method := range []string{"GET", "PUT"} {
+				got := u.callFromSandbox(name, map[string]any{"url": pattern, "method": method, "timeoutMs": 100})
+				if strings.Contains(got, origin+"/data") || strings.Contains(got, origin+"/slow") {
+					u.t.Errorf("%s %s %s: %s", name, method, pattern, got)
+				}
+			}
+		}
+	}
+}
+
 func TestSandboxUsesOnlyAllowedOrigins(t *testing.T) {
 	t.Parallel()
 	other := serve(t, map[string]http.HandlerFunc{
@@ -291,6 +308,7 @@ func TestSandboxUsesOnlyAllowedOrigins(t *testing.T) {
 			w.Header().Set("Access-Control-Allow-Origin", "*")
 			_, _ = w.Write([]byte("internal"))
 		},
+		"/slow": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	})
 	url := serve(t, map[string]http.HandlerFunc{
 		"/start": htmlPage(`<h1>start</h1><a href="` + other + `/page">link</a>`),
@@ -320,6 +338,7 @@ func TestSandboxUsesOnlyAllowedOrigins(t *testing.T) {
 	u.mustEval("fetch('" + other + "/data').then(() => 0)")
 	check(refused, "web_waitForResponse", map[string]any{"url": other + "/data"})
 	check(refused, "web_requestDetails", map[string]any{"url": other + "/data"})
+	u.wantNoURLs(other)
 
 	u.mustCall("web_click", "ref", "link")
 	u.mustCall("web_verifyTextVisible", "text", "internal")

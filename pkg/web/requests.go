@@ -94,14 +94,15 @@ func webRequestDetails(ctx context.Context, p *page, args map[string]any) (tool.
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return tool.Result{}, err
-	case err != nil && len(list) > 0:
-		return tool.Result{}, fault.New(fault.ToolFailed, "", "%s has not ended within %s", &list[len(list)-1], limit)
-	case err != nil:
-		return tool.Result{}, n.missing(pattern, args, limit)
+	case len(list) == 0:
+		return tool.Result{}, n.missing(ctx, pattern, args, limit)
 	}
-	x := list[len(list)-1]
-	if err := p.device.origins.CheckSandbox(ctx, x.url); err != nil {
-		return tool.Result{}, err
+	x := &list[len(list)-1]
+	if refused := n.checkUse(ctx, x); refused != nil {
+		return tool.Result{}, refused
+	}
+	if err != nil {
+		return tool.Result{}, fault.New(fault.ToolFailed, "", "%s has not ended within %s", x, limit)
 	}
 	details := exchangeDetails{
 		URL: x.url, Method: x.method, Status: x.status, Failure: x.failure, Request: x.request(p.device.redact),
@@ -136,14 +137,14 @@ func webAssertNetworkEvent(ctx context.Context, p *page, args map[string]any) (t
 	n, limit, least := p.device.network, p.assertionLimit(ctx, a), int(a.Number("minCount", 1))
 	contains := a.Text("contains")
 	matches := func(x *exchange) bool {
-		return pattern.covers(x) && strings.Contains(x.body, contains) && p.device.origins.CheckSandbox(ctx, x.url) == nil
+		return pattern.covers(x) && strings.Contains(x.body, contains) && n.mayName(ctx, x)
 	}
 	list, err := n.waitForRequests(ctx, limit, matches, func(list []exchange) bool { return len(list) >= least })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return tool.Result{}, err
 	case err != nil && len(list) == 0:
-		return tool.Result{}, n.missing(pattern, a, limit)
+		return tool.Result{}, n.missing(ctx, pattern, a, limit)
 	}
 	var words []string
 	for i := range list {
@@ -161,11 +162,12 @@ func (p networkPattern) covers(x *exchange) bool {
 	return p.matches(x.url, x.method) && (p.status == 0 || p.status == x.status)
 }
 
-// missing is the error of a command for requests that match, when none does. It lists those with the URL, or all.
-func (n *network) missing(pattern networkPattern, a syntax.Arguments, limit time.Duration) error {
-	list := n.requests(func(x *exchange) bool { return pattern.url.Match(x.url) })
+// missing is the error of a command for requests that match, when none does. It lists those with the URL, or all, of
+// those that the call may name.
+func (n *network) missing(ctx context.Context, pattern networkPattern, a syntax.Arguments, limit time.Duration) error {
+	list := n.requests(func(x *exchange) bool { return pattern.url.Match(x.url) && n.mayName(ctx, x) })
 	if len(list) == 0 {
-		list = n.requests(func(*exchange) bool { return true })
+		list = n.requests(func(x *exchange) bool { return n.mayName(ctx, x) })
 	}
 	var words []string
 	for i := range list {

@@ -157,11 +157,12 @@ func (a answers) printCall(call live.CallReport, failure *fault.Error) {
 	}
 }
 
-// printAttachments says where what a call returned besides text is.
+// printAttachments says where what a call returned besides text is, in a line for each.
 func (p *program) printAttachments(attachments []live.Attachment) {
 	for _, a := range attachments {
 		where := cmp.Or(a.File, a.URI, a.Note)
-		p.notice(report.Clean(p.redactor.Text(strings.TrimSpace(a.Type+" "+a.MIME) + ": " + where)))
+		line := report.Clean(p.redactor.Text(strings.TrimSpace(a.Type+" "+a.MIME) + ": " + where))
+		p.notice(strings.ReplaceAll(line, "\n", " "))
 	}
 }
 

@@ -265,8 +265,11 @@ type toolResultView struct {
 func (cmd *toolCommands) printResult(name string, called session.SingleResult, durationMs int64) error {
 	failed, result := exitCode(fault.ExitFailed), called.Answer
 	text, attachments := cmd.redactor.Text(result.Text), live.Attachments(result)
-	for i, a := range attachments {
-		attachments[i].Name, attachments[i].URI = cmd.redactor.Text(a.Name), cmd.redactor.Text(a.URI)
+	for i := range attachments {
+		a := &attachments[i]
+		for _, shown := range []*string{&a.MIME, &a.Name, &a.URI, &a.Note} {
+			*shown = cmd.redactor.Text(*shown)
+		}
 	}
 	if cmd.json {
 		v := toolResultView{

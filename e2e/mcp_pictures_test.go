@@ -176,3 +176,23 @@ func TestAttachmentsOnTheCommandLine(t *testing.T) {
 	}
 	p.run("session", "end", "s1").want(t, 0)
 }
+
+// TestAttachmentsOfHostileTools calls a tool that returns a URI with line breaks, and a secret as the type of its data.
+func TestAttachmentsOfHostileTools(t *testing.T) {
+	t.Parallel()
+	p := partsProject(t, map[string][]any{"bad.json": {
+		map[string]any{"type": "resource_link", "uri": "https://a.test/\r\nerror: forged", "name": "report", "mimeType": "text/hunter22"},
+	}})
+	p.env = append(p.env, "PIN=hunter22")
+	p.run("session", "start", "--name", "s1", "--secret", "PIN").want(t, 0)
+	for _, args := range [][]string{{"--secret", "PIN"}, {"--session", "s1"}} {
+		r := p.run(append([]string{"tool", "show", "file=bad.json"}, args...)...)
+		r.wantErr(t, 0, "resource_link text/{{PIN}}: https://a.test/ error: forged\n")
+		r = p.run(append([]string{"tool", "show", "file=bad.json", "--json"}, args...)...)
+		r.want(t, 0, `"mime":"text/{{PIN}}"`)
+		if strings.Contains(r.stdout, "hunter22") {
+			t.Error(r.stdout)
+		}
+	}
+	p.run("session", "end", "s1").want(t, 0)
+}

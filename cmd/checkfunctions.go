@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
@@ -28,9 +27,7 @@ func (cmd *checkCommands) brokenFunctions(ctx context.Context, project *config.P
 		}
 	}
 	for i, p := range all {
-		if rel, err := filepath.Rel(cmd.Dir, p.File); err == nil && filepath.IsLocal(rel) {
-			all[i].File = rel
-		}
+		all[i].File = cmd.relative(p.File)
 	}
 	return all, nil
 }

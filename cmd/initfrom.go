@@ -3,12 +3,12 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/text"
 )
@@ -40,20 +40,20 @@ func (cmd *initCommand) initFrom(dir string) error {
 
 // projectFiles returns the files of a project of ours that does what p does, by their paths.
 func projectFiles(p *config.Project) map[string][]byte {
-	content := map[string][]byte{}
+	content, lost := map[string][]byte{}, lostTools(p)
 	head := "# The files in trails/config are not read any more.\n"
 	if p.Target != "" {
 		head += "target: " + yamlText(p.Target) + "\n"
 	}
 	content["trailblaze.yaml"] = []byte(head)
 	for _, t := range p.Targets {
-		content["trailblaze-config/targets/"+t.ID+".yaml"] = []byte(targetFile(p, t))
+		content["trailblaze-config/targets/"+t.ID+".yaml"] = []byte(targetFile(lost, t))
 	}
 	for _, ts := range p.Toolsets {
 		if !ts.AlwaysEnabled && !isUsed(p, ts.ID) {
 			continue
 		}
-		if tools := knownTools(p, ts.Tools); len(tools) > 0 || isUsed(p, ts.ID) {
+		if tools := knownTools(lost, ts.Tools); len(tools) > 0 || isUsed(p, ts.ID) {
 			ts.Tools = tools
 			content["trailblaze-config/toolsets/"+ts.ID+".yaml"] = []byte(toolsetFile(ts))
 		}
@@ -72,9 +72,8 @@ func isUsed(p *config.Project, toolset string) bool {
 	})
 }
 
-// knownTools returns those of some tools that a project of ours can have.
-func knownTools(p *config.Project, tools []string) []string {
-	lost := lostTools(p)
+// knownTools returns those of some tools that are not lost.
+func knownTools(lost, tools []string) []string {
 	return slices.DeleteFunc(slices.Clone(tools), func(name string) bool { return slices.Contains(lost, name) })
 }
 
@@ -95,7 +94,7 @@ func lostTools(p *config.Project) []string {
 	return slices.Compact(names)
 }
 
-func targetFile(p *config.Project, t config.Target) string {
+func targetFile(lost []string, t config.Target) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "id: %s\n", yamlText(t.ID))
 	if t.DisplayName != "" {
@@ -106,8 +105,8 @@ func targetFile(p *config.Project, t config.Target) string {
 	}
 	for _, platform := range t.PlatformOrder {
 		c := t.Platforms[platform]
-		entry := yamlList("app_ids", c.AppIDs) + yamlList("tool_sets", c.ToolSets) + yamlList("tools", knownTools(p, c.Tools)) +
-			yamlList("excluded_tools", knownTools(p, c.ExcludedTools))
+		entry := yamlList("    app_ids", c.AppIDs) + yamlList("    tool_sets", c.ToolSets) + yamlList("    tools", knownTools(lost, c.Tools)) +
+			yamlList("    excluded_tools", knownTools(lost, c.ExcludedTools))
 		if c.BaseURL != "" {
 			entry += "    base_url: " + yamlText(c.BaseURL) + "\n"
 		}
@@ -132,11 +131,10 @@ func toolsetFile(ts config.Toolset) string {
 	if ts.AlwaysEnabled {
 		out += "always_enabled: true\n"
 	}
-	lists := yamlList("platforms", platforms) + yamlList("drivers", ts.Drivers) + yamlList("tools", ts.Tools)
-	return out + strings.ReplaceAll(lists, "    ", "")
+	return out + yamlList("platforms", platforms) + yamlList("drivers", ts.Drivers) + yamlList("tools", ts.Tools)
 }
 
-// yamlList returns a key with a list of texts, in the entry of a platform; nothing for an empty one.
+// yamlList returns a key, which may be indented, with a list of texts; nothing for an empty one.
 func yamlList(key string, texts []string) string {
 	if len(texts) == 0 {
 		return ""
@@ -145,15 +143,17 @@ func yamlList(key string, texts []string) string {
 	for i, t := range texts {
 		quoted[i] = yamlText(t)
 	}
-	return "    " + key + ": [" + strings.Join(quoted, ", ") + "]\n"
+	return key + ": [" + strings.Join(quoted, ", ") + "]\n"
 }
+
+var plainWord = lazyregexp.New(`^[A-Za-z][\w.-]*$`)
 
 // yamlText writes a text. What is not a plain word is written as JSON, which YAML can read, too.
 func yamlText(s string) string {
 	switch strings.ToLower(s) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
 	default:
-		if regexp.MustCompile(`^[A-Za-z][\w.-]*$`).MatchString(s) {
+		if plainWord().MatchString(s) {
 			return s
 		}
 	}

@@ -285,8 +285,8 @@ func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map
 	if judge := s.judge.Load(); judge != nil && l.recorded && l.depth == 0 {
 		call.Judge = *judge
 	}
-	entry, _ := s.entryOf(t.Source)
-	l.inSandbox, l.atURL = s.isSandboxed(t.Source), entry.URL != ""
+	entry, isServer := s.entryOf(t.Source)
+	l.inSandbox, l.atURL = isServer && s.opts.sandboxes(entry), entry.URL != ""
 	var end func()
 	call.InvocationID, end = s.beginInvocation(ctx, l, t)
 	l.setInvocation(call.InvocationID)

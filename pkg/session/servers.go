@@ -253,12 +253,6 @@ func (s *Session) callbacksFor(source tool.Source) (*callback.Server, config.Ser
 	return s.callbacks, entry
 }
 
-// isSandboxed reports whether a source is a script in the sandbox.
-func (s *Session) isSandboxed(source tool.Source) bool {
-	entry, ok := s.entryOf(source)
-	return ok && s.opts.sandboxes(entry)
-}
-
 // entryOf returns the entry of a source that is a server.
 func (s *Session) entryOf(source tool.Source) (config.Server, bool) {
 	i := slices.IndexFunc(s.entries, func(e config.Server) bool { return e.Name == source.Name })

@@ -90,6 +90,10 @@ func (b Baselines) Verify(ctx context.Context, c Check) (tool.Result, error) {
 		return failedResult(nil, "no picture of the screen was taken within %s", c.Limit), nil
 	case taken == nil:
 		return tool.Result{}, err
+	case errors.Is(err, errSingle):
+		r := failedResult(attachment("screen", taken), "only one picture of the screen was taken within %s, and two that are equal are needed", c.Limit)
+		r.Hint = "raise the call's timeoutMs"
+		return r, nil
 	case err != nil:
 		return failedResult(attachment("screen", taken), "the screen did not stay the same for two pictures within %s%s", c.Limit, causeText(err)), nil
 	case diff == "":
@@ -104,7 +108,10 @@ func (b Baselines) Verify(ctx context.Context, c Check) (tool.Result, error) {
 	return c.differenceResult(b.shownPath(path), baseline, taken, diff), nil
 }
 
-var errUnstable = errors.New("no two pictures were equal")
+var (
+	errUnstable = errors.New("no two pictures were equal")
+	errSingle   = errors.New("only one picture was taken")
+)
 
 // causeText says why there was no second picture; empty when there was.
 func causeText(err error) string {
@@ -118,7 +125,7 @@ func causeText(err error) string {
 // last picture, and how it differs from the baseline: "" for a match. The error says that no two pictures were equal, or
 // why no picture was taken.
 func (c Check) stablePicture(ctx context.Context, baseline *image.RGBA) (taken *image.RGBA, diff string, err error) {
-	err = errUnstable
+	err = errSingle
 	for {
 		now, takeErr := c.Take(ctx)
 		switch {
@@ -128,6 +135,8 @@ func (c Check) stablePicture(ctx context.Context, baseline *image.RGBA) (taken *
 			return taken, "", takeErr
 		case takeErr != nil:
 			return taken, diff, err
+		case taken != nil && errors.Is(err, errSingle):
+			err = errUnstable
 		}
 		if taken != nil && now.Rect == taken.Rect && bytes.Equal(now.Pix, taken.Pix) {
 			if diff, err = c.describeDifference(baseline, now), nil; diff == "" || baseline == nil {

@@ -32,6 +32,7 @@ func TestVerify(t *testing.T) {
 	t.Parallel()
 	right, wrong, smaller := scene(1, 0), scene(2, 0), picture.Crop(scene(1, 0), image.Rect(0, 0, 50, 50))
 	restless := func(context.Context) (*image.RGBA, error) { return scene(uint64(time.Now().UnixMilli()), 0), nil }
+	slow := func(context.Context) (*image.RGBA, error) { time.Sleep(2 * time.Second); return right, nil }
 	for name, tt := range map[string]struct {
 		update   picture.Update
 		baseline *image.RGBA
@@ -46,6 +47,7 @@ func TestVerify(t *testing.T) {
 		"another":                  {"", right, screens(wrong), false, "pixels differ", []string{"expected", "actual", "difference"}, nil},
 		"another size":             {"", right, screens(smaller), false, "it is 50×50 pixels, expected 97×61", []string{"expected", "actual"}, nil},
 		"always another":           {"", right, restless, false, "did not stay the same for two pictures within 1s", []string{"screen"}, nil},
+		"one picture":              {"", right, slow, false, "only one picture of the screen was taken within 1s", []string{"screen"}, nil},
 		"missing":                  {"", nil, screens(right), false, "the picture cart.screens/total-web-linux.png does not exist", []string{"actual"}, nil},
 		"none are written":         {picture.UpdateNone, nil, screens(right), false, "does not exist", []string{"actual"}, nil},
 		"missing ones are written": {picture.UpdateMissing, nil, screens(wrong, right), true, "was written, and the screen was not compared", nil, right},

@@ -169,7 +169,8 @@ $(GOLANGCI):
 	@mv $(TOOLS)/golangci-lint $@
 
 .PHONY: generate
-generate: $(HOST)/node_modules/.stamp $(PAGE)/node_modules/.stamp ## write the command reference in docs/commands, the chunks of the embedded engine, and the page of the studio
+generate: $(HOST)/node_modules/.stamp $(PAGE)/node_modules/.stamp ## write the command reference in docs/commands, the chunks of the embedded engine, the page of the studio, and the scripts of web pages
+	cd pkg/web && go run ./generate
 	cd $(HOST) && go run ./generate
 	cd $(PAGE) && go run ./generate
 	rm -rf docs/commands

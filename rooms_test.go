@@ -35,6 +35,7 @@ func mayImport() map[string][]string {
 		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
 		chromium, syntax, access       = "pkg/web/chromium", "pkg/web/syntax", "pkg/web/access"
 		emulation, storage             = "pkg/web/emulation", "pkg/web/storage"
+		minified                       = "pkg/web/generate"
 		notes                          = "pkg/web/notes"
 		local                          = "pkg/device/local"
 		act                            = "pkg/act"
@@ -91,6 +92,7 @@ func mayImport() map[string][]string {
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
 		web:        {access, chromium, emulation, notes, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp, text},
+		minified:   {embedded},
 		chromium:   {device, cdp, fault, lazyregexp},
 		emulation:  {device, fault, lazyregexp},
 		storage:    {syntax, fault, files},
@@ -152,7 +154,7 @@ func libraries() []library {
 		{"github.com/charmbracelet", []string{"pkg/report", "cmd"}, "nothing else knows how things look"},
 		{"github.com/spf13", []string{"cmd"}, "nothing else knows the command line"},
 		{"github.com/fsnotify", []string{"pkg/watch"}, "one place watches files"},
-		{"github.com/evanw/esbuild", []string{"pkg/bundle", "pkg/engine", "pkg/studio/page", "pkg/embedded"}, "one place makes bundles, others generate what they embed"},
+		{"github.com/evanw/esbuild", []string{"pkg/bundle", "pkg/engine", "pkg/studio/page", "pkg/web/generate", "pkg/embedded"}, "one place makes bundles, others generate what they embed"},
 		{"modernc.org", []string{"pkg/engine"}, "what runs JavaScript matters to nobody else"},
 		{"maragu.dev/gomponents", []string{"pkg/report"}, "only reports are written as pages by the program"},
 		{"github.com/sashabaranov/go-openai", []string{"pkg/model"}, "how a provider is spoken to matters to nobody else"},

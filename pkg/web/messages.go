@@ -10,7 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
-//go:embed messages.js
+//go:embed dist/messages.js
 var messagesJS string
 
 const (

@@ -11,15 +11,15 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
-//go:embed page.js
+//go:embed dist/page.js
 var pageJS string
 
-// pageScript returns the script that is evaluated in the isolated world of each document. testID is the name of the
+// pageScript returns page.js, which is evaluated in the isolated world of each document. testID is the name of the
 // attribute with the test id of an element.
 func pageScript(testID string) string {
 	return strings.NewReplacer(
-		"const controls = CONTROLS;", "const controls = "+strconv.Quote(controlSelector())+";",
-		"const testIdAttribute = TEST_ID_ATTRIBUTE;", "const testIdAttribute = "+strconv.Quote(testID)+";",
+		"CONTROLS", strconv.Quote(controlSelector()),
+		"TEST_ID_ATTRIBUTE", strconv.Quote(testID),
 	).Replace(pageJS)
 }
 

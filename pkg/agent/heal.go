@@ -195,27 +195,34 @@ func (j Judgement) MayBeWritten() bool { return j.Refused == "" && j.Class != Di
 func replaceCall(box live.Toolbox, before []trail.Call, failing int, made []trail.Call) []trail.Call {
 	call, last := before[failing], len(made)-1
 	if SameButForElement(box, call, made[last]) {
-		call.Args = withElement(box, call, made[last])
+		call = withElement(box, call, made[last])
 	} else {
 		call = made[last]
 	}
 	return slices.Concat(before[:failing], made[:last], []trail.Call{call}, before[failing+1:])
 }
 
-// withElement returns the arguments of a call with the element of another one.
-func withElement(box live.Toolbox, call, other trail.Call) map[string]any {
+// withElement returns a call for the element of another one. It keeps its tool if that can name the element so.
+func withElement(box live.Toolbox, call, other trail.Call) trail.Call {
 	args := expectation(box, call)
-	for name, value := range other.Args {
-		if namesElement(box, call.Tool, name) {
-			args[name] = value
-		}
-	}
 	for _, name := range remarks() {
 		if value, ok := call.Args[name]; ok {
 			args[name] = value
 		}
 	}
-	return args
+	for name := range other.Args {
+		if t, err := box.Registry.Find(call.Tool); err != nil || schemaOf(t).properties[name] == nil {
+			call.Tool = other.Tool
+			break
+		}
+	}
+	for name, value := range other.Args {
+		if namesElement(box, call.Tool, name) {
+			args[name] = value
+		}
+	}
+	call.Args = args
+	return call
 }
 
 func remarks() []string { return []string{"reasoning", "reason"} }
@@ -246,7 +253,19 @@ func namesElement(box live.Toolbox, name, arg string) bool {
 // SameButForElement reports whether a call does, or expects, what another one does with another element. Limits of time
 // may differ.
 func SameButForElement(box live.Toolbox, a, b trail.Call) bool {
-	return a.Tool == b.Tool && reflect.DeepEqual(untimed(expectation(box, a)), untimed(expectation(box, b)))
+	return deed(a.Tool) == deed(b.Tool) && reflect.DeepEqual(untimed(expectation(box, a)), untimed(expectation(box, b)))
+}
+
+// deed returns one name for the tools that do the same and differ in how they name the element: recordings for phones
+// have many that tap, and models are offered one.
+func deed(name string) string {
+	switch name {
+	case "tapOnElementBySelector", "tapOnElementWithText", "tapOnElementWithAccessibilityText", "tapOnAccessibilityNode":
+		return "tap"
+	case "longPressOnElementWithText", "longPressElementWithAccessibilityText":
+		return "longPress"
+	}
+	return name
 }
 
 func untimed(args map[string]any) map[string]any {

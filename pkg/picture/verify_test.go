@@ -32,7 +32,7 @@ func TestVerify(t *testing.T) {
 	t.Parallel()
 	right, wrong, smaller := scene(1, 0), scene(2, 0), picture.Crop(scene(1, 0), image.Rect(0, 0, 50, 50))
 	restless := func(context.Context) (*image.RGBA, error) { return scene(uint64(time.Now().UnixMilli()), 0), nil }
-	slow := func(context.Context) (*image.RGBA, error) { time.Sleep(2 * time.Second); return right, nil }
+	slow := func(ctx context.Context) (*image.RGBA, error) { <-ctx.Done(); return right, nil }
 	for name, tt := range map[string]struct {
 		update   picture.Update
 		baseline *image.RGBA

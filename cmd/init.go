@@ -62,6 +62,9 @@ says what they do not have. Its trails stay where they are.`,
 			if len(args) == 1 {
 				dir = cmd.abs(args[0])
 			}
+			if from != "" && len(args) > 0 {
+				return fault.New(fault.Misuse, "leave it out: the files are written beside those of the workspace", "%s --from takes no folder to write to, got %s", c.CommandPath(), args[0])
+			}
 			if from != "" {
 				return cmd.initFrom(cmd.abs(from))
 			}

@@ -40,4 +40,5 @@ func TestInitFromWorkspace(t *testing.T) {
 	}
 	p.run("init", "--from", ".").wantErr(t, 3, "is a project of trailblaze already")
 	p.run("init", "--from", ".", "--agent", "claude").wantErr(t, 3, "from", "agent")
+	p.run("init", "elsewhere", "--from", ".").wantErr(t, 3, "takes no folder to write to, got elsewhere")
 }

@@ -93,7 +93,7 @@ test: deps ## run every test; some try less than in test-race: fewer random chan
 .PHONY: test-race
 test-race: deps deps-appium ## run every test, with the race detector, and those of pkg/web in the headless shell too
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
-	go test $(RACE) -p 1 -parallel 6 -timeout 40m $(TESTED)
+	go test $(RACE) -p 1 -parallel 4 -timeout 40m $(TESTED)
 	TRAILBLAZE_BROWSER=$$(for name in $(HEADLESS_SHELLS); do command -v $$name && exit; done; echo $$name) \
 		go test -short -vet=off ./pkg/web/...
 

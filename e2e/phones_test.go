@@ -162,3 +162,28 @@ func TestSnapshotAndToolOnPhone(t *testing.T) {
 	d.run("doctor", "--deep").want(t, 0, "android", p.Addr())
 	d.putBack(p)
 }
+
+// A trail checks by rules which screen it is on, before and after it has opened another one.
+func TestWaypointsOnPhones(t *testing.T) {
+	t.Parallel()
+	d := newPhoneDesk(t)
+	p, iPhone := d.android(), d.iPhone()
+	waypoint := func(required, forbidden string) string {
+		return fmt.Sprintf("        - assertWaypoint: { id: sign-in, timeoutMs: 3000, required: [{ selector: %s }], forbidden: [{ description: code, selector: %s }] }\n",
+			required, forbidden)
+	}
+	android := waypoint("{ androidAccessibility: { textRegex: Sign in } }", "{ androidAccessibility: { resourceIdRegex: .*digit_1 } }")
+	ios := waypoint("{ iosMaestro: { accessibilityTextRegex: Sign in } }", "{ iosMaestro: { resourceIdRegex: digit_1 } }")
+	steps := func(more string) string {
+		const start = "        - launchApp: { appId: com.example.shop, launchMode: FORCE_RESTART }\n"
+		return "config: { title: Waypoints }\ntrail:\n  - step: Do it\n    recording:\n      android:\n" +
+			start + more + android + "      ios:\n" + start + more + ios
+	}
+	d.write("trails/see-an-order.trail.yaml", steps(""))
+	d.run("run", "--platform", "android").want(t, 0, "1 passed")
+	d.run("run", "--platform", "ios", "--wda-url", iPhone.URL()).want(t, 0, "1 passed")
+	d.write("trails/see-an-order.trail.yaml", steps("        - openUrl: { url: 'shop://code' }\n"))
+	d.run("run", "--platform", "android").want(t, 1, `the screen is not "sign-in": required text "Sign in": found 0, expected at least 1; forbidden "code": found 1, expected none`)
+	d.run("run", "--platform", "ios", "--wda-url", iPhone.URL()).want(t, 1, `the screen is not "sign-in": required `, `forbidden "code": found 1, expected none`)
+	d.putBack(p)
+}

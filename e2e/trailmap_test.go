@@ -95,11 +95,33 @@ func TestFailedCallOfAComposedTool(t *testing.T) {
 	p.run("run").want(t, 1, `did you mean "cake"?`)
 	trail("        - bakery_fillBasket: {coun: 1}\n")
 	p.run("run").want(t, 1, `did you mean "count"?`)
-	trail("        - assertWaypoint: {}\n")
-	p.run("run").want(t, 1, `this version does not have the tool "assertWaypoint" of the JVM Trailblaze`)
+	trail("        - objectiveStatus: {}\n")
+	p.run("run").want(t, 1, `this version does not have the tool "objectiveStatus" of the JVM Trailblaze`)
 	p.write("trails/config/trailmaps/bakery/tools/loop.tool.yaml", "id: loop\ndescription: Calls itself.\ntools: [loop: {}]\n")
 	trail("        - loop: {}\n")
 	p.run("run").want(t, 1, "do tools call each other in a circle?")
+}
+
+// TestWaypointsInAWorkspace has a step after which another screen is shown than the rules describe.
+func TestWaypointsInAWorkspace(t *testing.T) {
+	t.Parallel()
+	const trail = "trails/search/trail.yaml"
+	p := newBakery(t, nil)
+	calls := func(rules string) {
+		p.write(trail, "config: {target: bakery}\ntrail:\n  - step: do it\n    recording:\n      web:\n        - bakery_open: {}\n        - bakery_toBasket: {}\n"+
+			"        - assertWaypoint: {"+rules+"}\n")
+	}
+	const basket = `required: [{selector: {web: {ariaRole: button}}, minCount: 4}, {description: notice, selector: {web: {cssSelector: "#out"}}}]`
+	calls("id: basket, " + basket + `, forbidden: [{selector: {web: {cssSelector: .error}}}]`)
+	p.run("run").want(t, 0, " passed in ")
+	calls("id: shop, timeoutMs: 50, " + basket + `, forbidden: [{description: a notice, selector: {web: {cssSelector: "#out:not(:empty)"}}}]`)
+	p.run("run").want(t, 1, `the screen is not "shop": forbidden "a notice": found 1, expected none`)
+	calls("id: shop")
+	p.run("check").wantErr(t, 3, "trail.yaml:8:", "no rule says what the screen has")
+	calls("forbidden: [{selector: {web: {ariaRole: buton}}}]")
+	p.run("check").wantErr(t, 3, "trail.yaml:8:", `forbidden[0].selector.web.ariaRole: "buton" is not an ARIA role`)
+	calls("required: [{selector: {web: {ariaRole: button}}, mincount: 2}]")
+	p.run("check").wantErr(t, 3, `unknown argument "required.0.mincount"`)
 }
 
 // TestTokensInValuesOfComposedToolsAreText has a value from memory that looks like a token.
@@ -147,7 +169,7 @@ func TestToolsOfAWorkspaceAreListed(t *testing.T) {
 	}
 	names, toolsets := listed("bakery")
 	for name, want := range map[string]bool{
-		"bakery_search": true, "bakery_sayHello": true, "bakery_open": false, "web_click": true, "web_verifyUrl": true, "assertEquals": true,
+		"bakery_search": true, "bakery_sayHello": true, "bakery_open": false, "web_click": true, "web_verifyUrl": true, "assertWaypoint": true, "assertEquals": true,
 		"web_evaluate": false, "web_getStorageState": false, "bakery_fillBasket": true, "bakery_android_start": false,
 	} {
 		if has(names, name) != want {

@@ -49,7 +49,7 @@ func (c command) withName(name string) command {
 // specification.
 func commands(p Platform) []command {
 	list := slices.Concat(tapCommands(p), textCommands(), scrollCommands(p), assertions(p), queries(p), rememberCommands(p), appCommands(p),
-		deviceCommands(), controlCommands(), environmentCommands(), transferCommands(), recordingCommands(), maestroCommands(p), screenCommands(), []command{pictureCommand(p)})
+		deviceCommands(), controlCommands(), environmentCommands(), transferCommands(), recordingCommands(), maestroCommands(p), screenCommands(), []command{pictureCommand(p), waypointCommand(p)})
 	if p == Android {
 		list = append(list, androidCommands()...)
 	}

@@ -68,9 +68,7 @@ func TestWhatIdentifiesScreenIsVisible(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range screens {
-			f := &fake{platform: Platform(s.Platform)}
-			f.nodes = func(*fake, time.Duration) []*screen.Node { return []*screen.Node{s.Tree.Root()} }
-			onPhone(t, f, device.Session{}, func(p *phoneTest) {
+			onPhone(t, showing(s), device.Session{}, func(p *phoneTest) {
 				for _, rule := range s.Required {
 					if r := p.call("assertVisibleBySelector", map[string]any{"nodeSelector": rule.Map, "timeoutMs": 0}); !r.OK {
 						t.Errorf("%s: %s", s.ID, r.Text)
@@ -81,11 +79,73 @@ func TestWhatIdentifiesScreenIsVisible(t *testing.T) {
 	}
 }
 
+// TestRecordedScreensAreTheirOwnWaypoints asserts the rules of each screen on it, and on the other screens of its platform.
+func TestRecordedScreensAreTheirOwnWaypoints(t *testing.T) {
+	t.Parallel()
+	screens, _, err := screentest.Load("../../testdata/screens")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range screens {
+		onPhone(t, showing(s), device.Session{}, func(p *phoneTest) {
+			for _, described := range screens {
+				if described.Platform != s.Platform {
+					continue
+				}
+				if r := p.call("assertWaypoint", waypointOf(described)); r.OK != (described == s) {
+					t.Errorf("the screen %s: %s", s.ID, r.Text)
+				}
+			}
+		})
+	}
+	more := os.Getenv("TRAILBLAZE_SCREENS")
+	if more == "" {
+		return
+	}
+	if screens, _, err = screentest.Load(more); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range screens {
+		onPhone(t, showing(s), device.Session{}, func(p *phoneTest) {
+			if r := p.call("assertWaypoint", waypointOf(s)); !r.OK {
+				t.Error(r.Text)
+			}
+		})
+	}
+}
+
+// showing returns a phone that shows a recorded screen.
+func showing(s *screentest.Screen) *fake {
+	f := &fake{platform: Platform(s.Platform)}
+	f.nodes = func(*fake, time.Duration) []*screen.Node { return []*screen.Node{s.Tree.Root()} }
+	return f
+}
+
+// waypointOf returns the arguments of assertWaypoint for a recorded screen, without the rule for another platform's driver,
+// which an assertion refuses.
+func waypointOf(s *screentest.Screen) map[string]any {
+	rules := func(from []screentest.Rule, key string, count func(screentest.Rule) int) (list []any) {
+		for _, r := range from {
+			if s.Tree.Check(r.Selector) == nil {
+				list = append(list, map[string]any{"selector": r.Map, "description": r.Description, key: count(r)})
+			}
+		}
+		return list
+	}
+	args := map[string]any{"id": s.ID, "timeoutMs": 0}
+	if list := rules(s.Required, "minCount", func(r screentest.Rule) int { return r.MinCount }); list != nil {
+		args["required"] = list
+	}
+	if list := rules(s.Forbidden, "maxCount", func(r screentest.Rule) int { return r.MaxCount }); list != nil {
+		args["forbidden"] = list
+	}
+	return args
+}
+
 // touchRecorded makes a call on a screen, and returns why nothing was touched.
 func touchRecorded(t *testing.T, s *screentest.Screen, name string, args map[string]any) (refused string) {
 	t.Helper()
-	f := &fake{platform: Platform(s.Platform)}
-	f.nodes = func(*fake, time.Duration) []*screen.Node { return []*screen.Node{s.Tree.Root()} }
+	f := showing(s)
 	onPhone(t, f, device.Session{}, func(p *phoneTest) {
 		if r := p.call(name, args); !r.OK {
 			refused = fmt.Sprintf("%s: %s", s.ID, r.Text)

@@ -102,7 +102,7 @@ func Kind(p Platform) device.Kind {
 	return device.Kind{
 		Commands: sync.OnceValue(func() []tool.Advertised { return advertisedTools(p) }),
 		Checks: append(device.CoreChecks(), "assertVisibleBySelector", "assertNotVisibleBySelector", "assertNotVisibleWithText",
-			"assertVisibleWithText", "assertVisibleWithAccessibilityText", "assertVisibleWithResourceId", "verifyScreenshot"),
+			"assertVisibleWithText", "assertVisibleWithAccessibilityText", "assertVisibleWithResourceId", device.AssertWaypoint, "verifyScreenshot"),
 		Primary: []string{
 			"tap", "longPress", "inputText", "clearText", "pressKey", "pressBack", "hideKeyboard", "swipe", "scroll", "launchApp",
 			"openUrl",

@@ -213,7 +213,6 @@ func frameworkTools() []frameworkTool {
 		{"objectiveStatus", "remove the call: it is a message of an agent"},
 		{"rememberWithAi", record},
 		{"assertWithAi", verify},
-		{"assertWaypoint", verify},
 		{"android_systemUiDemoMode", ""},
 		{"android_writeBytesToFile", ""},
 		{"android_writeFileToDownloads", ""},

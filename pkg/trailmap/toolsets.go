@@ -28,7 +28,7 @@ func (l *loader) defineFrameworkToolsets() {
 			"takeSnapshot", "captureScreen", "findMatches", "isVisible", "hasText", "getElement*", "mobile_getText",
 		}},
 		{ID: "verification", Drivers: mobile, Description: "check the screen", Tools: []string{
-			"assertVisible*", "assertNotVisible*", "verifyScreenshot",
+			"assertVisible*", "assertNotVisible*", "assertWaypoint", "verifyScreenshot",
 		}},
 		{ID: "memory", Description: "remember and compare values", Tools: []string{
 			"remember*", "dumpMemory", "assertEquals", "assertNotEquals", "assertMath",
@@ -38,7 +38,7 @@ func (l *loader) defineFrameworkToolsets() {
 			"web_{navigate,click,type,hover,wait,waitForUrl,scroll,pressKey,selectOption,setChecked,uploadFile,dragTo,snapshot,resize}",
 			"web_{currentUrl,getText,evaluate,handleDialog,listTabs,switchTab,closeTab,waitForTab}", "findMatches", "web_requestDetails", "wait",
 		}},
-		{ID: "web_verification", Drivers: web, Description: "check a page", Tools: []string{"web_verify*", "web_assertNetworkEvent"}},
+		{ID: "web_verification", Drivers: web, Description: "check a page", Tools: []string{"web_verify*", "assertWaypoint", "web_assertNetworkEvent"}},
 		{ID: "web_framework", Drivers: web, AlwaysEnabled: true, Tools: []string{"web_evaluate"}},
 		{ID: "android_framework", Drivers: android, AlwaysEnabled: true, Tools: []string{"android_*", "adbShell"}},
 		{ID: "android_primitives", Drivers: android, AlwaysEnabled: true, Tools: []string{"android_*"}},

@@ -184,6 +184,7 @@ func verifications() []command {
 		newCommand("web_verifyElementNotVisible", "Fails unless no element that matches is visible.",
 			element, webVerifyElementNotVisible).checkedBy(checkAbsent),
 		countCommand(),
+		waypointCommand(),
 		pictureCommand(),
 		stateCommand(),
 		ariaSnapshotCommand(),

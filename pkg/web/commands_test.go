@@ -71,7 +71,7 @@ func TestCommandsOfSpecification(t *testing.T) {
 		web_scroll web_pressKey web_wait web_waitForUrl web_snapshot web_resize web_currentUrl web_evaluate web_getStorageState web_applyCookies
 		web_verifyTextVisible web_verifyElementVisible web_verifyValue web_verifyListVisible web_handleDialog
 		web_setChecked web_uploadFile web_dragTo web_getText rememberText rememberNumber findMatches web_verifyAccessibility web_verifyTextNotVisible web_verifyElementNotVisible web_verifyCount verifyScreenshot
-		web_verifyState web_verifyUrl web_verifyTitle web_verifyAriaSnapshot
+		assertWaypoint web_verifyState web_verifyUrl web_verifyTitle web_verifyAriaSnapshot
 		web_waitForTab web_switchTab web_closeTab web_listTabs web_waitForDownload web_verifyDialog
 		web_route web_unroute web_waitForRequest web_waitForResponse web_requestDetails web_assertNetworkEvent web_applyStorageState web_setClock`,
 	)

@@ -210,7 +210,7 @@ func opensPage(name string) bool {
 
 // isCheck reports whether a command fails unless the page shows something.
 func isCheck(name string) bool {
-	return strings.HasPrefix(name, "web_verify") || slices.Contains(device.CoreChecks(), name)
+	return strings.HasPrefix(name, "web_verify") || name == device.AssertWaypoint || slices.Contains(device.CoreChecks(), name)
 }
 
 // isCheckOfAbsence reports whether a call is a check that a page holds that shows nothing yet.
@@ -221,6 +221,9 @@ func isCheckOfAbsence(call tool.Call) bool {
 	case "web_verifyCount":
 		expected, err := syntax.ParseCountRange(call.Args)
 		return err == nil && expected.Holds(0)
+	case device.AssertWaypoint:
+		w, err := device.ReadWaypoint(call.Args)
+		return err == nil && w.HasForbidden()
 	}
 	return false
 }

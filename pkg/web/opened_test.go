@@ -63,6 +63,7 @@ func TestCheckOfAbsenceNotesRequestsOfTheOpenedPage(t *testing.T) {
 					check(t, u, "web_verifyTextNotVisible", "text", "Error")
 					check(t, u, "web_verifyElementNotVisible", "ref", "css=.error")
 					check(t, u, "web_verifyCount", "ref", "css=.error", "count", 0)
+					check(t, u, "assertWaypoint", "required", []any{css("h1")}, "forbidden", []any{css(".error")})
 					if result, err := u.call("web_verifyTextVisible", "text", "Orders"); err != nil || len(result.Notes) > 0 {
 						t.Errorf("it shows what it shall: %+v, %v", result, err)
 					}

@@ -36,7 +36,7 @@ func Kind() device.Kind {
 		Checks: append(device.CoreChecks(), "waitForSelector", "web_waitForUrl", "web_verifyTextVisible",
 			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible", "web_verifyTextNotVisible",
 			"web_verifyElementNotVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl", "web_verifyTitle",
-			"web_verifyAriaSnapshot", "web_verifyAccessibility", "web_waitForTab", "web_waitForDownload", "web_verifyDialog", "web_waitForRequest",
+			"web_verifyAriaSnapshot", "web_verifyAccessibility", device.AssertWaypoint, "web_waitForTab", "web_waitForDownload", "web_verifyDialog", "web_waitForRequest",
 			"web_waitForResponse", "web_assertNetworkEvent", "verifyScreenshot"),
 		Primary: []string{
 			"web_navigate", "web_click", "web_type", "web_selectOption", "web_setChecked", "web_pressKey", "web_hover", "web_scroll",

@@ -62,6 +62,7 @@ var phrases = sync.OnceValue(func() map[string]phrase { //nolint:gochecknoglobal
 		"web_verifyUrl":         {"check the URL has {pattern}", "check that the URL has {pattern}"},
 		"web_verifyTitle":       {"check the title has {pattern}", "check that the title has {pattern}"},
 		"web_verifyDialog":      {"check a dialog says {message}", "check that a dialog says {message}"},
+		"assertWaypoint":        {brief: "check the screen {=id}"},
 		"verifyScreenshot":      {"compare the picture {=name}", "check the picture {=name}"},
 		"assertEquals":          {"check {actual} is {expected}", "check that {actual} is {expected}"},
 		"tap":                   tap, "tapOn": tap, "tapOnElementBySelector": tap, "tapOnElementWithText": tap,

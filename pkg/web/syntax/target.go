@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -336,6 +337,9 @@ func MatchesOf(args Arguments) (Target, error) {
 	}
 	return t, err
 }
+
+// RuleTarget returns the target whose elements a rule counts, or with an index the one at that place.
+func RuleTarget(r device.Rule) (Target, error) { return selectedBy(r.Path, r.Selector) }
 
 // selectedBy returns the target of a selector, of which everything counts. Messages name it by path.
 func selectedBy(path string, selector any) (Target, error) {

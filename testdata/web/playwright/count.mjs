@@ -1,5 +1,5 @@
-// Prints a line of JSON: how many elements of a page have a role and exactly a name, in all frames, for each [role, name]
-// of a list. Usage: node count.mjs BROWSER URL JSON
+// Prints a line of JSON: how many elements of a page, in all frames, have a role and exactly a name, for each [role, name] of
+// a list, or match a CSS selector, for each [selector]. Usage: node count.mjs BROWSER URL JSON
 import { chromium } from "@playwright/test";
 
 const [browser, url, list] = process.argv.slice(2);
@@ -10,7 +10,8 @@ await page.goto(url);
 const counts = [];
 for (const [role, name] of JSON.parse(list)) {
   let count = 0;
-  for (const frame of page.frames()) count += await frame.getByRole(role, { name, exact: true }).count();
+  for (const frame of page.frames())
+    count += await (name === undefined ? frame.locator(role) : frame.getByRole(role, { name, exact: true })).count();
   counts.push(count);
 }
 console.log(JSON.stringify(counts));

@@ -292,6 +292,8 @@ func verifyAttacks() []attack {
 		}, told: "paid was put into memory in this task", edit: func(o *agent.Options) { o.Replaced = 0 }},
 		{name: "a secret", task: paid, turns: turns{say(textVisible("{{PIN}}"), done(""))}, told: "the secret PIN can only be typed"},
 		{name: "a CSS selector", task: paid, turns: turns{say(through("waitForSelector", "selector", "h1"), done(""))}, told: "names elements by text, CSS"},
+		{name: "which screen it is, by selectors", task: paid, turns: turns{say(through("assertWaypoint", "id", "orders", "required",
+			[]any{map[string]any{"selector": map[string]any{"web": map[string]any{"cssSelector": "*"}}}}), done(""))}, told: "names elements by text, CSS"},
 		{name: "a part of the page by CSS", task: paid, turns: turns{say(use("web_verifyTextVisible", "text", "Orders", "within", map[string]any{"ref": "css=h1"}), done(""))}, told: "is not a ref"},
 		{name: "what held before, once", task: paid, summary: true, turns: turns{say(vacuous, done(""))}, told: "does not count: it also held before"},
 		{name: "a pattern that held before", task: paid, summary: true, turns: turns{

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -72,6 +73,9 @@ var simpleCSS = lazyregexp.New(`^#([\w-]+)$`)
 
 // recordedElement returns which element a recorded call means, as far as that can be compared.
 func recordedElement(box live.Toolbox, c trail.Call) element {
+	if c.Tool == device.AssertWaypoint { // whose id is that of a screen
+		return element{}
+	}
 	if given, ok := c.Args["nodeSelector"]; ok {
 		s, err := screen.ParseSelector(given, screen.ParseOptions{})
 		if err != nil {

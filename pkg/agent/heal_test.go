@@ -41,7 +41,7 @@ func healBox(t *testing.T) live.Toolbox {
 		command("web_click", "ref", "nodeSelector", "timeoutMs", "reasoning"), command("web_type", "ref", "nodeSelector", "text"), command("web_navigate", "url"),
 		command("web_verifyValue", "ref", "nodeSelector", "expected", "type", "timeoutMs"), command("web_verifyElementVisible", "ref", "nodeSelector", "timeoutMs"),
 		command("web_verifyTextVisible", "text"), command("web_verifyElementCount", "ref", "nodeSelector", "count"), command("web_verifyElementNotVisible", "ref", "nodeSelector"),
-		command("web_pressKey", "key"), command("web_evaluate", "script"), command("tap", "text", "id", "index", "nodeSelector"), secret, shop, remember,
+		command("assertWaypoint", "id", "required", "forbidden"), command("web_pressKey", "key"), command("web_evaluate", "script"), command("tap", "text", "id", "index", "nodeSelector"), secret, shop, remember,
 	}}
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -49,7 +49,7 @@ func healBox(t *testing.T) live.Toolbox {
 	}
 	box := live.Toolbox{
 		Registry: &discover.Registry{}, Limits: map[string]string{"web_evaluate": "needs allow"},
-		Checks: []string{"web_verifyValue", "web_verifyElementVisible", "web_verifyTextVisible", "web_verifyElementCount", "web_verifyElementNotVisible"},
+		Checks: []string{"web_verifyValue", "web_verifyElementVisible", "web_verifyTextVisible", "web_verifyElementCount", "web_verifyElementNotVisible", "assertWaypoint"},
 	}
 	if err := json.Unmarshal(data, box.Registry); err != nil {
 		t.Fatal(err)
@@ -366,15 +366,19 @@ func TestSomeFailuresAreNeverHealed(t *testing.T) {
 		details map[string]any
 		never   string
 	}{
-		"an element of an action":         {clickOn("button", "Save"), missing, ""},
-		"one that is not ready":           {clickOn("button", "Save"), map[string]any{act.ElementKey: act.NotReady, act.ReasonKey: "it is covered"}, ""},
-		"several":                         {recorded("web_click", "ref", "Save"), map[string]any{act.ElementKey: act.Ambiguous}, ""},
-		"on a phone":                      {recorded("tap", "text", "Save"), missing, ""},
-		"an element of a check":           {recorded("web_verifyValue", "ref", `cell "Total"`, "expected", "1"), missing, ""},
-		"a value":                         {recorded("web_verifyValue", "ref", `cell "Total"`, "expected", "1"), map[string]any{act.ElementKey: act.NotReady}, "does not hold"},
-		"a text":                          {recorded("web_verifyTextVisible", "text", "Paid"), missing, "cannot be compared"},
-		"a count":                         {recorded("web_verifyElementCount", "ref", `row "Mug"`, "count", 2), missing, "does not hold"},
-		"that something is not there":     {recorded("web_verifyElementNotVisible", "ref", `row "Mug"`), missing, "does not hold"},
+		"an element of an action":     {clickOn("button", "Save"), missing, ""},
+		"one that is not ready":       {clickOn("button", "Save"), map[string]any{act.ElementKey: act.NotReady, act.ReasonKey: "it is covered"}, ""},
+		"several":                     {recorded("web_click", "ref", "Save"), map[string]any{act.ElementKey: act.Ambiguous}, ""},
+		"on a phone":                  {recorded("tap", "text", "Save"), missing, ""},
+		"an element of a check":       {recorded("web_verifyValue", "ref", `cell "Total"`, "expected", "1"), missing, ""},
+		"a value":                     {recorded("web_verifyValue", "ref", `cell "Total"`, "expected", "1"), map[string]any{act.ElementKey: act.NotReady}, "does not hold"},
+		"a text":                      {recorded("web_verifyTextVisible", "text", "Paid"), missing, "cannot be compared"},
+		"a count":                     {recorded("web_verifyElementCount", "ref", `row "Mug"`, "count", 2), missing, "does not hold"},
+		"that something is not there": {recorded("web_verifyElementNotVisible", "ref", `row "Mug"`), missing, "does not hold"},
+		"which screen it is": {
+			recorded("assertWaypoint", "id", "shop", "required", []any{map[string]any{"selector": map[string]any{"web": map[string]any{"ariaRole": "row"}}}}),
+			missing, "cannot be compared",
+		},
 		"a URL":                           {recorded("web_navigate", "url", "/"), nil, "its element was found"},
 		"a tool of the project":           {recorded("emptyCart"), missing, "not a command of the device"},
 		"a tool of trailblaze":            {recorded("rememberValue"), missing, "not a command of the device"},

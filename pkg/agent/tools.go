@@ -115,7 +115,7 @@ var checksByName = lazyregexp.New(`^(?i:\w+_)?(?:assert|verify|check|expect)(?:[
 func locators() []string {
 	return []string{
 		"nodeSelector", "selector", "id", "index", "accessibilityText", "resourceId", "textRegex", "contentDescriptionRegex",
-		"classNameRegex", "resourceIdRegex", "swipeOnElementText", "commands", "include", "exclude", "mask",
+		"classNameRegex", "resourceIdRegex", "swipeOnElementText", "commands", "include", "exclude", "mask", "required", "forbidden",
 		"x", "y", "startX", "startY", "endX", "endY", "position", "relativePoint", "startRelative", "endRelative",
 	}
 }

@@ -80,6 +80,10 @@ func withoutWeak(r StepRequest, report StepReport, recorded [][]trail.Call) [][]
 
 // IsAbsence reports whether a check succeeds because something is not there.
 func IsAbsence(c trail.Call) bool {
+	if c.Tool == device.AssertWaypoint {
+		w, err := device.ReadWaypoint(c.Args)
+		return err == nil && !w.HasRequired()
+	}
 	most, bounded := c.Args["count"], c.Args["count"] != nil
 	if !bounded {
 		most, bounded = c.Args["max"], c.Args["max"] != nil
@@ -88,10 +92,12 @@ func IsAbsence(c trail.Call) bool {
 }
 
 // holds reports whether a check holds on a view, as far as that can be said of it. It knows checks of texts, elements,
-// values, items, numbers of elements, states, URLs and titles.
+// values, items, numbers of elements, states, URLs and titles, and of all that identifies a screen.
 func holds(v *device.View, c trail.Call) bool {
 	a, name := device.Arguments(c.Args), strings.ToLower(c.Tool)
 	switch {
+	case c.Tool == device.AssertWaypoint:
+		return isAt(v, a)
 	case strings.HasSuffix(name, "verifyurl"), strings.HasSuffix(name, "waitforurl"):
 		return found(a.Text("pattern"), v.URL)
 	case strings.HasSuffix(name, "verifytitle"):
@@ -108,6 +114,15 @@ func holds(v *device.View, c trail.Call) bool {
 	}
 	nodes, _ := Named(v, a)
 	return slices.ContainsFunc(nodes, func(n *screen.Node) bool { return hasExpected(v.Tree, n, a) })
+}
+
+// isAt reports whether a view is certainly the screen that arguments of assertWaypoint describe.
+func isAt(v *device.View, a device.Arguments) bool {
+	w, err := device.ReadWaypoint(a)
+	return err == nil && !slices.ContainsFunc(w.Rules, func(r device.Rule) bool {
+		nodes, known := Named(v, device.Arguments{"nodeSelector": r.Selector})
+		return !known || !r.Holds(len(nodes))
+	})
 }
 
 // Named returns the elements of a view that arguments name, in the element that they are within, if any. known is false

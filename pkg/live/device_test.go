@@ -40,13 +40,14 @@ func (a *app) kind() device.Kind {
 	text := `"text": {"type": "string"}, "ref": {"type": "string"}, "nodeSelector": {"type": "object"}`
 	return device.Kind{
 		Name: "app", Drivers: []string{"playwright-native"},
-		Restricted: []string{"web_evaluate", "web_route"}, AllowedWith: map[string]string{"web_route": "abort"}, Checks: append(device.CoreChecks(), "assertNotVisible"), Starts: device.CoreStarts(), Commands: func() []tool.Advertised {
+		Restricted: []string{"web_evaluate", "web_route"}, AllowedWith: map[string]string{"web_route": "abort"}, Checks: append(device.CoreChecks(), "assertNotVisible", device.AssertWaypoint), Starts: device.CoreStarts(), Commands: func() []tool.Advertised {
 			return []tool.Advertised{
 				device.Command("launchApp", "Opens the app.", `"app": {"type": "object"}, "appId": {"type": "string"}`),
 				device.Command("openUrl", "Opens a URL.", `"url": {"type": "string"}`),
 				device.Command("tap", "Taps a button.", text),
 				device.Command("assertVisible", "Fails unless a button is shown.", text),
 				device.Command("assertNotVisible", "Fails if a button is shown.", text),
+				device.Command(device.AssertWaypoint, "Passes.", device.WaypointProperties),
 				device.Command("isVisible", "Returns whether a button is shown.", text),
 				device.Command("web_evaluate", "Runs a script.", ""),
 				device.Command("web_fillSecret", "Fills a field.", `"value": {"type": "string", "writeOnly": true}`),
@@ -136,7 +137,7 @@ func (a *app) tree() *screen.Tree {
 			Bounds: &screen.Rect{Top: 10 * i, Right: 100, Bottom: 10*i + 10},
 		})
 	}
-	return screen.NewTree(root, 100, 100)
+	return screen.NewTree(root, 100, 100, screen.Web)
 }
 
 func (a *app) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
@@ -154,6 +155,9 @@ func (a *app) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	result := tool.Result{OK: true, Text: c.Tool + " " + text}
+	if c.Tool == device.AssertWaypoint {
+		return result, nil
+	}
 	if c.Tool == "assertNotVisible" {
 		result.OK = !slices.Contains(a.buttons, text)
 		return result, nil

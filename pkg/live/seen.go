@@ -59,8 +59,7 @@ func (s *Session) mayBeMisspelt(c trail.Call) bool {
 	if ref, _ := c.Args["ref"].(string); screen.IsReference(ref) {
 		return false
 	}
-	text := s.absentText(c.Args)
-	return text == "" || !s.seen.have(text)
+	return slices.ContainsFunc(s.absentTexts(c), func(text string) bool { return text == "" || !s.seen.have(text) })
 }
 
 // squeeze returns a text without what differs between a screen and what people write: case, white space, characters
@@ -77,15 +76,33 @@ func squeeze(text string) string {
 // neverSeen warns of the checks of a request that passed because a text is not visible, when no screen has shown it.
 func (s *Session) neverSeen(calls []trail.Call, report *StepReport) {
 	for i, c := range calls {
-		name := strings.ToLower(c.Tool)
-		if !report.Calls[i].OK || !strings.Contains(name, "notvisible") || !s.isCheckIn("", c) {
+		absent := c.Tool == device.AssertWaypoint || strings.Contains(strings.ToLower(c.Tool), "notvisible")
+		if !report.Calls[i].OK || !absent || !s.isCheckIn("", c) {
 			continue
 		}
-		if text := s.absentText(c.Args); s.seen.lack(text) {
-			report.Warnings = append(report.Warnings, fmt.Sprintf(
-				"%s passed, but %q was on no screen of this session, so the check would also pass if the text is misspelt", c.Tool, text))
+		for _, text := range s.absentTexts(c) {
+			if s.seen.lack(text) {
+				report.Warnings = append(report.Warnings, fmt.Sprintf(
+					"%s passed, but %q was on no screen of this session, so the check would also pass if the text is misspelt", c.Tool, text))
+			}
 		}
 	}
+}
+
+// absentTexts returns the texts that a check that something is not there looks for, as [Session.absentText] does: one, or
+// with assertWaypoint one for each forbidden rule.
+func (s *Session) absentTexts(c trail.Call) []string {
+	if c.Tool != device.AssertWaypoint {
+		return []string{s.absentText(c.Args)}
+	}
+	var texts []string
+	w, _ := device.ReadWaypoint(c.Args) // has none if they are invalid
+	for _, r := range w.Rules {
+		if r.Forbidden {
+			texts = append(texts, nameIn(r.Selector))
+		}
+	}
+	return texts
 }
 
 // absentText returns the text in arguments that a check looks for, or "" if they have none, or if it stands for others:

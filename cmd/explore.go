@@ -389,7 +389,7 @@ func (x *explorer) leave(ctx context.Context, e agent.Explored) string {
 		recorded.Steps = steps
 		var content []byte
 		if content, err = trail.Format(recorded.File); err == nil {
-			err = x.session.Keep(content)
+			err = x.session.SaveDraft(content)
 		}
 	}
 	if err != nil {

@@ -138,7 +138,7 @@ func (x *explorer) printExplored(e agent.Explored, saved *live.SaveReport, goOn 
 	for _, warning := range v.Warnings {
 		x.notice("warning: " + report.Clean(warning))
 	}
-	fmt.Fprintf(x.Stdout, "model: %s\n", report.Requests(x.use))
+	fmt.Fprintf(x.Stdout, "model: %s\n", report.UsageSummary(x.use))
 	switch {
 	case e.Err != nil:
 		x.fail(e.Err)

@@ -111,7 +111,7 @@ func (a liveOpener) projectOrWeb() (*workspace.Workspace, []string, error) {
 // lostRecordings names the recordings of sessions of a project that were killed, and says how to go on with them.
 func (a liveOpener) lostRecordings(project *config.Project) []string {
 	var notes []string
-	for _, path := range live.Lost(project.LogsDir) {
+	for _, path := range live.RecoverRecordings(project.LogsDir) {
 		name := path
 		if rel, err := filepath.Rel(project.Root, path); err == nil {
 			name = filepath.ToSlash(rel)

@@ -581,7 +581,7 @@ func (s System) prepareReport(flag, path string) error {
 	if path == "" {
 		return nil
 	}
-	err := report.PrepareFile(s.abs(path))
+	err := report.ClearFile(s.abs(path))
 	if err != nil {
 		hint := "choose a path for " + flag + " that can be written"
 		return fault.Wrap(fault.Misuse, err, hint, "write the report of "+flag)

@@ -141,7 +141,7 @@ func (cmd *sessionCommands) showRequest(m *models, use *event.ModelUse, e event.
 	}
 	use.AddRequest(request)
 	if !cmd.quiet {
-		cmd.notice(fmt.Sprintf("%s: request %d/%d: %s", m.name, request.N, m.limits.RequestsPerStep, report.Requests(use)))
+		cmd.notice(fmt.Sprintf("%s: request %d/%d: %s", m.name, request.N, m.limits.RequestsPerStep, report.UsageSummary(use)))
 	}
 }
 
@@ -187,7 +187,7 @@ func (cmd *sessionCommands) printDone(s *agentClient, name string, out agent.Out
 		}
 		return codeError(code)
 	}
-	fmt.Fprintf(cmd.Stdout, "done: %s\n", report.Requests(use))
+	fmt.Fprintf(cmd.Stdout, "done: %s\n", report.UsageSummary(use))
 	recorded := "nothing was recorded"
 	if v.Step > 0 {
 		recorded = fmt.Sprintf("recorded as step %d", v.Step)

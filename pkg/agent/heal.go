@@ -154,7 +154,7 @@ func (c *Change) keepRecorded() {
 	if c.Added == 0 || c.Prior == nil {
 		return
 	}
-	if nodes, known := live.Named(c.Prior, failed.Args); known && len(nodes) == 1 && nodes[0] == c.Target {
+	if nodes, known := live.FindElements(c.Prior, failed.Args); known && len(nodes) == 1 && nodes[0] == c.Target {
 		c.After[c.Failing+c.Added] = failed
 	}
 }
@@ -482,7 +482,7 @@ func (c *Change) shownBefore() []*screen.Node {
 	if c.Breakage.Element == act.Missing || c.Screen == nil {
 		return nil
 	}
-	nodes, known := live.Named(c.Screen, c.Before[c.Failing].Args)
+	nodes, known := live.FindElements(c.Screen, c.Before[c.Failing].Args)
 	if !known {
 		return nil
 	}

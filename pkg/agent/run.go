@@ -354,7 +354,7 @@ func (r *run) makeSome(ctx context.Context, calls []call, m *made) (n int, err e
 	if calls[0].look != nil {
 		return 1, r.lookAt(ctx, *calls[0].look, m)
 	}
-	request := live.StepRequest{Text: r.task.Text, Kind: r.task.Kind, Pause: true, Unrecorded: !r.task.Recordable}
+	request := live.StepRequest{Text: r.task.Text, Kind: r.task.Kind, StopOnPageChange: true, Unrecorded: !r.task.Recordable}
 	for _, c := range calls {
 		if c.tool == nil || r.verify != nil && n == 1 { // each check may be refused for other reasons
 			break

@@ -27,9 +27,9 @@ func CheckRemember(a Arguments) error {
 // withNumber matches a whole text in which a digit is, in Go and in JavaScript.
 const withNumber = `[\s\S]*\d[\s\S]*`
 
-// ReadArguments returns the arguments with which a call of [tool.RememberText] or [tool.RememberNumber] reads the text
+// RememberArguments returns the arguments with which a call of [tool.RememberText] or [tool.RememberNumber] reads the text
 // of an element: a number is awaited.
-func ReadArguments(command string, args map[string]any) map[string]any {
+func RememberArguments(command string, args map[string]any) map[string]any {
 	if command != tool.RememberNumber {
 		return args
 	}

@@ -103,16 +103,16 @@ func holds(v *device.View, c trail.Call) bool {
 	case strings.HasSuffix(name, "verifytitle"):
 		return found(a.Text("pattern"), v.Title)
 	case a.Has("count"), a.Has("min"), a.Has("max"):
-		nodes, known := Named(v, a)
+		nodes, known := FindElements(v, a)
 		n := float64(len(nodes))
 		return known && n == a.Number("count", n) && n >= a.Number("min", n) && n <= a.Number("max", n)
 	case strings.Contains(name, "notvisible"):
-		nodes, known := Named(v, a)
+		nodes, known := FindElements(v, a)
 		return known && len(nodes) == 0
 	case !strings.Contains(name, "visible") && !strings.HasPrefix(name, "web_verify"):
 		return false
 	}
-	nodes, _ := Named(v, a)
+	nodes, _ := FindElements(v, a)
 	return slices.ContainsFunc(nodes, func(n *screen.Node) bool { return hasExpected(v.Tree, n, a) })
 }
 
@@ -120,14 +120,14 @@ func holds(v *device.View, c trail.Call) bool {
 func isAt(v *device.View, a device.Arguments) bool {
 	w, err := device.ReadWaypoint(a)
 	return err == nil && !slices.ContainsFunc(w.Rules, func(r device.Rule) bool {
-		nodes, known := Named(v, device.Arguments{"nodeSelector": r.Selector})
+		nodes, known := FindElements(v, device.Arguments{"nodeSelector": r.Selector})
 		return !known || !r.Holds(len(nodes))
 	})
 }
 
-// Named returns the elements of a view that arguments name, in the element that they are within, if any. known is false
+// FindElements returns the elements of a view that arguments name, in the element that they are within, if any. known is false
 // if that cannot be said.
-func Named(v *device.View, a device.Arguments) (nodes []*screen.Node, known bool) {
+func FindElements(v *device.View, a device.Arguments) (nodes []*screen.Node, known bool) {
 	nodes, known = namedAnywhere(v, a)
 	if !known || !a.Has("within") {
 		return nodes, known

@@ -108,7 +108,7 @@ func TestMarkComesBehindEvents(t *testing.T) {
 	events, stop := f.Subscribe(f.Context(), 100)
 	defer stop()
 	f.step("Sign in", call("tap", "text", "Sign in"))
-	f.Mark()
+	f.SendMarker()
 	for count := 0; ; count++ {
 		if e, ok := (<-events).(event.Lost); ok {
 			if e.Count != 0 || count != 4 {

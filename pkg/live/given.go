@@ -18,7 +18,7 @@ func (s *Session) given(d *draft, r SaveRequest) (err error) {
 	loader := s.loaderWith(d.path, r.Content)
 	file, problems := loader.Load(s.relative(d.path), d.path)
 	if len(problems) == 0 {
-		if problem, empty := file.CheckSteps(); empty {
+		if problem, empty := file.EmptyProblem(); empty {
 			problems = fault.Problems{problem}
 		}
 	}

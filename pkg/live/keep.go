@@ -70,8 +70,8 @@ func (s *Session) markClosed() {
 	}
 }
 
-// Lost returns the recordings of sessions whose processes were killed, as paths. Each is returned once.
-func Lost(logsDir string) []string {
+// RecoverRecordings returns the recordings of sessions whose processes were killed, as paths. Each is returned once.
+func RecoverRecordings(logsDir string) []string {
 	var lost []string
 	marks, _ := filepath.Glob(filepath.Join(logsDir, "*", openName))
 	for _, mark := range marks {

@@ -24,20 +24,20 @@ func TestRecordingIsKeptAfterEachStep(t *testing.T) {
 			t.Errorf("%v\n%s", err, data)
 		}
 	}
-	if lost := live.Lost(filepath.Join(f.root, "logs")); len(lost) > 0 {
+	if lost := live.RecoverRecordings(filepath.Join(f.root, "logs")); len(lost) > 0 {
 		t.Errorf("the session is open, but these are lost: %q", lost)
 	}
 	f.Close(t.Context())
-	if lost := live.Lost(filepath.Join(f.root, "logs")); len(lost) > 0 {
+	if lost := live.RecoverRecordings(filepath.Join(f.root, "logs")); len(lost) > 0 {
 		t.Errorf("the session was closed, but these are lost: %q", lost)
 	}
 	if err := os.WriteFile(filepath.Join(status.Folder, ".open"), nil, 0o600); err != nil { // as a killed process leaves it
 		t.Fatal(err)
 	}
-	if lost := live.Lost(filepath.Join(f.root, "logs")); !slices.Equal(lost, []string{path}) {
+	if lost := live.RecoverRecordings(filepath.Join(f.root, "logs")); !slices.Equal(lost, []string{path}) {
 		t.Errorf("lost %q", lost)
 	}
-	if lost := live.Lost(filepath.Join(f.root, "logs")); len(lost) > 0 {
+	if lost := live.RecoverRecordings(filepath.Join(f.root, "logs")); len(lost) > 0 {
 		t.Errorf("named twice: %q", lost)
 	}
 }
@@ -47,10 +47,10 @@ func TestGivenRecordingIsKept(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	path := filepath.Join(f.Folder(), live.RecordingName)
-	if err := f.Keep(nil); err != nil {
+	if err := f.SaveDraft(nil); err != nil {
 		t.Error(err)
 	}
-	if err := f.Keep([]byte("trail: 98761234\n")); err != nil {
+	if err := f.SaveDraft([]byte("trail: 98761234\n")); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
@@ -60,7 +60,7 @@ func TestGivenRecordingIsKept(t *testing.T) {
 	if data, err := os.ReadFile(path); err != nil || string(data) != "trail: {{PIN}}\n" {
 		t.Errorf("%s %v", data, err)
 	}
-	if err := f.Keep(nil); err != nil {
+	if err := f.SaveDraft(nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {

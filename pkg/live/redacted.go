@@ -119,9 +119,9 @@ func (r *Redacted) Done() <-chan struct{} { return r.session.Done() }
 // a secret in the path is not replaced.
 func (r *Redacted) Folder() string { return r.session.dir }
 
-// Keep writes a recording that the caller has into the folder of the session, where it is found when the process is
+// SaveDraft writes a recording that the caller has into the folder of the session, where it is found when the process is
 // killed; nil removes it.
-func (r *Redacted) Keep(recording []byte) error { return r.session.keepText(recording) }
+func (r *Redacted) SaveDraft(recording []byte) error { return r.session.keepText(recording) }
 
 // Lineage returns the classifiers of the device, narrow first. Calls are recorded under the first.
 func (r *Redacted) Lineage() []string { return slices.Clone(r.session.opts.Lineage) }

@@ -301,7 +301,7 @@ func (s *Session) mayLoad(name string) error {
 
 // unreplayable returns why a trail cannot be replayed in the session: it has no steps, or is for another target.
 func (s *Session) unreplayable(file *trail.File) fault.Problems {
-	if problem, empty := file.CheckSteps(); empty {
+	if problem, empty := file.EmptyProblem(); empty {
 		return fault.Problems{problem}
 	}
 	if s.opts.TargetChosen {
@@ -394,7 +394,7 @@ func (s *Session) closeTrail(ctx context.Context) {
 	if !s.owesTeardown.Load() {
 		return
 	}
-	ctx, cancel := replay.LimitTeardown(ctx, cmp.Or(s.opts.TeardownLimit, replay.TeardownLimit), "at the end of the session")
+	ctx, cancel := replay.TeardownContext(ctx, cmp.Or(s.opts.TeardownLimit, replay.TeardownLimit), "at the end of the session")
 	defer cancel()
 	release, err := s.acquireRecording(ctx)
 	if err == nil {

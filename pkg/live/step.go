@@ -32,9 +32,9 @@ type StepRequest struct {
 	LookLater bool `json:"lookLater,omitempty"`
 	// Refuse has the weaknesses of checks that are not recorded although they succeeded.
 	Refuse []Weakness `json:"refuse,omitempty"`
-	// Pause ends the request after a call that led to another document, or to a dialog or a tab: the calls after it are
+	// StopOnPageChange ends the request after a call that led to another document, or to a dialog or a tab: the calls after it are
 	// not made.
-	Pause bool `json:"pause,omitempty"`
+	StopOnPageChange bool `json:"pause,omitempty"`
 
 	// Pictures has the report contain the pictures that calls returned.
 	Pictures bool `json:"pictures,omitempty"`
@@ -331,7 +331,7 @@ func (s *Session) makeCalls(ctx context.Context, r StepRequest) (report StepRepo
 			}
 		}
 		rest := r.Calls[i+1:]
-		if !done.OK() || len(rest) > 0 && r.Pause && s.interrupted(ctx) {
+		if !done.OK() || len(rest) > 0 && r.StopOnPageChange && s.interrupted(ctx) {
 			for _, rest := range rest {
 				report.Calls = append(report.Calls, CallReport{Tool: rest.Tool})
 			}

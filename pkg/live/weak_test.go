@@ -55,7 +55,7 @@ func TestPauseLeavesOutCallsAfterAnotherDocument(t *testing.T) {
 			f.app.leads = map[string]string{"Sign in": "other"}
 		}
 		f.app.mu.Unlock()
-		r := f.request(live.StepRequest{Text: "Sign in", Kind: trail.KindStep, Calls: two, Pause: true})
+		r := f.request(live.StepRequest{Text: "Sign in", Kind: trail.KindStep, Calls: two, StopOnPageChange: true})
 		if r.Calls[1].Made != c.made || r.OtherDocument != c.leads {
 			t.Errorf("%+v: %+v", c, r)
 		}

@@ -114,8 +114,8 @@ func (ts *Tools) finished(a Answer, err error) Answer {
 	return a
 }
 
-// Restart closes the session and forgets its recording: another agent begins.
-func (ts *Tools) Restart() {
+// Reset closes the session and forgets its recording: another agent begins.
+func (ts *Tools) Reset() {
 	ts.replays.cancelAll(fault.New(fault.Cancelled, "", "another client began"))
 	ts.sessions.forget()
 }

@@ -82,7 +82,7 @@ func (s *server) receiveBatch(data []byte) {
 func (s *server) deliver(msg jsonrpc.Message, b *batch) {
 	if req, ok := msg.(*jsonrpc.Request); ok && req.Method == "initialize" && s.conn.used {
 		s.conn.end()
-		s.tools.Restart()
+		s.tools.Reset()
 		if err := s.connect(); err != nil {
 			id, _ := json.Marshal(req.ID.Raw())
 			s.refuse(id, jsonrpc.CodeInternalError, err.Error())

@@ -19,7 +19,7 @@ func rememberCommands(p Platform) []command {
 
 func rememberCommand(p Platform, name, description, properties string) command {
 	run := func(ctx context.Context, d *phone, t target, a device.Arguments) (tool.Result, error) {
-		read, err := getText(ctx, d, t, device.ReadArguments(name, a))
+		read, err := getText(ctx, d, t, device.RememberArguments(name, a))
 		if err != nil || !read.OK {
 			return read, err
 		}

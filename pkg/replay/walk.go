@@ -305,9 +305,9 @@ func (w *Walk) HasTeardown() bool { return len(w.plan.Teardown) > 0 }
 // limit is chosen.
 const TeardownLimit = 10 * time.Second
 
-// LimitTeardown returns a context that the end of ctx does not end, but a limit does. when says in its error which
+// TeardownContext returns a context that the end of ctx does not end, but a limit does. when says in its error which
 // teardown that is.
-func LimitTeardown(ctx context.Context, limit time.Duration, when string) (context.Context, context.CancelFunc) {
+func TeardownContext(ctx context.Context, limit time.Duration, when string) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.WithoutCancel(ctx), limit,
 		fault.New(fault.Timeout, "", "the teardown took longer than %s %s", limit, when))
 }

@@ -247,7 +247,7 @@ func (c *Console) trailFinished(trail *Case) {
 		facts = append(facts, fmt.Sprintf("%d attempts", e.Attempts))
 	}
 	if e.ModelUse != nil && e.Requests > 0 {
-		facts = append(facts, string(e.Mode)+" with "+Requests(e.ModelUse))
+		facts = append(facts, string(e.Mode)+" with "+UsageSummary(e.ModelUse))
 	}
 	symbol := c.p.good(c.p.passed)
 	switch e.Outcome {

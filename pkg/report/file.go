@@ -11,10 +11,10 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
-// PrepareFile creates the folder of the report at path and removes an earlier report, so that a run that is killed does
+// ClearFile creates the folder of the report at path and removes an earlier report, so that a run that is killed does
 // not leave one. A link, a device and a file that cannot be removed stay and are emptied; a pipe stays as it is. It
 // returns an error when a report could not be written to path.
-func PrepareFile(path string) error {
+func ClearFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func PrepareFile(path string) error {
 }
 
 // WriteFile calls write to write the report, and stores it at path when it is complete. After an error there is none.
-// What [PrepareFile] did not remove is written in place; a pipe without a reader is an error.
+// What [ClearFile] did not remove is written in place; a pipe without a reader is an error.
 func WriteFile(path string, write func(io.Writer) error) error {
 	_, err := os.Lstat(path)
 	switch {

@@ -36,7 +36,7 @@ func TestReportAppearsWhenItIsComplete(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "build")
 	path := filepath.Join(dir, "junit.xml")
 	for _, text := range []string{"the first", "the second"} {
-		if err := report.PrepareFile(path); err != nil {
+		if err := report.ClearFile(path); err != nil {
 			t.Fatal(err)
 		}
 		wantNoFiles(t, dir)
@@ -66,7 +66,7 @@ func TestReportThatCannotBeWrittenLeavesNoFile(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	wantNoFiles(t, dir)
-	if err := report.PrepareFile(dir); err == nil {
+	if err := report.ClearFile(dir); err == nil {
 		t.Error("a folder is accepted as the file of a report")
 	}
 }
@@ -82,7 +82,7 @@ func TestReportIsWrittenThroughLinkAndToDevice(t *testing.T) {
 		if err := os.Symlink(to, name); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(report.PrepareFile(name), report.WriteFile(name, writeText("new"))); err != nil {
+		if err := errors.Join(report.ClearFile(name), report.WriteFile(name, writeText("new"))); err != nil {
 			t.Error(err)
 		}
 		if got, err := os.Readlink(name); err != nil || got != to {

@@ -151,7 +151,7 @@ func (p *page) Facts() []string {
 		facts = append(facts, fmt.Sprintf("%d not run", left))
 	}
 	if u := p.Finished.ModelUse; u != nil {
-		facts = append(facts, "model: "+Requests(u))
+		facts = append(facts, "model: "+UsageSummary(u))
 	}
 	if p.Current.Version != "" {
 		facts = append(facts, "trailblaze "+lineText(p.Current.Version))

@@ -133,7 +133,7 @@ func (s pageStep) Used() string {
 	for _, t := range s.Task.Turns {
 		use.AddRequest(t)
 	}
-	return Requests(&use)
+	return UsageSummary(&use)
 }
 
 // Mode returns where the calls of the trail came from, empty if no model may be asked.

@@ -173,7 +173,7 @@ func (c *pageCase) Facts() [][2]string {
 	if c.Finished != nil {
 		add("product", c.Finished.Product)
 		if u := c.Finished.ModelUse; u != nil {
-			add("model", Requests(u))
+			add("model", UsageSummary(u))
 		}
 	}
 	add("agent", c.Agent)

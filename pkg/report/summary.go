@@ -42,7 +42,7 @@ func (c *Console) summary(e event.RunFinished) []string {
 	}
 	lines = append(append(lines, c.healLines()...), c.repeatLines(e.Repeated)...)
 	if e.ModelUse != nil {
-		lines = append(lines, "model: "+Requests(e.ModelUse))
+		lines = append(lines, "model: "+UsageSummary(e.ModelUse))
 	}
 	if c.opts.Quiet {
 		return append(lines, c.counts(e))

@@ -123,8 +123,8 @@ func dollars(cost float64) string {
 	return "$" + text
 }
 
-// Requests sums up the requests of a trail or a run: 10 requests, 18k tokens, 65 % cached, $0.12.
-func Requests(u *event.ModelUse) string {
+// UsageSummary sums up the requests of a trail or a run: 10 requests, 18k tokens, 65 % cached, $0.12.
+func UsageSummary(u *event.ModelUse) string {
 	requests := fmt.Sprintf("%d %s", u.Requests, plural(u.Requests, "request"))
 	if u.Requests == 0 {
 		return requests

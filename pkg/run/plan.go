@@ -125,7 +125,7 @@ func (r *runner) args(file *trail.File, c testCase) (map[string]any, error) {
 // withoutRecording returns the result of a trail that cannot be replayed as it is: it has no step, or one that needs an
 // agent. The result has no outcome when the trail can be replayed.
 func (r *runner) withoutRecording(p *plan) trailResult {
-	if problem, empty := p.File.CheckSteps(); empty {
+	if problem, empty := p.File.EmptyProblem(); empty {
 		return errored(r.loader().WithSnippets(fault.Problems{problem}))
 	}
 	all := slices.Collect(replay.Leaves(p.Steps))

@@ -30,7 +30,7 @@ func (r *runner) recording(p *plan, steps []trail.StepRecording) *trail.File {
 	for name, value := range r.Memory {
 		memory[name] = value
 	}
-	return trail.NewRecording(p.File, p.classifier(), steps, memory, p.args)
+	return trail.NewRecordedFile(p.File, p.classifier(), steps, memory, p.args)
 }
 
 // newRecording returns the content of a new file with the recording.
@@ -144,7 +144,7 @@ func (r *runner) recordContent(p *plan, steps []trail.StepRecording) ([]byte, er
 	case err != nil:
 		return nil, fault.Wrap(fault.Misuse, err, "choose a --record file that can be read and written", "record")
 	}
-	return trail.Merge(r.Record, data, p.classifier(), r.recording(p, steps))
+	return trail.ReplaceCalls(r.Record, data, p.classifier(), r.recording(p, steps))
 }
 
 // writeRecord writes the --record file after a trail has passed.

@@ -106,7 +106,7 @@ func (p *replaying) teardown(ctx context.Context, res trailResult) trailResult {
 		limit := cmp.Or(p.TeardownLimit, replay.TeardownLimit)
 		p.info(fmt.Sprintf("the teardown runs now, for at most %s", limit))
 		var cancel context.CancelFunc
-		ctx, cancel = replay.LimitTeardown(ctx, limit, "after the interruption")
+		ctx, cancel = replay.TeardownContext(ctx, limit, "after the interruption")
 		defer cancel()
 	}
 	for _, failed := range p.walk.Teardown(ctx) {

@@ -205,7 +205,7 @@ func newSession(ctx context.Context, o Options) *Session {
 	if o.Values == nil {
 		o.Values = trail.NewValues(trail.Sources{})
 	}
-	o.Values.Share(o.Budgets.Values)
+	o.Values.ChargeTo(o.Budgets.Values)
 	if o.References == nil {
 		o.References = &screen.References{}
 	}
@@ -278,7 +278,7 @@ func (s *Session) Close(ctx context.Context) {
 	if s.callbacks != nil {
 		warn("callback", "closed", s.callbacks.Close())
 	}
-	s.opts.Values.Release()
+	s.opts.Values.Uncharge()
 	s.recordedSize.release()
 }
 

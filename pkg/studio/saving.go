@@ -115,7 +115,7 @@ func (d *desk) wrote(file string) error {
 
 // findKept looks for the recording of a session that was killed.
 func (d *desk) findKept() {
-	lost := live.Lost(d.opts.Project.LogsDir)
+	lost := live.RecoverRecordings(d.opts.Project.LogsDir)
 	if len(lost) == 0 {
 		return
 	}

@@ -230,7 +230,7 @@ func (d *desk) catchUp(s *openSession) {
 	d.mu.Lock()
 	d.caughtUp = known
 	d.mu.Unlock()
-	s.Mark()
+	s.SendMarker()
 	select {
 	case <-known:
 	case <-s.followed:
@@ -503,7 +503,7 @@ func (d *desk) keep() {
 	if s == nil {
 		return
 	}
-	if err := s.Keep(text); err != nil {
+	if err := s.SaveDraft(text); err != nil {
 		d.log("warn", "the recording could not be kept: "+err.Error())
 	}
 }

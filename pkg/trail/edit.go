@@ -11,11 +11,11 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/yamldoc"
 )
 
-// Merge returns data, a trail file, with the calls for one classifier replaced by those of recorded. Every other byte
+// ReplaceCalls returns data, a trail file, with the calls for one classifier replaced by those of recorded. Every other byte
 // is unchanged, also in calls that are the same and in steps that have no recording in recorded. In the list shape the
 // classifier is ignored. Both files must have the same steps. The error is the fault.Problems of data, or a
 // *fault.Error.
-func Merge(name string, data []byte, classifier string, recorded *File) ([]byte, error) {
+func ReplaceCalls(name string, data []byte, classifier string, recorded *File) ([]byte, error) {
 	r, problems := read(name, data)
 	if len(problems) > 0 {
 		return nil, problems

@@ -34,7 +34,7 @@ func TestRandomMergesChangeOnlyTheRecording(t *testing.T) {
 		file.Config.ID = "random"
 		classifier := pick(b, "android", "ios")
 		records := b.records(file, classifier)
-		recorded := trail.NewRecording(file, classifier, records, nil, nil)
+		recorded := trail.NewRecordedFile(file, classifier, records, nil, nil)
 		want := expected(file, recorded, classifier)
 
 		w := &writer{builder: b, classifier: classifier, steps: changes(file, want)}
@@ -49,7 +49,7 @@ func TestRandomMergesChangeOnlyTheRecording(t *testing.T) {
 		if !w.outside().Match(out) {
 			t.Errorf("seed %d: changed elsewhere\nin:\n%s\nout:\n%s", seed, in, out)
 		}
-		if own, err := trail.Merge("f", in, classifier, parse(t, "in", in)); err != nil || !bytes.Equal(own, in) {
+		if own, err := trail.ReplaceCalls("f", in, classifier, parse(t, "in", in)); err != nil || !bytes.Equal(own, in) {
 			t.Errorf("seed %d: its own recording changed it: %v\n%s", seed, err, own)
 		}
 	}

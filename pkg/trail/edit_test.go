@@ -105,7 +105,7 @@ func TestMergeRejectsUnsupportedChanges(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			out, err := trail.Merge("f.yaml", []byte(tt.data), "android", parse(t, "recorded.yaml", []byte(recorded)))
+			out, err := trail.ReplaceCalls("f.yaml", []byte(tt.data), "android", parse(t, "recorded.yaml", []byte(recorded)))
 			if err == nil {
 				t.Fatalf("merged:\n%s", out)
 			}
@@ -137,7 +137,7 @@ func TestMergeRejectsCallsThatNoTrailCanHold(t *testing.T) {
 			Kind: trail.KindStep, Text: "one", Recordable: true,
 			Recording: trail.Recording{{Classifier: "android", Calls: []trail.Call{{Tool: "tap", Args: args}}}},
 		}}}
-		out, err := trail.Merge("f.yaml", []byte("trail:\n- step: one\n"), "android", recorded)
+		out, err := trail.ReplaceCalls("f.yaml", []byte("trail:\n- step: one\n"), "android", recorded)
 		if fault.As(err) == nil || fault.KindOf(err) != fault.Trail ||
 			!strings.Contains(err.Error(), "cannot be written as a trail file") {
 			t.Errorf("%s: %v\n%s", name, err, out)
@@ -168,12 +168,12 @@ func TestMergeKeepsEqualCalls(t *testing.T) {
 // merge merges, and checks that merging again, or merging what the file has, changes nothing.
 func merge(t *testing.T, data []byte, classifier string, recorded *trail.File) []byte {
 	t.Helper()
-	out, err := trail.Merge("f.trail.yaml", data, classifier, recorded)
+	out, err := trail.ReplaceCalls("f.trail.yaml", data, classifier, recorded)
 	if err != nil {
 		t.Fatalf("%v\nin:\n%s", err, data)
 	}
 	for _, again := range []*trail.File{recorded, parse(t, "f.trail.yaml", out)} {
-		if twice, err := trail.Merge("f.trail.yaml", out, classifier, again); err != nil || !bytes.Equal(out, twice) {
+		if twice, err := trail.ReplaceCalls("f.trail.yaml", out, classifier, again); err != nil || !bytes.Equal(out, twice) {
 			t.Errorf("merged again: %v\n%s\nwas:\n%s", err, twice, out)
 		}
 	}
@@ -345,8 +345,8 @@ func FuzzMerge(f *testing.F) {
 		}
 		b := &builder{rand.New(rand.NewPCG(seed, 2))}
 		classifier := pick(b, "android", "ios", "web")
-		recorded := trail.NewRecording(file, classifier, b.records(file, classifier), nil, nil)
-		out, err := trail.Merge("f", data, classifier, recorded)
+		recorded := trail.NewRecordedFile(file, classifier, b.records(file, classifier), nil, nil)
+		out, err := trail.ReplaceCalls("f", data, classifier, recorded)
 		if err != nil {
 			if fault.As(err) == nil {
 				t.Errorf("not a fault: %v", err)
@@ -358,7 +358,7 @@ func FuzzMerge(f *testing.F) {
 			t.Errorf("(-want +got):\n%s\nin:\n%s\nout:\n%s", diff, data, out)
 		}
 		checkElsewhere(t, file, changes(file, want), data, out)
-		if twice, err := trail.Merge("f", out, classifier, recorded); err != nil || !bytes.Equal(out, twice) {
+		if twice, err := trail.ReplaceCalls("f", out, classifier, recorded); err != nil || !bytes.Equal(out, twice) {
 			t.Errorf("merged again: %v\n%s\nwas:\n%s", err, twice, out)
 		}
 	})

@@ -28,7 +28,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			shared := budget.New(10_000)
 			session, all := NewValues(Sources{}), NewValues(Sources{})
 			session.limit = 10_000
-			all.Share(shared)
+			all.ChargeTo(shared)
 			for whose, v := range map[string]*Values{"the memory of a session": session, "the memory of all sessions that run": all} {
 				var err error
 				n := 0
@@ -43,7 +43,7 @@ func TestMemoryIsBounded(t *testing.T) {
 					t.Errorf("%s: a value cannot be replaced: %v", whose, err)
 				}
 			}
-			all.Release()
+			all.Uncharge()
 			if !shared.Share().Resize(10_000) {
 				t.Error("the memory of a session that ended is not given back")
 			}

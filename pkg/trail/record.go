@@ -12,11 +12,11 @@ type StepRecording struct {
 	Recorded bool   // false: the step gets no recording and needs an agent
 }
 
-// NewRecording returns a trail file that repeats a run of f: f's steps with the calls that were made, for the
+// NewRecordedFile returns a trail file that repeats a run of f: f's steps with the calls that were made, for the
 // classifier only. A recording in the list shape has no classifier. steps are those of f in their order, the trailhead
 // first if there is one; missing ones are not recorded. memory overrides config.memory, and args become the defaults of
 // the arguments that f declares. The result shares data with f.
-func NewRecording(f *File, classifier string, steps []StepRecording, memory, args map[string]any) *File {
+func NewRecordedFile(f *File, classifier string, steps []StepRecording, memory, args map[string]any) *File {
 	out := f.clone()
 	if f.List {
 		classifier = ""

@@ -10,7 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-func TestNewRecording(t *testing.T) {
+func TestNewRecordedFile(t *testing.T) {
 	t.Parallel()
 	file := parse(t, "f.yaml", []byte(`
 config:
@@ -36,7 +36,7 @@ trail:
 		{},
 		{Recorded: true, Calls: []trail.Call{tap}},
 	}
-	out, err := trail.Format(trail.NewRecording(file, "android-phone", steps, map[string]any{"b": "x", "c": nil},
+	out, err := trail.Format(trail.NewRecordedFile(file, "android-phone", steps, map[string]any{"b": "x", "c": nil},
 		map[string]any{"n": int64(7), "s": "text", "other": 1}))
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ trail:
 func TestNewRecordingOfListWithoutCalls(t *testing.T) {
 	t.Parallel()
 	file := parse(t, "f.yaml", []byte("- tools:\n  - tap: {}\n- tools:\n  - look: {}\n- tools: []\n"))
-	recorded := trail.NewRecording(file, "android", []trail.StepRecording{
+	recorded := trail.NewRecordedFile(file, "android", []trail.StepRecording{
 		{},
 		{Recorded: true, Calls: file.Steps[1].Recording[0].Calls},
 	}, nil, nil)
@@ -113,7 +113,7 @@ func TestRandomRecordingsRoundTrip(t *testing.T) {
 		file, same := b.file(), (&builder{rand.New(rand.NewPCG(seed, 3))}).file()
 		records := b.records(file, "ios")
 		memory := b.mapping(2, b.name)
-		once, err := trail.Format(trail.NewRecording(file, "ios", records, memory, nil))
+		once, err := trail.Format(trail.NewRecordedFile(file, "ios", records, memory, nil))
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -126,7 +126,7 @@ func TestRandomRecordingsRoundTrip(t *testing.T) {
 			calls, found := s.Lookup([]string{"ios"})
 			replayed = append(replayed, trail.StepRecording{Calls: calls, Recorded: found})
 		}
-		twice, err := trail.Format(trail.NewRecording(again, "ios", replayed, memory, nil))
+		twice, err := trail.Format(trail.NewRecordedFile(again, "ios", replayed, memory, nil))
 		if err != nil || !bytes.Equal(once, twice) {
 			t.Errorf("seed %d: %v\n%s\nbecame\n%s", seed, err, once, twice)
 		}

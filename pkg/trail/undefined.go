@@ -86,7 +86,7 @@ type Tools struct {
 // uses a value that nothing defines, or has wrong arguments. undetermined are the names of values that --memory and
 // --secret will define.
 func (f *File) CheckReplay(undetermined []string, tools Tools) fault.Problems {
-	if p, empty := f.CheckSteps(); empty {
+	if p, empty := f.EmptyProblem(); empty {
 		return fault.Problems{p}
 	}
 	var problems fault.Problems
@@ -104,8 +104,8 @@ func (f *File) CheckReplay(undetermined []string, tools Tools) fault.Problems {
 	return problems
 }
 
-// CheckSteps returns the problem of a trail without steps.
-func (f *File) CheckSteps() (problem fault.Problem, empty bool) {
+// EmptyProblem returns the problem of a trail without steps.
+func (f *File) EmptyProblem() (problem fault.Problem, empty bool) {
 	if len(f.AllSteps()) > 0 {
 		return problem, false
 	}

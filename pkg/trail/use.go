@@ -156,7 +156,7 @@ func (l *loading) use(file *File, u *Use, stack []string) *File {
 		l.problems = append(l.problems, problems...)
 		return nil
 	}
-	if problem, empty := used.CheckSteps(); empty {
+	if problem, empty := used.EmptyProblem(); empty {
 		l.problems = append(l.problems, problem)
 		return nil
 	}

@@ -69,16 +69,16 @@ func NewValues(from Sources) *Values {
 	return v
 }
 
-// Share makes the memory a part of what all sessions may keep, until Release.
-func (v *Values) Share(b *budget.Budget) {
+// ChargeTo makes the memory a part of what all sessions may keep, until [Values.Uncharge].
+func (v *Values) ChargeTo(b *budget.Budget) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.share = b.Share()
 	_ = v.share.Resize(v.size) // without room, the next value is refused
 }
 
-// Release gives back what the memory had of [Values.Share].
-func (v *Values) Release() {
+// Uncharge gives back what the memory had of [Values.ChargeTo].
+func (v *Values) Uncharge() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.share.Release()

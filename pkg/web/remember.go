@@ -21,7 +21,7 @@ func rememberCommands() []command {
 
 func rememberCommand(name, description, properties string) command {
 	run := func(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
-		read, err := webGetText(ctx, p, device.ReadArguments(name, args))
+		read, err := webGetText(ctx, p, device.RememberArguments(name, args))
 		if err != nil || !read.OK {
 			return read, err
 		}

@@ -26,20 +26,22 @@ type Project struct {
 
 	BaseURL string // of the app on the web, for targets that have none of their own
 
-	TrailsDir, LogsDir string   // absolute; they need not exist
-	StartAhead         bool     // sessions of the next trails may be opened while one runs
-	KeepProcesses      []string // names of programs that go on running after the server that started them
-	FailOn             []string // kinds of tool.Incident for which trails fail
-	Run                RunDefaults
-	WebServers         []WebServer
-	Reset              Reset
-	LLM                LLM
-	Servers            []Server       // of the project file, in its order
-	Device             []Setting      // of the project file, in its order
-	Devices            []Device       // of the project file, in its order
-	Targets            []Target       // sorted by id
-	Toolsets           []Toolset      // sorted by id
-	Composed           []ComposedTool // sorted by name
+	TrailsDir, LogsDir string // absolute; they need not exist
+	// WorkingDir is a folder in which trails may name pages that are files; empty for none. It is absolute.
+	WorkingDir    string
+	StartAhead    bool     // sessions of the next trails may be opened while one runs
+	KeepProcesses []string // names of programs that go on running after the server that started them
+	FailOn        []string // kinds of tool.Incident for which trails fail
+	Run           RunDefaults
+	WebServers    []WebServer
+	Reset         Reset
+	LLM           LLM
+	Servers       []Server       // of the project file, in its order
+	Device        []Setting      // of the project file, in its order
+	Devices       []Device       // of the project file, in its order
+	Targets       []Target       // sorted by id
+	Toolsets      []Toolset      // sorted by id
+	Composed      []ComposedTool // sorted by name
 	// MissingTools says why tools that trails of the project may call are not there, by name; may be nil.
 	MissingTools map[string]*fault.Error
 	Allow        []string          // tools that agents may call although they are restricted

@@ -90,8 +90,10 @@ type Session struct {
 	Title    string // of the trail; empty without a trail
 	TrailDir string // absolute folder of the trail; empty without a trail
 	Root     string // absolute folder of the project
-	BaseURL  string // base_url of the target, may be empty
-	Driver   string // yaml key
+	// WorkingDir is an absolute folder in which relative URLs are looked for after TrailDir and before Root; empty for none.
+	WorkingDir string
+	BaseURL    string // base_url of the target, may be empty
+	Driver     string // yaml key
 	// Baselines are the pictures of the trail.
 	Baselines picture.Baselines
 	// AppID is the app under test: that which the trail names, else the only one of the target; else empty. AppIDs are

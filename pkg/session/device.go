@@ -107,7 +107,8 @@ func (s *Session) openDevice() discover.Source {
 		return discover.Source{Source: source, Missing: s.opts.DeviceCommands}
 	}
 	s.device = &usedDevice{Device: b.Open(device.Session{
-		ID: s.opts.ID, Title: s.opts.Redactor.Text(s.opts.Title), TrailDir: s.opts.TrailDir, Root: s.opts.Project.Root, BaseURL: s.targetBaseURL(),
+		ID: s.opts.ID, Title: s.opts.Redactor.Text(s.opts.Title), TrailDir: s.opts.TrailDir, Root: s.opts.Project.Root,
+		WorkingDir: s.opts.Project.WorkingDir, BaseURL: s.targetBaseURL(),
 		Driver: driver.Key, Baselines: s.opts.Baselines, AppID: s.opts.Scope.AppID, AppIDs: s.opts.Scope.AppIDs(),
 		Width: s.opts.Device.Width, Height: s.opts.Device.Height,
 		Log:    func(level, message, hint string) { s.opts.Emit.Log(level, b.Name, message, hint) },

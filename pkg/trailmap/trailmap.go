@@ -97,7 +97,7 @@ func isFile(path string) bool {
 func Load(root string, o Options, tools []string) (*config.Project, fault.Problems) {
 	p := &config.Project{
 		Root: root, TrailsDir: filepath.Join(root, trailsDir), LogsDir: filepath.Join(root, "logs"),
-		KeepProcesses: []string{"adb"}, MissingTools: map[string]*fault.Error{},
+		WorkingDir: o.Dir, KeepProcesses: []string{"adb"}, MissingTools: map[string]*fault.Error{},
 	}
 	l := &loader{project: p, tools: tools, maps: map[string]*trailmap{}, toolsets: map[string]config.Toolset{}, composed: map[string]config.ComposedTool{}}
 	dir, note := o.configDir()

@@ -26,7 +26,7 @@ type webDevice struct {
 	session  device.Session
 	notes    *notes.Notes
 	limits   limits
-	files    access.Files
+	files    *access.Files
 	origins  *access.Origins
 	callSlot chan struct{}   // holds a value while a call runs
 	ctx      context.Context //nolint:containedctx // ends when the device is closed

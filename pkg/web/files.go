@@ -17,10 +17,19 @@ func (d *webDevice) SetTrailDir(dir string) { d.session.TrailDir = dir }
 // foldersOf returns the folders in which a path that an argument names may be: those of the trail and of the project,
 // or an empty one for an absolute path.
 func (d *webDevice) foldersOf(path string) []string {
+	return foldersFor(path, d.session.TrailDir, d.session.Root)
+}
+
+// foldersOfPages returns what foldersOf does for a path that is the URL of a page, with the working directory.
+func (d *webDevice) foldersOfPages(path string) []string {
+	return foldersFor(path, d.session.TrailDir, d.session.WorkingDir, d.session.Root)
+}
+
+func foldersFor(path string, known ...string) []string {
 	if filepath.IsAbs(filepath.FromSlash(path)) {
 		return []string{""}
 	}
-	return slices.DeleteFunc([]string{d.session.TrailDir, d.session.Root}, func(folder string) bool { return folder == "" })
+	return slices.DeleteFunc(known, func(folder string) bool { return folder == "" })
 }
 
 // errNoFolder is the error for a relative path in a session without a trail and a project.

@@ -121,6 +121,52 @@ func TestAgentsOpenOnlyPagesFromFiles(t *testing.T) {
 	all.mustCall("web_navigate", "url", ".env")
 }
 
+// TestPagesInTheWorkingDirectory opens a page of a workspace of the JVM Trailblaze outside of its folder. It and its
+// scripts may read its own folder, and nothing else of the working directory.
+func TestPagesInTheWorkingDirectory(t *testing.T) {
+	t.Parallel()
+	root, outside := project(t)
+	dir := filepath.Dir(root)
+	for name, content := range map[string]string{
+		"pages/app.html":     `<script src="app.js"></script><script src="../outside/secret.js"></script><iframe src="../outside/secret.html"></iframe>`,
+		"pages/app.js":       `window.own = true`,
+		"pages/.env":         "SECRET",
+		"pages/deep/in.html": "in",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(outside, "secret.html"), filepath.Join(dir, "pages", "link.html")); err != nil {
+		t.Fatal(err)
+	}
+	const refused = "may not be opened: it is not below "
+	session := device.Session{Root: root, WorkingDir: filepath.Join(dir, "pages")}
+	u := openSessionIn(t, sharedBrowser.get(t), session)
+	for _, address := range []string{".env", "link.html", "../outside/secret.html", fileURL(filepath.Join(dir, "pages", "app.html"))} {
+		u.mustFail("web_navigate", []any{"url", address}, refused)
+	}
+	u.mustCall("web_navigate", "url", "deep/in.html")
+	u.mustFail("web_navigate", []any{"url", fileURL(filepath.Join(dir, "pages", "app.html"))}, refused)
+
+	session.WorkingDir = dir
+	u = openSessionIn(t, sharedBrowser.get(t), session)
+	u.mustCall("web_navigate", "url", "pages/app.html")
+	secret := fileURL(filepath.Join(outside, "secret"))
+	blocked := ": blocked, because it is not below " + access.ResolvePath(root) + " or " + access.ResolvePath(filepath.Join(dir, "pages"))
+	u.waitForNotes("- "+secret+".js"+blocked, "- "+secret+".html"+blocked)
+	if got := u.mustEval("[window.own, window.leaked].join()"); got != "true," {
+		t.Errorf("the page has loaded %s", got)
+	}
+
+	session.RestrictOrigins = true
+	openLive(t, session).mustFail("web_navigate", []any{"url", "pages/app.html"}, refused)
+}
+
 func TestPagesCannotOpenFiles(t *testing.T) {
 	t.Parallel()
 	root, outside := project(t)

@@ -101,7 +101,7 @@ func clearAppData(ctx context.Context, p *page, _ map[string]any) (tool.Result, 
 var absoluteURL = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*://|^(?i:about|data):`)
 
 // resolveURL returns the URL for an argument (specification, section 15.1): without a scheme it is the path of a file,
-// beside the trail or in the project.
+// beside the trail, in the working directory if the project allows that, or in the project.
 func (p *page) resolveURL(address string) (string, error) {
 	address = strings.TrimSpace(address)
 	if address == "" {
@@ -115,11 +115,14 @@ func (p *page) resolveURL(address string) (string, error) {
 		return syntax.NormalizeURL(session.BaseURL, address), nil
 	}
 	var tried []string
-	for _, folder := range p.device.foldersOf(address) {
+	for _, folder := range p.device.foldersOfPages(address) {
 		file, rest := address, ""
 		for {
 			path := filepath.Join(folder, filepath.FromSlash(file))
 			if _, err := os.Stat(path); err == nil {
+				if folder != "" {
+					p.device.files.AllowFolderOf(path)
+				}
 				return fileURL(path) + rest, nil
 			}
 			cut := strings.LastIndexAny(file, "?#")

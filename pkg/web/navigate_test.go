@@ -13,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/testdata/ports"
 )
 
@@ -149,7 +150,8 @@ func TestResolveURL(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	at := &page{device: &webDevice{session: device.Session{TrailDir: trail, Root: root}}}
+	session := device.Session{TrailDir: trail, Root: root}
+	at := &page{device: &webDevice{session: session, files: access.NewFiles(session, nil)}}
 	file := "file://" + filepath.ToSlash(root)
 	for given, want := range map[string]string{
 		"http://shop.example/a b?c#d": "http://shop.example/a b?c#d",
@@ -177,6 +179,15 @@ func TestResolveURL(t *testing.T) {
 		!strings.Contains(err.Error(), `"localhost:3000/cart" is not a URL, and the file `+filepath.Join(trail,
 			"localhost:3000/cart")) {
 		t.Errorf("got %v", err)
+	}
+	session.WorkingDir = filepath.Join(root, "sub")
+	at = &page{device: &webDevice{session: session, files: access.NewFiles(session, nil)}}
+	for given, want := range map[string]string{
+		"both.html": "/trails/web/both.html", "p.html?q": "/sub/p.html?q", "root only.html": "/root%20only.html", "../sub/p.html": "/sub/p.html",
+	} {
+		if got, err := at.resolveURL(given); err != nil || got != file+want {
+			t.Errorf("with a working directory, %q is %q, want %q; %v", given, got, file+want, err)
+		}
 	}
 	if _, err := (&page{device: &webDevice{}}).resolveURL("x.html"); err == nil {
 		t.Error("a relative path without a folder was resolved")

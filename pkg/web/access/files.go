@@ -5,16 +5,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
-// Files says which files pages may be read from: those below some folders.
+// Files says which files pages may be read from: those below some folders. It may be used from any goroutine.
 type Files struct {
-	folders   []string // absolute, without symbolic links
-	pagesOnly bool     // a page is opened only from a file with one of [PageExtensions]
+	pagesOnly  bool   // a page is opened only from a file with one of [PageExtensions]
+	workingDir string // without symbolic links; empty for none
+
+	mu      sync.Mutex
+	folders []string // absolute, without symbolic links
 }
 
 // PageExtensions returns those of the files that agents may open as pages. Others may have secrets, such as .env.
@@ -22,12 +26,15 @@ func PageExtensions() []string { return []string{".html", ".htm", ".xhtml", ".sv
 
 // NewFiles allows the folder of the project, or without a project that of the trail, and the folders that the user
 // allows. Relative ones start at the project's folder.
-func NewFiles(session device.Session, allowed []string) Files {
+func NewFiles(session device.Session, allowed []string) *Files {
 	base := session.Root
 	if base == "" {
 		base = session.TrailDir
 	}
-	a := Files{pagesOnly: session.RestrictOrigins}
+	a := &Files{pagesOnly: session.RestrictOrigins}
+	if session.WorkingDir != "" {
+		a.workingDir = ResolvePath(session.WorkingDir)
+	}
 	if base != "" {
 		a.folders = append(a.folders, ResolvePath(base))
 	}
@@ -54,32 +61,55 @@ func ResolvePath(path string) string {
 	return filepath.Join(ResolvePath(parent), filepath.Base(path))
 }
 
+// AllowFolderOf allows the folder of a page that a trail names, if it is in the working directory of the session. It does
+// nothing in sessions of agents, and for files that are not pages.
+func (a *Files) AllowFolderOf(page string) {
+	page = ResolvePath(page)
+	if a.pagesOnly || a.workingDir == "" || !isBelow(a.workingDir, page) || !isPage(page) || a.AllowsPath(page) {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.folders = append(a.folders, filepath.Dir(page))
+}
+
+// isBelow reports whether a path is a folder or below it. Both are without symbolic links.
+func isBelow(folder, path string) bool {
+	below, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(below)
+}
+
+func isPage(path string) bool {
+	return slices.Contains(PageExtensions(), strings.ToLower(filepath.Ext(path)))
+}
+
 // Allows reports whether the file of a file: URL may be read.
-func (a Files) Allows(address string) bool {
+func (a *Files) Allows(address string) bool {
 	path, err := syntax.PathOf(address)
 	return err == nil && a.AllowsPath(path)
 }
 
 // AllowsPath reports whether a file may be read.
-func (a Files) AllowsPath(path string) bool {
+func (a *Files) AllowsPath(path string) bool {
 	path = ResolvePath(path)
-	return slices.ContainsFunc(a.folders, func(folder string) bool {
-		below, err := filepath.Rel(folder, path)
-		return err == nil && filepath.IsLocal(below)
-	})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.ContainsFunc(a.folders, func(folder string) bool { return isBelow(folder, path) })
 }
 
 // AllowsPage reports whether the file of a file: URL may be shown as a page.
-func (a Files) AllowsPage(address string) bool {
+func (a *Files) AllowsPage(address string) bool {
 	if !a.pagesOnly {
 		return true
 	}
 	path, err := syntax.PathOf(address)
-	return err == nil && slices.Contains(PageExtensions(), strings.ToLower(filepath.Ext(ResolvePath(path))))
+	return err == nil && isPage(ResolvePath(path))
 }
 
 // String lists the folders.
-func (a Files) String() string {
+func (a *Files) String() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if len(a.folders) == 0 {
 		return "a folder of a project"
 	}

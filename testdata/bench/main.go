@@ -201,6 +201,7 @@ func (b *bench) all(only string) error {
 		{"listOne", b.listOne},
 		{"listEight", b.listEight},
 		{"runtimes", b.runtimes},
+		{"functions", b.functions},
 		{"weight", b.weight},
 		{"call", b.call},
 		{"oneCallTrail", b.oneCallTrail},

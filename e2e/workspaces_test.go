@@ -253,7 +253,7 @@ func countTools(t *testing.T, path string, got map[string]int) {
 }
 
 // TestScriptsOfAWorkspaceUsePhones calls scripts that use the shell of a phone and the elements on the screen. The app is
-// the shop of simulated phones.
+// the shop of simulated phones. On Android it is the second of the target's apps, and the only one that is installed.
 func TestScriptsOfAWorkspaceUsePhones(t *testing.T) {
 	t.Parallel()
 	d := newPhoneDesk(t)
@@ -268,6 +268,8 @@ func TestScriptsOfAWorkspaceUsePhones(t *testing.T) {
 		manifest := filepath.Join(of.workspace, "trails/config/trailmaps", of.workspace, "trailmap.yaml")
 		d.write(manifest, strings.ReplaceAll(d.read(t, manifest), of.app, app.ShopID))
 	}
+	manifest := "calendar/trails/config/trailmaps/calendar/trailmap.yaml"
+	d.write(manifest, strings.Replace(d.read(t, manifest), "["+app.ShopID+"]", "[com.example.absent, "+app.ShopID+", com.example.other]", 1))
 	d.write("calendar/trails/shop/trail.yaml", `config: {target: calendar}
 trail:
   - step: Start the app

@@ -31,3 +31,9 @@ type Identifier interface {
 	// Identify starts and changes nothing. It fails if no session could start.
 	Identify(ctx context.Context) (Identity, error)
 }
+
+// AppLister is a Device with apps that are installed.
+type AppLister interface {
+	// InstalledApps returns the ids of the apps, with those of the system. It may be called while a call is running.
+	InstalledApps(ctx context.Context) ([]string, error)
+}

@@ -176,6 +176,15 @@ func listApps(ctx context.Context, d *phone, a device.Arguments) (tool.Result, e
 	return tool.Result{OK: true, Text: string(data), Structured: data}, nil
 }
 
+// InstalledApps implements device.AppLister.
+func (d *phone) InstalledApps(ctx context.Context) ([]string, error) {
+	driver, err := d.waitForDriver(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return driver.Apps(ctx, true)
+}
+
 func checkURL(a device.Arguments) error {
 	if u, err := url.Parse(a.Text("url")); err != nil || u.Scheme == "" {
 		return invalid("write it like https://example.com or myapp://path", "url: %q is not a URL", a.Text("url"))

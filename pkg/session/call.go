@@ -277,7 +277,7 @@ func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map
 	call := tool.Call{
 		ID: l.id, Tool: t.Name, Args: t.Coerced(args), Timeout: timeout, Ancestors: l.ancestors,
 		WithoutTrail: s.opts.WithoutTrail, FromTrail: l.recorded, FromSandbox: l.fromSandbox, FromURL: l.fromURL,
-		Context: s.toolContext(t),
+		Context: s.toolContext(ctx, t),
 		Progress: func(message string) {
 			s.opts.Emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message})
 		},
@@ -345,7 +345,7 @@ func (m *toolMemory) current(values *trail.Values, redactor *redact.Redactor) ma
 }
 
 // toolContext returns the context that a server receives with each call.
-func (s *Session) toolContext(t *discover.Tool) tool.Context {
+func (s *Session) toolContext(ctx context.Context, t *discover.Tool) tool.Context {
 	width, height := s.Size()
 	sc := s.opts.Scope
 	c := tool.Context{
@@ -361,7 +361,7 @@ func (s *Session) toolContext(t *discover.Tool) tool.Context {
 	}
 	if target := sc.Target; target.ID != "" {
 		c.Target = &tool.Target{
-			ID: target.ID, DisplayName: target.DisplayName, AppIDs: append([]string{}, sc.AppIDs()...), AppID: sc.AppID,
+			ID: target.ID, DisplayName: target.DisplayName, AppIDs: append([]string{}, sc.AppIDs()...), AppID: s.appID(ctx, t),
 			BaseURL: s.opts.Redactor.Text(s.targetBaseURL()),
 		}
 	}

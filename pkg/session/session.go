@@ -144,6 +144,7 @@ type Session struct {
 	callbacks *callback.Server  // of the servers that only this session has; nil when none can call back
 	device    *usedDevice       // nil when nothing drives the scope's devices
 	identity  device.Identity   // of the device before the session, for servers; its ID is the name if nothing else is known
+	installed installedApp
 	outcome   atomic.Pointer[device.Outcome]
 	needed    bool         // Options.Tools names a command of the device
 	step      atomic.Int32 // the running step, from 1; 0 outside of one

@@ -259,7 +259,7 @@ func (s *Server) roundTrip(
 	limited, timeout := context.WithCancel(ctx)
 	defer timeout()
 	t := startTimer(s.callLimit(call), s.cfg.timing.maxExtension, func() {
-		if len(c.progressed) == 0 { // else the loop below restarts the limit
+		if len(c.progressed)+len(call.Callbacks) == 0 { // else the loop below restarts the limit
 			timeout()
 		}
 	})
@@ -274,6 +274,9 @@ func (s *Server) roundTrip(
 	defer c.peer.finish(ctx, req)
 	for {
 		select {
+		case <-call.Callbacks:
+			t.restart()
+			continue
 		case <-c.progressed:
 			t.restart()
 			s.reportProgress(c, call)
@@ -428,7 +431,7 @@ func (t *callTimer) remaining() time.Duration { return t.max - time.Since(t.star
 func (s *Server) timeoutResult(name string, t *callTimer, next string) tool.Result {
 	what := fmt.Sprintf("no response within %s, %s (%s)", t.duration, t.source, t.change)
 	if t.max > t.duration && t.remaining() <= 0 {
-		what = fmt.Sprintf("still reporting progress after %s, the most that progress can extend %s (%s)", t.max,
+		what = fmt.Sprintf("still reporting progress or calling tools after %s, the most that this can extend %s (%s)", t.max,
 			t.source, t.change)
 	}
 	return s.failedResult(name, fault.CallTimeout, "trying again can help"+next,

@@ -465,6 +465,27 @@ func TestProgressRestartsTheTimeoutAndIsReportedInOrder(t *testing.T) {
 	})
 }
 
+// TestCallbacksRestartTheTimeout makes six callbacks, one each 500 ms, and then none.
+func TestCallbacksRestartTheTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		callbacks := make(chan struct{}, 1)
+		m := &memoryServer{tools: map[string]func(*memoryCall){"ask": func(c *memoryCall) {
+			for range 6 {
+				<-time.After(500 * time.Millisecond)
+				callbacks <- struct{}{}
+			}
+			<-c.link.closed
+		}}}
+		s := startMemory(t, m, func(c *Config) { c.CallTimeout = time.Second })
+		started := time.Now()
+		result := mustCall(t, s, tool.Call{Tool: "ask", Callbacks: callbacks})
+		if took := time.Since(started); result.Kind != fault.CallTimeout || took != 4*time.Second {
+			t.Errorf("took %s: %+v", took, result)
+		}
+	})
+}
+
 func TestProgressExtendsACallUpToAMaximum(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

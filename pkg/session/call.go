@@ -35,7 +35,8 @@ type level struct {
 	atURL       bool   // a server at a URL executes the call
 	calls       atomic.Int32
 
-	ancestors []string // see tool.Call
+	ancestors []string      // see tool.Call
+	callbacks chan struct{} // see tool.Call
 
 	mu         sync.Mutex
 	invocation string           // see tool.Call; empty for the session
@@ -53,6 +54,14 @@ func (l *level) chain() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append(slices.Clip(l.ancestors), l.invocation)
+}
+
+// restartLimit restarts the limit of the call.
+func (l *level) restartLimit() {
+	select {
+	case l.callbacks <- struct{}{}:
+	default:
+	}
 }
 
 // waitFor adds t to the tools that the tool of the call waits for. done removes it.
@@ -90,7 +99,7 @@ func (l *level) next(callback bool) *level {
 	}
 	return &level{
 		id: id, depth: l.depth + 1, unrecorded: callback || l.unrecorded, recorded: l.recorded,
-		fromSandbox: l.fromSandbox || l.inSandbox, fromURL: l.fromURL || l.atURL, ancestors: ancestors,
+		fromSandbox: l.fromSandbox || l.inSandbox, fromURL: l.fromURL || l.atURL, ancestors: ancestors, callbacks: make(chan struct{}, 1),
 	}
 }
 
@@ -277,7 +286,7 @@ func (s *Session) send(ctx context.Context, l *level, t *discover.Tool, args map
 	call := tool.Call{
 		ID: l.id, Tool: t.Name, Args: t.Coerced(args), Timeout: timeout, Ancestors: l.ancestors,
 		WithoutTrail: s.opts.WithoutTrail, FromTrail: l.recorded, FromSandbox: l.fromSandbox, FromURL: l.fromURL,
-		Context: s.toolContext(ctx, t),
+		Context: s.toolContext(ctx, t), Callbacks: l.callbacks,
 		Progress: func(message string) {
 			s.opts.Emit.Emit(event.CallProgress{Call: l.id, Tool: t.Name, Message: message})
 		},

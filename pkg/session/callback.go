@@ -28,8 +28,11 @@ func (s *Session) beginInvocation(ctx context.Context, l *level, t *discover.Too
 	})
 }
 
-// dispatch makes the call that a running tool requests. The response contains the changes of memory.
+// dispatch makes the call that a running tool requests, which restarts the limit of that tool's call. The response
+// contains the changes of memory.
 func (s *Session) dispatch(ctx context.Context, caller *level, r callback.Request) callback.Response {
+	caller.restartLimit()
+	defer caller.restartLimit()
 	delta := make(map[string]any, len(r.MemoryDelta))
 	for name, value := range r.MemoryDelta {
 		delta[name] = value

@@ -112,6 +112,9 @@ type Call struct {
 	Timeout      time.Duration  // the recorded call's own limit, 0 for none
 	Context      Context
 	Progress     func(message string) // receives progress messages; may be nil
+	// Callbacks has a value when a callback of the tool began or ended, which restarts the limit as progress does; may be
+	// nil.
+	Callbacks <-chan struct{}
 	// Judge makes a call of AssertWithModel. Nil where no model can be asked.
 	Judge func(ctx context.Context, call Call) (Result, error)
 }

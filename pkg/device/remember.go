@@ -15,6 +15,9 @@ import (
 const RememberProperties = `"variable": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]*$", "description": "Its name in memory, for {{name}} in later calls"},
 	"prompt": {"type": "string", "description": "Not supported: name an element"}`
 
+// RememberPattern is the property of [tool.RememberText] for a part of the text, with a comma after it.
+const RememberPattern = `"pattern": {"type": "string", "minLength": 1, "description": "Keep only what this regular expression matches, or its first group"}, `
+
 // CheckRemember returns an error for a call that describes an element in words, for a model.
 func CheckRemember(a Arguments) error {
 	if !a.Has("prompt") {

@@ -12,7 +12,7 @@ func rememberCommands(p Platform) []command {
 	properties := device.RememberProperties + ", " + elementProperties(p)
 	return []command{
 		rememberCommand(p, tool.RememberText, "Keeps the text that an element shows, as soon as it shows one, in memory.",
-			`"pattern": {"type": "string", "minLength": 1, "description": "Keep only what this regular expression matches, or its first group"}, `+properties),
+			device.RememberPattern+properties),
 		rememberCommand(p, tool.RememberNumber, "Keeps the first number that an element shows, as soon as it shows one, in memory.", properties),
 	}
 }

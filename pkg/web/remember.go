@@ -13,7 +13,7 @@ func rememberCommands() []command {
 	properties := device.RememberProperties + ", " + syntax.ElementProperties()
 	return []command{
 		rememberCommand(tool.RememberText, "Keeps the text that the first element that matches shows, as soon as it shows one, in memory.",
-			`"pattern": {"type": "string", "minLength": 1, "description": "Keep only what this regular expression matches, or its first group"}, `+properties),
+			device.RememberPattern+properties),
 		rememberCommand(tool.RememberNumber, "Keeps the first number that the first element that matches shows, as soon as it shows one, in memory.",
 			properties),
 	}

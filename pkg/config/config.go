@@ -226,6 +226,20 @@ func (p *Project) AllServers() []Server {
 	return servers
 }
 
+// FunctionServers returns the servers with Functions, each once, although several targets may have it.
+func (p *Project) FunctionServers() []Server {
+	var servers []Server
+	for _, s := range p.AllServers() {
+		isSame := func(other Server) bool {
+			return other.NotEmbedded == s.NotEmbedded && slices.Equal(other.FunctionFiles(), s.FunctionFiles())
+		}
+		if len(s.Functions) > 0 && !slices.ContainsFunc(servers, isSame) {
+			servers = append(servers, s)
+		}
+	}
+	return servers
+}
+
 // ScopeTargets returns the targets in the form that pkg/scope uses.
 func (p *Project) ScopeTargets() []scope.Target {
 	targets := make([]scope.Target, len(p.Targets))

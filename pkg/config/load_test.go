@@ -675,3 +675,30 @@ func TestIsRemote(t *testing.T) {
 		}
 	}
 }
+
+func TestFunctionServersAreListedOnce(t *testing.T) {
+	t.Parallel()
+	server := func(name string, files ...string) config.Server {
+		s := config.Server{Name: name}
+		for _, file := range files {
+			s.Functions = append(s.Functions, config.FunctionTool{File: file})
+		}
+		return s
+	}
+	process := server("process", "/a.ts")
+	process.NotEmbedded = true
+	p := config.Project{
+		Servers: []config.Server{{Name: "script", Script: "/a.ts"}},
+		Targets: []config.Target{
+			{Servers: []config.Server{server("shop", "/a.ts", "/b.ts", "/a.ts"), process}},
+			{Servers: []config.Server{server("shop_", "/a.ts", "/b.ts"), server("till", "/a.ts"), process}},
+		},
+	}
+	var names []string
+	for _, s := range p.FunctionServers() {
+		names = append(names, s.Name)
+	}
+	if diff := cmp.Diff([]string{"shop", "process", "till"}, names); diff != "" {
+		t.Errorf("servers (-want +got):\n%s", diff)
+	}
+}

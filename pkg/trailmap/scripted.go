@@ -156,6 +156,10 @@ func (l *loader) checkScripts(own []*trailmap) {
 	for _, m := range own {
 		for _, s := range m.scripted {
 			l.project.Remarks = append(l.project.Remarks, s.remarks...)
+			if module := m.scripts.NodeModule(s.tool.File); module != "" && !s.subprocess {
+				l.remark(s.problem("a descriptor with runtime: subprocess makes it run in both",
+					"the JVM Trailblaze skips tool %q, because its script imports %s", s.name.text, module))
+			}
 			file, twice := files[s.name.text]
 			if twice && file != s.file && (s.line == 0 || hasSuffix(file, composedSuffixes())) {
 				m.problems = append(m.problems, s.problem("rename one of them", "tool %q is also defined in %s", s.name.text, l.rel(file)))

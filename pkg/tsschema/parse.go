@@ -150,6 +150,7 @@ func (p *parser) export(doc string) {
 			p.file.exports[as] = binding{p.module(), "*"}
 		} else if from := p.module(); from != "" {
 			p.file.reexported = append(p.file.reexported, from)
+			p.file.modules = append(p.file.modules, from)
 		}
 	case t.is("const") && p.after().kind == word && !p.after().is("enum"):
 		p.advance()
@@ -169,7 +170,8 @@ func (p *parser) export(doc string) {
 // importStatement reads the names that a statement imports.
 func (p *parser) importStatement() {
 	p.advance()
-	if p.peek().is("type") && !p.after().is("from") && !p.after().is(",") {
+	typeOnly := p.peek().is("type") && !p.after().is("from") && !p.after().is(",")
+	if typeOnly {
 		p.advance()
 	}
 	names := map[string]string{}
@@ -186,6 +188,9 @@ func (p *parser) importStatement() {
 		maps.Copy(names, p.specifiers())
 	}
 	from := p.module()
+	if !typeOnly {
+		p.file.modules = append(p.file.modules, from)
+	}
 	for as, name := range names {
 		p.file.imports[as] = binding{from, name}
 	}

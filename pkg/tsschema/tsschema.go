@@ -60,6 +60,7 @@ type file struct {
 	imports    map[string]binding
 	exports    map[string]binding // those that are named in a list
 	reexported []string           // modules
+	modules    []string           // that statements import, not only types of them
 	functions  []Export
 }
 
@@ -144,6 +145,28 @@ func (s *Scripts) open(from *file, module string) *file {
 		}
 	}
 	return nil
+}
+
+// NodeModule returns the name of a module of node, such as node:fs, that a script which was read imports, or one that it
+// imports; empty for none. Modules in packages are not looked at.
+func (s *Scripts) NodeModule(path string) string {
+	return s.nodeModule(s.files[path], map[*file]bool{nil: true})
+}
+
+func (s *Scripts) nodeModule(f *file, seen map[*file]bool) string {
+	if seen[f] {
+		return ""
+	}
+	seen[f] = true
+	for _, module := range f.modules {
+		if strings.HasPrefix(module, "node:") {
+			return module
+		}
+		if found := s.nodeModule(s.open(f, module), seen); found != "" {
+			return found
+		}
+	}
+	return ""
 }
 
 // maxHops bounds how often a name is exported again.

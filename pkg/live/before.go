@@ -125,8 +125,8 @@ func isAt(v *device.View, a device.Arguments) bool {
 	})
 }
 
-// FindElements returns the elements of a view that arguments name, in the element that they are within, if any. known is false
-// if that cannot be said.
+// FindElements returns the elements of a view that arguments name, in the element that they are within, if any. known is
+// false if that cannot be said.
 func FindElements(v *device.View, a device.Arguments) (nodes []*screen.Node, known bool) {
 	nodes, known = namedAnywhere(v, a)
 	if !known || !a.Has("within") {

@@ -169,8 +169,9 @@ $(GOLANGCI):
 	@mv $(TOOLS)/golangci-lint $@
 
 .PHONY: generate
-generate: $(HOST)/node_modules/.stamp $(PAGE)/node_modules/.stamp ## write the command reference in docs/commands, the chunks of the embedded engine, the page of the studio, and the scripts of web pages
+generate: $(HOST)/node_modules/.stamp $(PAGE)/node_modules/.stamp ## write the command reference in docs/commands, the chunks of the embedded engine, the page of the studio, the scripts of web pages, and the package for TypeScript
 	cd pkg/web && go run ./generate
+	cd sdks/typescript && go run ./generate
 	cd $(HOST) && go run ./generate
 	cd $(PAGE) && go run ./generate
 	rm -rf docs/commands

@@ -35,7 +35,7 @@ func mayImport() map[string][]string {
 		device, web, aria, cdp         = "pkg/device", "pkg/web", "pkg/web/aria", "pkg/cdp"
 		chromium, syntax, access       = "pkg/web/chromium", "pkg/web/syntax", "pkg/web/access"
 		emulation, storage             = "pkg/web/emulation", "pkg/web/storage"
-		minified                       = "pkg/web/generate"
+		minified, packed               = "pkg/web/generate", "sdks/typescript/generate"
 		notes                          = "pkg/web/notes"
 		local                          = "pkg/device/local"
 		act                            = "pkg/act"
@@ -137,6 +137,7 @@ func mayImport() map[string][]string {
 		embedded:   {},
 		typings:    {lazyregexp},
 		sdk:        {},
+		packed:     {embedded},
 	}
 }
 

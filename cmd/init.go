@@ -242,7 +242,7 @@ func starterFiles(typeScript bool) (map[string][]byte, error) {
 	}
 	return content, errors.Join(
 		addFiles(content, starters, "starter-typescript", ""),
-		addFiles(content, typescript.Files, ".", sdkFolder),
+		addFiles(content, typescript.Files(), ".", sdkFolder),
 	)
 }
 

@@ -126,7 +126,7 @@ func modules() map[string]string {
 	for _, files := range []struct {
 		fs.FS
 		pattern string
-	}{{host, "host/*.js"}, {typescript.Files, "src/*.js"}} {
+	}{{host, "host/*.js"}, {typescript.Files(), "src/*.js"}} {
 		names, _ := fs.Glob(files, files.pattern)
 		for _, name := range names {
 			text, _ := fs.ReadFile(files, name) // embedded

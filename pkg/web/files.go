@@ -38,6 +38,8 @@ func errNoFolder(argument, path string) error {
 		"%s: no folder is known in which %q could be a file", argument, path)
 }
 
+const allowFileHint = "--allow-file FOLDER allows another folder, and device: { web: { allowFile: [FOLDER] } } in trailblaze.yaml"
+
 // allowFiles makes the page read only files that the session may read. It must be called before a page is opened.
 func (p *page) allowFiles(ctx context.Context, address string) error {
 	if !syntax.ReachesFiles(address) {
@@ -45,8 +47,7 @@ func (p *page) allowFiles(ctx context.Context, address string) error {
 	}
 	isFile := strings.HasPrefix(strings.ToLower(syntax.PlainURL(address)), "file:")
 	if isFile && !p.device.files.Allows(address) {
-		return fault.New(fault.ToolFailed,
-			"device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",
+		return fault.New(fault.ToolFailed, allowFileHint,
 			"%s may not be opened: it is not below %s", address, p.device.files)
 	}
 	if isFile && !p.device.files.AllowsPage(address) {

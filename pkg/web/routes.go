@@ -145,7 +145,7 @@ func (d *webDevice) findFile(argument, name string) (string, error) {
 	for _, folder := range d.foldersOf(name) {
 		path := filepath.Join(folder, filepath.FromSlash(name))
 		if !d.files.AllowsPath(path) {
-			return "", fault.New(fault.ToolFailed, "device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",
+			return "", fault.New(fault.ToolFailed, allowFileHint,
 				"%s: %s may not be read: it is not below %s", argument, path, d.files)
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {

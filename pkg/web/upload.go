@@ -94,8 +94,7 @@ func (p *page) uploadPath(file string) (string, error) {
 		case !info.Mode().IsRegular():
 			return "", fault.New(fault.InvalidArguments, "give the path of a file", "files: %s is not a file", path)
 		case !p.device.files.AllowsPath(path):
-			return "", fault.New(fault.ToolFailed,
-				"device: { web: { allowFile: [FOLDER] } } in the project file allows other folders",
+			return "", fault.New(fault.ToolFailed, allowFileHint,
 				"files: %s may not be read: it is not below %s", path, p.device.files)
 		}
 		return access.ResolvePath(path), nil

@@ -1,7 +1,7 @@
 // Package callback serves the HTTP endpoint through which tools that run in processes of their own call other tools of
 // their session: an HTTP server on 127.0.0.1 that runs as long as the session, and the invocations that may use it
 // (specification, section 12). Sessions that share a process share a server: the invocation id identifies the session
-// of a request.
+// of a request. A server of [ListenForOthers] is for processes that the session did not start.
 //
 // The package does not depend on tools, memory or how a call is made: an Invocation has a function that makes the call.
 // A Server may be used by any goroutine.
@@ -39,7 +39,7 @@ type Response struct {
 // Invocation is a pending tool call whose tool may call other tools.
 type Invocation struct {
 	Session string        // id of the session that made the call; empty for the server's own
-	Entry   string        // name of the tool's server, for messages
+	Entry   string        // name of the tool's server, for messages; empty without one
 	Caller  string        // the tool and its server, for messages; empty if they need no name
 	Limit   time.Duration // for each callback; 0 means DefaultLimit
 	// Dispatch makes a requested call. Its context ends with the limit, with the client's connection and with the

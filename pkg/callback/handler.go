@@ -109,11 +109,30 @@ func (s *Server) admit(ctx context.Context, share *budget.Share, r Response) Res
 	return r
 }
 
+// callers are the processes that a server answers.
+type callers struct {
+	token, address string // how messages name them
+	needToken      bool   // every request has to have it, and no invocation id
+}
+
+// ownServers are the servers of a session.
+func ownServers() callers {
+	return callers{token: "this session's TRAILBLAZE_SESSION_TOKEN", address: "the address in TRAILBLAZE_BASE_URL"}
+}
+
+// others are processes that the session did not start.
+func others() callers {
+	return callers{token: "the token of `callbacks` in trailblaze.yaml", address: "the baseUrl in callbacks.json of the session", needToken: true}
+}
+
 // call makes the call that a message asks for; problem says why it was not made. A message without an invocation id
 // contains nothing secret, since a session's id is the name of its folder, so the token is required for it.
 func (s *Server) call(r *http.Request, c *conn, m message) (response Response, problem string) {
 	if problem := m.versionProblem(); problem != "" {
 		return Response{}, problem
+	}
+	if m.invocation != nil && s.callers.needToken {
+		return Response{}, "leave invocation_id out: the calls of this process belong to no call of the session"
 	}
 	if m.invocation == nil && r.Header["Authorization"] == nil { // check has compared the token
 		return Response{}, "a request without invocation_id must send the header Authorization: Bearer TRAILBLAZE_SESSION_TOKEN"
@@ -132,11 +151,11 @@ func (s *Server) check(r *http.Request, e *endpoint) *rejection {
 	case !isLoopback(r):
 		return &rejection{http.StatusForbidden, "only programs on this machine may call back"}
 	case !s.isOurHost(r):
-		return &rejection{http.StatusForbidden, "the Host header is not this server's; use the address in TRAILBLAZE_BASE_URL"}
+		return &rejection{http.StatusForbidden, "the Host header is not this server's; use " + s.callers.address}
 	case r.Header["Origin"] != nil || isFromPage(r.Header["Sec-Fetch-Site"]):
 		return &rejection{http.StatusForbidden, "web pages may not call back: there is an Origin or Sec-Fetch-Site header"}
 	case !s.authorized(r):
-		return &rejection{http.StatusUnauthorized, "the Authorization header is not Bearer and this session's TRAILBLAZE_SESSION_TOKEN"}
+		return &rejection{http.StatusUnauthorized, "the Authorization header is not Bearer and " + s.callers.token}
 	case r.Method != http.MethodPost:
 		return &rejection{http.StatusMethodNotAllowed, "callbacks are POST requests"}
 	case e == nil:
@@ -178,7 +197,7 @@ func isFromPage(site []string) bool {
 func (s *Server) authorized(r *http.Request) bool {
 	values := r.Header["Authorization"]
 	if values == nil {
-		return r.URL.EscapedPath() != executePath
+		return r.URL.EscapedPath() != executePath && !s.callers.needToken
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	return len(values) == 1 && strings.EqualFold(scheme, "Bearer") &&

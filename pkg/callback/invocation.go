@@ -150,8 +150,7 @@ func (s *Server) dispatch(ctx, client context.Context, inv Invocation, r Request
 	case response := <-responses:
 		return response
 	case <-timer.C:
-		cancel(fault.New(fault.CallTimeout, "",
-			"no response within %s, the limit of a callback (`callbackTimeout` of entry %q changes it)", inv.Limit, inv.Entry))
+		cancel(limitError(inv))
 	case <-client.Done():
 		cancel(cancelledError("the client closed its connection"))
 	case <-ctx.Done():
@@ -163,6 +162,14 @@ func (s *Server) dispatch(ctx, client context.Context, inv Invocation, r Request
 	case <-timer.C:
 		return Response{Error: context.Cause(ctx).Error()}
 	}
+}
+
+func limitError(inv Invocation) error {
+	text := fmt.Sprintf("no response within %s, the limit of a callback", inv.Limit)
+	if inv.Entry != "" {
+		text += fmt.Sprintf(" (`callbackTimeout` of entry %q changes it)", inv.Entry)
+	}
+	return fault.New(fault.CallTimeout, "", "%s", text)
 }
 
 var errCallEnded = cancelledError("the call that the callback belongs to has ended")

@@ -54,6 +54,7 @@ func defaultLimits() limits {
 type Server struct {
 	id         string // of the session, or an id that several sessions share
 	token      string
+	callers    callers
 	port       int
 	hosts      []string // accepted values of the Host header
 	limits     limits
@@ -78,13 +79,42 @@ func Listen(id string, memory *budget.Budget) (*Server, error) {
 	return listen(id, memory, defaultLimits())
 }
 
+// ListenForOthers is [Listen] for processes that the session did not start. Every request needs the token and has no
+// invocation id. dispatch makes the calls, as that of an [Invocation] does, until Close.
+func ListenForOthers(
+	ctx context.Context, id, token string, memory *budget.Budget, dispatch func(context.Context, Request) Response,
+) (*Server, error) {
+	return listenForOthers(ctx, id, token, memory, dispatch, defaultLimits())
+}
+
+func listenForOthers(
+	ctx context.Context, id, token string, memory *budget.Budget, dispatch func(context.Context, Request) Response, limits limits,
+) (*Server, error) {
+	s, err := newServer(id, token, others(), memory, limits)
+	if err != nil {
+		return nil, err
+	}
+	s.Register(ctx, Invocation{Dispatch: dispatch}) // until Close; nobody is told its id
+	s.serveHTTP()
+	return s, nil
+}
+
 func listen(id string, memory *budget.Budget, limits limits) (*Server, error) {
+	s, err := newServer(id, tool.NewCapability(), ownServers(), memory, limits)
+	if err == nil {
+		s.serveHTTP()
+	}
+	return s, err
+}
+
+// newServer returns a server that listens and does not accept connections yet.
+func newServer(id, token string, callers callers, memory *budget.Budget, limits limits) (*Server, error) {
 	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return nil, fault.Wrap(fault.IO, err, "tools call back over the loopback interface; is it up?", "start the callback server")
 	}
 	s := &Server{
-		id: id, token: tool.NewCapability(), limits: limits, memory: memory,
+		id: id, token: token, callers: callers, limits: limits, memory: memory,
 		port:     l.Addr().(*net.TCPAddr).Port, //nolint:errcheck // a TCP listener has no other address
 		listener: newListener(l, limits.unauthenticated), stopped: make(chan struct{}),
 		invocations: map[[sha256.Size]byte]*invocation{},
@@ -99,11 +129,15 @@ func listen(id string, memory *budget.Budget, limits limits) (*Server, error) {
 		ConnContext: withConn, ConnState: s.listener.connState,
 	}
 	s.http.Protocols.SetHTTP1(true)
+	return s, nil
+}
+
+// serveHTTP accepts connections until Close.
+func (s *Server) serveHTTP() {
 	go func() {
 		defer close(s.stopped)
-		_ = s.http.Serve(s.listener) // until Close
+		_ = s.http.Serve(s.listener)
 	}()
-	return s, nil
 }
 
 // URL returns http://127.0.0.1 and the port.

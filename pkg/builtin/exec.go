@@ -27,7 +27,7 @@ func ExecSource(run Runner) discover.Source {
 		case call.FromSandbox:
 			return failure(fault.ToolFailed, "exec: scripts in the sandbox run no programs"), nil
 		case call.FromURL:
-			return failure(fault.ToolFailed, "exec: servers at a url run no programs of this machine"), nil
+			return failure(fault.ToolFailed, "exec: servers at a url, and processes that the session did not start, run no programs of this machine"), nil
 		}
 		p := Program{}
 		p.Name, _ = args["command"].(string)

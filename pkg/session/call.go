@@ -31,7 +31,7 @@ type level struct {
 	recorded    bool   // the call, or an outer one, comes from a trail file
 	fromSandbox bool   // a script in the sandbox requested the call, or an outer one
 	inSandbox   bool   // a script in the sandbox executes the call
-	fromURL     bool   // a server at a URL requested the call, or an outer one
+	fromURL     bool   // a server at a URL, or a process that the session did not start, requested the call, or an outer one
 	atURL       bool   // a server at a URL executes the call
 	calls       atomic.Int32
 
@@ -146,9 +146,22 @@ func (s *Session) Call(ctx context.Context, call trail.Call) CallResult {
 	return done
 }
 
+// CallForOther is Call for a process that the session did not start, which may do what a server at a URL may.
+func (s *Session) CallForOther(ctx context.Context, call trail.Call) CallResult {
+	l := s.calls.next(false)
+	l.fromURL = true
+	done := s.callUnrecorded(ctx, l, call)
+	s.Record(done.Recorded)
+	return done
+}
+
 // CallUnrecorded is Call without the recording, to which the caller may add [CallResult.Recorded].
 func (s *Session) CallUnrecorded(ctx context.Context, call trail.Call) CallResult {
-	done := s.callAt(ctx, s.calls.next(false), call, false)
+	return s.callUnrecorded(ctx, s.calls.next(false), call)
+}
+
+func (s *Session) callUnrecorded(ctx context.Context, l *level, call trail.Call) CallResult {
+	done := s.callAt(ctx, l, call, false)
 	if done.SoftFailed { // only a trail that it stands in goes on
 		done.Recorded = nil
 	}

@@ -129,6 +129,9 @@ func TestCallsOfServersAtURLSayThatTheyAre(t *testing.T) {
 			if done := s.Call(t.Context(), trail.Call{Tool: "click"}); !done.OK() || p.called.FromURL {
 				t.Errorf("a call of the trail: %v %s, from a URL: %v", done.Outcome, done.Reason, p.called.FromURL)
 			}
+			if done := s.CallForOther(t.Context(), trail.Call{Tool: "delegate"}); !done.OK() || !p.called.FromURL {
+				t.Errorf("a call of another process: %v %s, from a URL: %v", done.Outcome, done.Reason, p.called.FromURL)
+			}
 		})
 	}
 }

@@ -104,7 +104,8 @@ type Call struct {
 	FromTrail bool
 	// FromSandbox says that a script in the sandbox requested the call, or one that waits for it.
 	FromSandbox bool
-	// FromURL says that a server at a URL, which others may run, requested the call, or one that waits for it.
+	// FromURL says that a server at a URL, which others may run, requested the call, or one that waits for it, or a
+	// process that the session did not start.
 	FromURL      bool
 	WithoutTrail bool // made without a trail, so that hints about trails do not apply
 	Tool         string

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // session is a session whose calls do what a test says.
 type session struct {
 	livetest.Session
+	others func(context.Context, live.StepRequest) (live.StepReport, error) // takes the requests of other processes
 	step   func(ctx context.Context, r live.StepRequest) (live.StepReport, error)
 	err    error
 	done   chan struct{}
@@ -60,6 +61,10 @@ func (s *session) Save(context.Context, live.SaveRequest) (live.SaveReport, erro
 	return live.SaveReport{}, errors.Join(
 		fault.Problems{{Kind: fault.Trail, File: "a", Line: 3, Column: 4, Message: "wrong", Snippet: "> 3"}},
 		fault.New(fault.Misuse, "", "second"))
+}
+
+func (s *session) PassOthersTo(step func(context.Context, live.StepRequest) (live.StepReport, error)) {
+	s.others = step
 }
 
 func (s *session) Folder() string        { return "" }
@@ -204,6 +209,40 @@ func TestClientThatLeavesCancelsItsCallOnly(t *testing.T) {
 	<-cancelled
 	if report, err := c.Step(t.Context(), live.StepRequest{Text: "quick"}); err != nil || report.Step != 1 {
 		t.Errorf("the next call: %+v, %v", report, err)
+	}
+}
+
+func TestRequestOfOtherProcessHasItsTurn(t *testing.T) {
+	t.Parallel()
+	s := newSession()
+	started, proceed := make(chan struct{}), make(chan struct{})
+	s.step = func(context.Context, live.StepRequest) (live.StepReport, error) {
+		started <- struct{}{}
+		<-proceed
+		s.steps.Add(1)
+		return live.StepReport{Step: 1}, nil
+	}
+	c := serve(t, s, 0)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.others(t.Context(), live.StepRequest{Other: true})
+		ended <- err
+	}()
+	<-started
+	if info, err := c.folder.Info(t.Context(), c.record); err != nil || !info.Busy || info.Idle != 0 {
+		t.Errorf("while its call is pending: %+v, %v", info, err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := s.others(ctx, live.StepRequest{Other: true}); fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("the call of another one, which left: %v", err)
+	}
+	close(proceed)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if info, err := c.folder.Info(t.Context(), c.record); err != nil || info.Steps != 1 || !info.Unsaved {
+		t.Errorf("after the call: %+v, %v", info, err)
 	}
 }
 

@@ -35,6 +35,8 @@ type Session interface {
 	Done() <-chan struct{}
 	// Folder returns the folder with the recording of the session, empty for none.
 	Folder() string
+	// PassOthersTo has a function take the requests of processes that the session answers itself.
+	PassOthersTo(step func(context.Context, live.StepRequest) (live.StepReport, error))
 }
 
 // Options say how a session is served.
@@ -105,6 +107,7 @@ func (c *Claim) Listen(ctx context.Context, o Options) (*Server, error) {
 		return nil, fault.Wrap(fault.IO, err, "set TRAILBLAZE_CACHE_DIR to another folder",
 			"create the socket of the session")
 	}
+	o.Session.PassOthersTo(inTurn(s, o.Session.Step))
 	return s, nil
 }
 
@@ -234,7 +237,14 @@ func withoutRequest[Result any](method func(context.Context) (Result, error)) fu
 func handle[Request, Result any](
 	s *Server, mux *http.ServeMux, path string, method func(context.Context, Request) (Result, error),
 ) {
-	serve(s, mux, path, func(ctx context.Context, request Request) (result Result, err error) {
+	serve(s, mux, path, inTurn(s, method))
+}
+
+// inTurn returns a method that waits for earlier requests, and after which the server knows the recording.
+func inTurn[Request, Result any](
+	s *Server, method func(context.Context, Request) (Result, error),
+) func(context.Context, Request) (Result, error) {
+	return func(ctx context.Context, request Request) (result Result, err error) {
 		release, err := s.acquire(ctx)
 		if err != nil {
 			return result, err
@@ -242,7 +252,7 @@ func handle[Request, Result any](
 		defer release()
 		defer s.keep(ctx)
 		return method(ctx, request)
-	})
+	}
 }
 
 // serve serves a method of the session that does not wait for other requests.

@@ -81,6 +81,7 @@ func RecoverRecordings(logsDir string) []string {
 		}
 		_ = held.Close()
 		_ = os.Remove(mark)
+		_ = os.Remove(filepath.Join(filepath.Dir(mark), callbacksName))
 		path := filepath.Join(filepath.Dir(mark), RecordingName)
 		if _, err := os.Stat(path); err == nil {
 			lost = append(lost, path)

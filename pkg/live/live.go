@@ -2,7 +2,8 @@
 // succeed as the steps of a trail (specification, section 18). People use it from the command line, and agents over
 // MCP.
 //
-// It is independent of how requests reach it and of how answers are shown: sockets, MCP, terminals. What is handed out
+// It is independent of how requests reach it and of how answers are shown: sockets, MCP, terminals. Only the calls of
+// processes that the session did not start come to the session itself, over [callback]. What is handed out
 // is [Redacted]; [Session] returns what it knows.
 package live
 
@@ -17,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/callback"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -58,6 +60,9 @@ type Options struct {
 	Agent          bool
 	Allow          []string
 	AllowedOrigins []string
+	// CallbackToken is what processes send that the session did not start, to make calls in it; empty: none may. A file in
+	// the folder of the session says where. They may do what an agent may.
+	CallbackToken string
 	// Replay replays a trail in a session of its own. contents take the place of what files have on the disk, by their
 	// absolute paths.
 	Replay func(ctx context.Context, path string, contents map[string][]byte, args map[string]string) (Replayed, error)
@@ -125,6 +130,9 @@ type Session struct {
 	watch  func() bool // ends the watch over ctx
 	emit   *event.Emitter
 	events broadcast
+
+	callbacks *callback.Server // for processes that the session did not start; nil if none may call
+	others    atomic.Pointer[stepFunc]
 
 	keepTrace sync.Once
 	// lent is locked while a replay uses a device that only one session can use; looks hold it for reading.
@@ -218,6 +226,7 @@ func (s *Session) Close(ctx context.Context) {
 	if s.attached {
 		return
 	}
+	s.closeToOthers()
 	s.closeTrail(ctx)
 	s.watch()
 	s.keepTrace.Do(s.inner.KeepTrace)
@@ -308,6 +317,8 @@ type Status struct {
 	Memory   []string `json:"memory,omitempty"`
 	Secrets  []string `json:"secrets,omitempty"` // names
 	Folder   string   `json:"folder,omitempty"`  // with logs and evidence
+	// Callbacks is the file that says where processes make calls that the session did not start; empty if none may.
+	Callbacks string `json:"callbacks,omitempty"`
 }
 
 // Status returns where the session stands, or stood when it ended.
@@ -320,7 +331,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	st := Status{
 		ID: s.inner.ID(), Target: s.opts.Scope.Target.ID, Driver: s.opts.Scope.Driver.Key,
 		Platform: s.opts.Scope.Driver.Platform.Lower(), Agent: string(s.opts.Scope.AgentMode),
-		Device: s.opts.Device.Name, Folder: s.dir,
+		Device: s.opts.Device.Name, Folder: s.dir, Callbacks: s.callbacksFile(),
 		Secrets: slices.Sorted(maps.Keys(s.opts.Secrets)),
 		Memory:  slices.Sorted(maps.Keys(s.inner.Memory().Snapshot())),
 	}

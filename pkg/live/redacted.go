@@ -26,7 +26,12 @@ func Open(ctx context.Context, o Options) (*Redacted, error) {
 	if err != nil {
 		return nil, cleanError(o.Redactor, err)
 	}
-	return &Redacted{s}, nil
+	r := &Redacted{s}
+	if err := r.listenForOthers(ctx); err != nil {
+		r.Close(ctx)
+		return nil, cleanError(o.Redactor, err)
+	}
+	return r, nil
 }
 
 // Status implements [API].

@@ -43,6 +43,10 @@ type StepRequest struct {
 	// and URLs of other origins than those of AllowedOrigins and of the page that is shown.
 	Agent bool `json:"agent,omitempty"`
 
+	// Other says that a process makes the call that the session did not start. It continues the last step, and may do
+	// what an agent's call may, and no more than a server at a URL.
+	Other bool `json:"other,omitempty"`
+
 	step *replay.Step // the running step, if the session is attached
 }
 
@@ -102,8 +106,11 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 
 // step is Step while no other request runs. look is what is left to do when the report has been given; nil for nothing.
 func (s *Session) step(ctx context.Context, r StepRequest) (report StepReport, look func(), err error) {
-	if s.attached {
+	switch {
+	case s.attached:
 		r, err = s.ofRunningStep(r)
+	case r.Other:
+		r = s.inLastStep(r)
 	}
 	if err == nil {
 		err = s.checkStep(r)
@@ -272,7 +279,7 @@ func (s *Session) checkStep(r StepRequest) error {
 	checks := false
 	for i, call := range r.Calls {
 		t, err := s.checkCall(call)
-		if err == nil && (r.Agent || s.attached) {
+		if err == nil && (r.Agent || r.Other || s.attached) {
 			err = s.mayAgentCall(t, call)
 		}
 		if err != nil {
@@ -322,7 +329,7 @@ func (s *Session) isCheck(t *discover.Tool) bool {
 // makeCalls makes calls in order, up to the first that fails. made has what is to be recorded for each.
 func (s *Session) makeCalls(ctx context.Context, r StepRequest) (report StepReport, made [][]trail.Call) {
 	for i, call := range r.Calls {
-		done := s.call(ctx, call)
+		done := s.call(ctx, r, call)
 		made = append(made, done.Recorded)
 		report.Calls = append(report.Calls, s.callReport(r, call, done))
 		if located := done.Located; located != nil && done.OK() {
@@ -342,9 +349,12 @@ func (s *Session) makeCalls(ctx context.Context, r StepRequest) (report StepRepo
 }
 
 // call makes a call. What is recorded of it in the running step of a trail is known only when the request has ended.
-func (s *Session) call(ctx context.Context, call trail.Call) session.CallResult {
-	if s.attached {
+func (s *Session) call(ctx context.Context, r StepRequest, call trail.Call) session.CallResult {
+	switch {
+	case s.attached:
 		return s.inner.CallUnrecorded(ctx, call)
+	case r.Other:
+		return s.inner.CallForOther(ctx, call)
 	}
 	return s.inner.Call(ctx, call)
 }

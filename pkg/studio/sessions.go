@@ -120,6 +120,9 @@ func (d *desk) open(ctx context.Context) error {
 		return err
 	}
 	s.unwatch = d.follow(s)
+	if status.Callbacks != "" {
+		d.log("info", "other processes make calls in the session with the token of callbacks, see "+status.Callbacks)
+	}
 	d.set(func() {
 		d.session, d.cursor, d.dialogs, d.clicked, d.selectedAll = s, "", nil, clicked{}, false
 		d.setMarks(map[string]mark{})
@@ -143,6 +146,9 @@ func (d *desk) openSession(ctx context.Context, c Choice) (s *openSession, statu
 		return nil, status, nil, err
 	}
 	s = &openSession{Redacted: opened.Session, app: opened.App, end: end, followed: make(chan struct{})}
+	if !d.opts.shared { // else they come by way of the commands
+		s.PassOthersTo((&Shared{Redacted: s.Redacted, desk: d}).Step)
+	}
 	status, err = s.Status(ctx)
 	var tools live.Toolbox
 	if err == nil {

@@ -49,11 +49,14 @@ func (f *liveFlags) choice(ctx context.Context, p *program) (workspace.Choice, e
 // liveOpener opens live sessions.
 type liveOpener struct{ *program }
 
-// openLive opens a live session of a choice. o says its name, who makes the calls and what they may do. ctx bounds the
-// session's lifetime.
+// openLive opens a live session of a choice. o says its name, who makes the calls and what they may do. Other processes
+// may make calls in it if the project says so. ctx bounds the session's lifetime.
 func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c workspace.Choice, o live.Options) (*live.Redacted, error) {
 	s, err := w.Sessions(ctx, c)
 	if err != nil {
+		return nil, err
+	}
+	if o.CallbackToken, err = w.Project.Callbacks.Token(s.Secrets); err != nil {
 		return nil, err
 	}
 	var ignored int64

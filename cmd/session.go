@@ -227,7 +227,8 @@ type sessionView struct {
 	Memory    []string `json:"memory"`  // names
 	Secrets   []string `json:"secrets"` // names
 	Recording string   `json:"recording,omitempty"`
-	Studio    string   `json:"studio,omitempty"` // the URL of its page
+	Studio    string   `json:"studio,omitempty"`    // the URL of its page
+	Callbacks string   `json:"callbacks,omitempty"` // the file that says where other processes make calls in it
 
 	State string            `json:"state"` // starting, running or ended
 	Ended *background.Ended `json:"ended,omitempty"`
@@ -254,7 +255,8 @@ func newSessionView(r background.Record, info background.Info) sessionView {
 		Session: r.Name, Project: r.Project, Target: r.Target, Driver: r.Driver, Device: r.Device, Version: r.Version,
 		PID: r.PID, Started: r.Started, Log: r.Log, ID: info.ID, Folder: info.Folder, URL: info.URL, Title: info.Title,
 		Busy: info.Busy, IdleMs: info.Idle.Milliseconds(), Steps: info.Steps, Calls: info.Calls, Unsaved: info.Unsaved,
-		Memory: list(info.Memory), Secrets: list(info.Secrets), Studio: info.Studio, State: stateRunning, Ended: r.Ended,
+		Memory: list(info.Memory), Secrets: list(info.Secrets), Studio: info.Studio, Callbacks: info.Callbacks,
+		State: stateRunning, Ended: r.Ended,
 	}
 	switch {
 	case r.Ended != nil:
@@ -342,6 +344,7 @@ func (a answers) printStatus(v sessionView) error {
 		{"started", v.Started.Local().Format(time.DateTime)},
 		{"process", strconv.Itoa(v.PID)},
 		{"folder", v.Folder},
+		{"callbacks", v.Callbacks},
 		{"log", v.Log},
 	}
 	if v.Unsaved {
@@ -399,7 +402,7 @@ func (cmd *sessionCommands) endSession(ctx context.Context, folder background.Fo
 		return v, err
 	}
 	v = newSessionView(r, info)
-	v.State = stateEnded
+	v.State, v.Callbacks = stateEnded, ""
 	if v.Unsaved {
 		v.Recording = r.Recording
 		cmd.notice("session " + r.Name + " ended; what it recorded was not saved and is in " +

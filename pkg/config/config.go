@@ -36,6 +36,7 @@ type Project struct {
 	WebServers    []WebServer
 	Reset         Reset
 	LLM           LLM
+	Callbacks     Callbacks
 	Servers       []Server       // of the project file, in its order
 	Device        []Setting      // of the project file, in its order
 	Devices       []Device       // of the project file, in its order

@@ -202,6 +202,7 @@ func (l *loader) projectBody(n yamldoc.Node) {
 		"reset":                        func(n yamldoc.Node) { p.Reset = readReset(n) },
 		"secrets":                      l.secretNames,
 		"llm":                          l.llm,
+		"callbacks":                    l.callbacks,
 		"allow":                        func(n yamldoc.Node) { p.Allow = texts(n) },
 		"device":                       l.deviceSettings,
 		"devices":                      l.devices,

@@ -174,6 +174,9 @@ func (ts *Tools) describe(ctx context.Context, open live.API) (Answer, error) {
 	if len(st.Memory) > 0 {
 		fmt.Fprintf(&b, "\nmemory: {{%s}}", pagetext.Cut(strings.Join(st.Memory, "}}, {{"), 300))
 	}
+	if st.Callbacks != "" {
+		fmt.Fprintf(&b, "\nother processes call tools in it, see %s", pagetext.Cut(st.Callbacks, 300))
+	}
 	if kept := ts.sessions.keptText(ctx); kept != "" && st.Steps == 0 {
 		b.WriteString("\n" + kept)
 	}

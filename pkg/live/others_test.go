@@ -110,7 +110,7 @@ func TestFileOfKilledSessionIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	live.Lost(root)
+	live.RecoverRecordings(root)
 	if _, err := os.Stat(file); err == nil {
 		t.Error("it is there")
 	}

@@ -91,7 +91,7 @@ type explorer struct {
 	goal    agent.Goal
 	opening opening
 	models  *models
-	session *live.Redacted
+	session *live.RedactedSession
 	use     *event.ModelUse
 	goOn    []string // the flags of the command that goes on
 
@@ -239,14 +239,14 @@ func (x *explorer) inSession(ctx context.Context, w *workspace.Workspace, s *wor
 
 // agentSession is a session in which only an agent makes calls.
 type agentSession struct {
-	*live.Redacted
+	*live.RedactedSession
 	repairing *repairing
 }
 
 // Step implements agent.Session.
 func (s agentSession) Step(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
 	r.Agent = true
-	return s.Redacted.Step(ctx, r)
+	return s.RedactedSession.Step(ctx, r)
 }
 
 // run explores in the session.

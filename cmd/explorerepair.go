@@ -28,7 +28,7 @@ type repairing struct {
 
 // Snapshot implements agent.Session. It remembers what it returns.
 func (s agentSession) Snapshot(ctx context.Context, o live.SnapshotOptions) (live.Snapshot, error) {
-	shot, err := s.Redacted.Snapshot(ctx, o)
+	shot, err := s.RedactedSession.Snapshot(ctx, o)
 	s.repairing.seen = append(s.repairing.seen, shot.Text)
 	return shot, err
 }

@@ -89,7 +89,7 @@ func (m *models) repair(ctx context.Context, b run.Broken, o live.Options, passe
 	if change.Breakage, err = agent.NewBreakage(box, b.Step.Calls[b.Call], b.Failed.Answer.Details); err != nil {
 		return repair, err
 	}
-	w := &witness{Redacted: t.session, inner: b.Session}
+	w := &witness{RedactedSession: t.session, inner: b.Session}
 	if change.Screen, err = w.look(ctx); err != nil {
 		return repair, err
 	}
@@ -197,7 +197,7 @@ func isPositive(box live.Toolbox, c trail.Call) bool {
 
 // witness is a session in which a model makes calls. It remembers them, and the screens before them.
 type witness struct {
-	*live.Redacted
+	*live.RedactedSession
 	inner *session.Session
 	shown *device.View // last
 	urls  []string
@@ -222,7 +222,7 @@ func (w *witness) Step(ctx context.Context, r live.StepRequest) (live.StepReport
 	for i, c := range r.Calls {
 		selectors[i] = w.selectors(ctx, c)
 	}
-	report, err := w.Redacted.Step(ctx, r)
+	report, err := w.RedactedSession.Step(ctx, r)
 	recorded := report.Recorded
 	for i, c := range report.Calls {
 		if !c.OK || i >= len(r.Calls) {

@@ -51,7 +51,7 @@ type liveOpener struct{ *program }
 
 // openLive opens a live session of a choice. o says its name, who makes the calls and what they may do. Other processes
 // may make calls in it if the project says so. ctx bounds the session's lifetime.
-func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c workspace.Choice, o live.Options) (*live.Redacted, error) {
+func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c workspace.Choice, o live.Options) (*live.RedactedSession, error) {
 	s, err := w.Sessions(ctx, c)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c work
 // openIn is openLive in sessions that have their stream. change is called with the options of each replay of a trail.
 func (a liveOpener) openIn(
 	ctx context.Context, w *workspace.Workspace, s *workspace.Sessions, o live.Options, change func(*run.Options),
-) (_ *live.Redacted, err error) {
+) (_ *live.RedactedSession, err error) {
 	device := s.Devices[0]
 	o.Device, o.TargetChosen = device, device.Request.FlagTarget != ""
 	if o.Scope, err = s.Scope(); err != nil {

@@ -73,7 +73,7 @@ type agentSessions struct {
 	liveOpener
 	choice workspace.Choice
 	allow  []string // tools that the agent may call although they are restricted
-	last   *live.Redacted
+	last   *live.RedactedSession
 }
 
 // open implements livetool.Options.Open. It reads the project each time, so that changes of it take effect.

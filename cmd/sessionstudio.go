@@ -13,7 +13,7 @@ import (
 
 // share serves a studio over a session of the command line, on a port or a free one. person answers what its device asks.
 func (cmd *sessionCommands) share(
-	ctx context.Context, w *workspace.Workspace, session *live.Redacted, port int, person *lateAsk,
+	ctx context.Context, w *workspace.Workspace, session *live.RedactedSession, port int, person *lateAsk,
 ) (*studio.Shared, error) {
 	listener, err := listenLocally(ctx, port)
 	if err != nil {

@@ -74,7 +74,7 @@ type studioSessions struct {
 	liveOpener
 	flags  studioFlags
 	choice workspace.Choice
-	last   *live.Redacted
+	last   *live.RedactedSession
 }
 
 // serve runs the studio about a trail or a session; about is empty for a new recording.
@@ -270,7 +270,7 @@ func (o *studioSessions) open(ctx context.Context, c studio.Choice) (studio.Open
 }
 
 // appOf returns the app under test of a session.
-func appOf(ctx context.Context, project *config.Project, session *live.Redacted) (studio.App, error) {
+func appOf(ctx context.Context, project *config.Project, session *live.RedactedSession) (studio.App, error) {
 	status, err := session.Status(ctx)
 	platform, _ := scope.ParsePlatform(status.Platform)
 	app := studio.App{BaseURL: project.BaseURLFor(status.Target, platform)}

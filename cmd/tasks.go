@@ -22,8 +22,8 @@ type tasks struct {
 	run.Assisted
 	options live.Options
 	agent   *agent.Agent
-	session *live.Redacted // nil before the first step has ended or a task begins
-	last    string         // number of the last task
+	session *live.RedactedSession // nil before the first step has ended or a task begins
+	last    string                // number of the last task
 }
 
 // assist makes the model carry out the steps without a recording, and judge claims.

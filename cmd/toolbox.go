@@ -84,7 +84,7 @@ func (cmd *toolCommands) listTools(ctx context.Context, f scopeFlags, o listOpti
 	}
 	s.NewStream(warnings(warn), cmd.debugLogs())
 	defer logStop(ctx, cmd.notice)()
-	registry, err := s.List(ctx, sc)
+	registry, err := s.ListTools(ctx, sc)
 	if err == nil && len(o.groups) > 0 {
 		registry, err = onlyGroups(registry, o.groups)
 	}

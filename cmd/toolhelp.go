@@ -71,7 +71,7 @@ func (cmd *toolCommands) listedTool(c *cobra.Command, name string) *discover.Too
 		return nil
 	}
 	s.NewStream(cmd.debugLogs())
-	registry, err := s.List(c.Context(), sc)
+	registry, err := s.ListTools(c.Context(), sc)
 	if err != nil {
 		return nil
 	}

@@ -204,7 +204,7 @@ func (cmd *typeCommands) listScopes(ctx context.Context) (scopeTools, error) {
 	s.NewStream(warnings(warn), cmd.debugLogs())
 	defer logStop(ctx, cmd.notice)()
 	for _, sc := range projectScopes(w.Project, w.Request(workspace.Choice{})) {
-		registry, err := s.List(ctx, sc)
+		registry, err := s.ListTools(ctx, sc)
 		if err != nil {
 			return scopeTools{}, cmd.withWarnings(err, listed.warnings)
 		}

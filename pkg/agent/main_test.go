@@ -102,7 +102,7 @@ func pages(t *testing.T, bodies map[string]string) string {
 // fixture is a live session with the rights of an agent, and an agent for it.
 type fixture struct {
 	*testing.T
-	*live.Redacted
+	*live.RedactedSession
 	redactor redactor
 }
 
@@ -130,7 +130,7 @@ func (b browser) open(t *testing.T, extra ...discover.Source) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { opened.Close(context.WithoutCancel(t.Context())) })
-	return &fixture{T: t, Redacted: opened, redactor: r}
+	return &fixture{T: t, RedactedSession: opened, redactor: r}
 }
 
 // visit opens a page.

@@ -9,7 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// API is a live session for those who work in it: a [Redacted] one of this process, or the client of one in another
+// API is a live session for those who work in it: a [RedactedSession] one of this process, or the client of one in another
 // process. Requests and answers keep all that they hold when they are encoded as JSON and decoded. Requests run one
 // after another, and Look and Locate beside them.
 type API interface {

@@ -13,9 +13,9 @@ import (
 // Attach returns a live session in the session of a walk that somebody else runs, for the hooks of that walk. Its calls
 // are those of an agent, whatever the options say. They belong to the step at which the walk is, and are recorded there
 // as those that repair the replay of a trail. It neither replays nor saves nor edits trails. ctx bounds its requests.
-func Attach(ctx context.Context, inner *session.Session, walk *replay.Walk, o Options) *Redacted {
+func Attach(ctx context.Context, inner *session.Session, walk *replay.Walk, o Options) *RedactedSession {
 	o.Agent = true
-	return &Redacted{&Session{
+	return &RedactedSession{&Session{
 		opts: o, inner: inner, walk: walk, attached: true, ctx: ctx, slot: make(chan struct{}, 1),
 		omitted: len(inner.Recording().Omitted), events: broadcast{closed: true},
 	}}
@@ -24,7 +24,7 @@ func Attach(ctx context.Context, inner *session.Session, walk *replay.Walk, o Op
 // Observe waits for the screen, and looks at it, after a step that somebody else has carried out in the session, such as
 // a recorded one. What it shows counts as seen, and a change as one of the last step that acted, for the [Weakness] of
 // checks.
-func (r *Redacted) Observe(ctx context.Context) error {
+func (r *RedactedSession) Observe(ctx context.Context) error {
 	_, err := answer(r, func() (struct{}, error) { return struct{}{}, r.session.observe(ctx) })
 	return err
 }

@@ -81,7 +81,7 @@ func (a *assist) hooks(in run.Assisted) {
 }
 
 // onlyActs fails the test if something else than harmless calls is possible.
-func (a *assist) onlyActs(s *live.Redacted) {
+func (a *assist) onlyActs(s *live.RedactedSession) {
 	a.Helper()
 	ctx := a.Context()
 	_, evaluated := s.Step(ctx, live.StepRequest{Kind: trail.KindStep, Calls: []trail.Call{call("web_evaluate")}})

@@ -15,7 +15,7 @@ func (s *Session) Subscribe(buffer int) (events <-chan event.Event, stop func())
 }
 
 // SendMarker sends every subscriber an [event.Lost] of 0 events, behind what happened before.
-func (r *Redacted) SendMarker() { r.session.events.mark() }
+func (r *RedactedSession) SendMarker() { r.session.events.mark() }
 
 // broadcast passes the events of a session to its log and to subscribers. It never waits for a subscriber.
 type broadcast struct {

@@ -4,7 +4,7 @@
 //
 // It is independent of how requests reach it and of how answers are shown: sockets, MCP, terminals. Only the calls of
 // processes that the session did not start come to the session itself, over [callback]. What is handed out
-// is [Redacted]; [Session] returns what it knows.
+// is [RedactedSession]; [Session] returns what it knows.
 package live
 
 import (
@@ -53,7 +53,7 @@ type Options struct {
 	Secrets    map[string]string // by name
 	Dir        string            // paths of trails that exist are also accepted relative to it; absolute
 	// Before is the session that the caller had before, whose references are not used again. Nil for none.
-	Before *Redacted
+	Before *RedactedSession
 	// Agent says that an agent makes the calls. It may call the restricted commands of the device only if Allow names
 	// them, and open only pages of AllowedOrigins and others, see [device.Session]. Without it that counts for requests
 	// with StepRequest.Agent.
@@ -141,8 +141,8 @@ type Session struct {
 	attached bool // it belongs to a walk that somebody else runs
 	// walk has the recording, and the place at which the replay of its trail stopped: calls are recorded there.
 	walk   *replay.Walk
-	source *source                 // the trail that is replayed; nil for a new recording
-	parts  map[string]*replay.List // the parts that were replayed, by their absolute paths
+	source *source                  // the trail that is replayed; nil for a new recording
+	parts  map[string]*replay.Frame // the parts that were replayed, by their absolute paths
 	// owesTeardown says that a trail was begun whose teardown has not run.
 	owesTeardown atomic.Bool
 
@@ -169,7 +169,7 @@ type Session struct {
 func open(ctx context.Context, o Options) (*Session, error) {
 	id := session.NewID(o.Redactor.Text(o.Name), o.Now())
 	s := &Session{opts: o, dir: filepath.Join(o.Project.LogsDir, id), slot: make(chan struct{}, 1), hurry: make(chan struct{})}
-	s.parts, s.ctx = map[string]*replay.List{}, ctx
+	s.parts, s.ctx = map[string]*replay.Frame{}, ctx
 	if err := session.MakeDir(s.dir); err != nil {
 		o.Stream.Emit(event.Log{
 			Level: "warn", Source: "logs", Message: "evidence of the session cannot be written: " + err.Error(),
@@ -373,7 +373,8 @@ func (s *Session) enter(ctx context.Context, hurry chan<- struct{}) (release fun
 	}
 }
 
-// text removes secrets from what is written to files, and tells whether a text has one. [Redacted] does that for answers.
+// text removes secrets from what is written to files, and tells whether a text has one. [RedactedSession] does that for
+// answers.
 func (s *Session) text(text string) string { return s.opts.Redactor.Text(text) }
 
 // Settle says how the session waits for the screen after calls: it looks again every Interval until the screen stays

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // fixture is a live session on an app.
 type fixture struct {
 	*testing.T
-	*live.Redacted
+	*live.RedactedSession
 	app     *app
 	root    string
 	options live.Options
@@ -78,7 +78,7 @@ func openIn(ctx context.Context, t *testing.T, edit ...func(*live.Options)) *fix
 	}
 	f.options = o
 	var err error
-	if f.Redacted, err = live.Open(ctx, o); err != nil {
+	if f.RedactedSession, err = live.Open(ctx, o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close(context.WithoutCancel(t.Context())) })
@@ -203,7 +203,7 @@ func TestReferencesAreNotUsedAgainInTheNextSession(t *testing.T) {
 	if _, err := first.Snapshot(t.Context(), live.SnapshotOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	second := open(t, func(o *live.Options) { o.Before = first.Redacted })
+	second := open(t, func(o *live.Options) { o.Before = first.RedactedSession })
 	second.app.set("Delete everything")
 	shot, err := second.Snapshot(t.Context(), live.SnapshotOptions{})
 	if err != nil || !strings.Contains(shot.Text, `button "Delete everything" [ref=e2]`) {

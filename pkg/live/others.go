@@ -23,8 +23,8 @@ const callbacksName = "callbacks.json"
 type stepFunc = func(ctx context.Context, r StepRequest) (StepReport, error)
 
 // listenForOthers answers processes that the session did not start until closeToOthers, and writes where they find it.
-// Their requests go to the session, or to what [Redacted.PassOthersTo] was given.
-func (r *Redacted) listenForOthers(ctx context.Context) (err error) {
+// Their requests go to the session, or to what [RedactedSession.PassOthersTo] was given.
+func (r *RedactedSession) listenForOthers(ctx context.Context) (err error) {
 	s := r.session
 	if s.opts.CallbackToken == "" {
 		return nil
@@ -53,7 +53,7 @@ func (r *Redacted) listenForOthers(ctx context.Context) (err error) {
 }
 
 // PassOthersTo has a function take the requests of other processes, such as one that makes them wait for their turn.
-func (r *Redacted) PassOthersTo(step func(ctx context.Context, r StepRequest) (StepReport, error)) {
+func (r *RedactedSession) PassOthersTo(step func(ctx context.Context, r StepRequest) (StepReport, error)) {
 	r.session.others.Store(&step)
 }
 

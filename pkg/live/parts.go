@@ -12,7 +12,7 @@ import (
 )
 
 // enteredPart takes the steps of a part from the last time that it was used, with their repair.
-func (s *Session) enteredPart(part *replay.List) {
+func (s *Session) enteredPart(part *replay.Frame) {
 	path := s.partPath(part.File)
 	if before := s.parts[path]; before != nil {
 		part.Steps = make([]*replay.Step, len(before.Steps))

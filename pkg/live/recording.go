@@ -303,7 +303,7 @@ func (s *Session) drop(what string) error {
 }
 
 // droppedCall updates the list in which a replay stopped when a call of its next step was dropped.
-func droppedCall(l *replay.List, index int) {
+func droppedCall(l *replay.Frame, index int) {
 	switch {
 	case index < l.Done:
 		l.Done--

@@ -13,20 +13,20 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
-// Redacted is a live session for those who work in it: no text of its answers and errors has a secret. A request that
-// panics returns an error.
-type Redacted struct{ session *Session }
+// RedactedSession is a live session for those who work in it: no text of its answers and errors has a secret. A request
+// that panics returns an error.
+type RedactedSession struct{ session *Session }
 
-var _ API = (*Redacted)(nil)
+var _ API = (*RedactedSession)(nil)
 
 // Open opens a session: it starts the servers of the scope and registers their tools. The device starts with the first
 // call that needs it. ctx bounds the lifetime of the session.
-func Open(ctx context.Context, o Options) (*Redacted, error) {
+func Open(ctx context.Context, o Options) (*RedactedSession, error) {
 	s, err := open(ctx, o)
 	if err != nil {
 		return nil, cleanError(o.Redactor, err)
 	}
-	r := &Redacted{s}
+	r := &RedactedSession{s}
 	if err := r.listenForOthers(ctx); err != nil {
 		r.Close(ctx)
 		return nil, cleanError(o.Redactor, err)
@@ -35,52 +35,52 @@ func Open(ctx context.Context, o Options) (*Redacted, error) {
 }
 
 // Status implements [API].
-func (r *Redacted) Status(ctx context.Context) (Status, error) {
+func (r *RedactedSession) Status(ctx context.Context) (Status, error) {
 	return answer(r, func() (Status, error) { return r.session.Status(ctx) })
 }
 
 // Snapshot implements [API].
-func (r *Redacted) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, error) {
+func (r *RedactedSession) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, error) {
 	return answer(r, func() (Snapshot, error) { return r.session.Snapshot(ctx, o) })
 }
 
 // Step implements [API].
-func (r *Redacted) Step(ctx context.Context, request StepRequest) (StepReport, error) {
+func (r *RedactedSession) Step(ctx context.Context, request StepRequest) (StepReport, error) {
 	return answer(r, func() (StepReport, error) { return r.session.Step(ctx, request) })
 }
 
 // Edit implements [API].
-func (r *Redacted) Edit(ctx context.Context, e Edit) (string, error) {
+func (r *RedactedSession) Edit(ctx context.Context, e Edit) (string, error) {
 	return answer(r, func() (string, error) { return r.session.Edit(ctx, e) })
 }
 
 // Save implements [API].
-func (r *Redacted) Save(ctx context.Context, request SaveRequest) (SaveReport, error) {
+func (r *RedactedSession) Save(ctx context.Context, request SaveRequest) (SaveReport, error) {
 	return answer(r, func() (SaveReport, error) { return r.session.Save(ctx, request) })
 }
 
 // RunTrail implements [API].
-func (r *Redacted) RunTrail(ctx context.Context, request TrailRequest) (TrailReport, error) {
+func (r *RedactedSession) RunTrail(ctx context.Context, request TrailRequest) (TrailReport, error) {
 	return answer(r, func() (TrailReport, error) { return r.session.RunTrail(ctx, request) })
 }
 
 // Toolbox implements [API]. What calls and checks the tools is left out.
-func (r *Redacted) Toolbox(ctx context.Context) (Toolbox, error) {
+func (r *RedactedSession) Toolbox(ctx context.Context) (Toolbox, error) {
 	return answer(r, func() (Toolbox, error) { return r.session.Toolbox(ctx) })
 }
 
 // Look implements [API].
-func (r *Redacted) Look(ctx context.Context, picture bool) (Look, error) {
+func (r *RedactedSession) Look(ctx context.Context, picture bool) (Look, error) {
 	return answer(r, func() (Look, error) { return r.session.Look(ctx, picture) })
 }
 
 // Locate implements [API].
-func (r *Redacted) Locate(ctx context.Context, at Place) (Location, error) {
+func (r *RedactedSession) Locate(ctx context.Context, at Place) (Location, error) {
 	return answer(r, func() (Location, error) { return r.session.Locate(ctx, at) })
 }
 
 // Watch calls frame with pictures of what the device shows, as [Session.Watch] says.
-func (r *Redacted) Watch(ctx context.Context, frame func(Frame)) error {
+func (r *RedactedSession) Watch(ctx context.Context, frame func(Frame)) error {
 	_, err := answer(r, func() (struct{}, error) {
 		return struct{}{}, r.session.Watch(ctx, func(f Frame) { frame(clean(r.session.opts.Redactor, f)) })
 	})
@@ -88,54 +88,54 @@ func (r *Redacted) Watch(ctx context.Context, frame func(Frame)) error {
 }
 
 // Check returns what is wrong with a text as the content of a trail file, as [Session.Check] does.
-func (r *Redacted) Check(ctx context.Context, file string, content []byte) (TrailProblems, error) {
+func (r *RedactedSession) Check(ctx context.Context, file string, content []byte) (TrailProblems, error) {
 	return answer(r, func() (TrailProblems, error) { return r.session.Check(ctx, file, content) })
 }
 
 // CheckNewFile returns an error unless a recording can be saved into a file that does not exist, or that is to be
 // overwritten.
-func (r *Redacted) CheckNewFile(file string, overwrite trail.Overwrite) error {
+func (r *RedactedSession) CheckNewFile(file string, overwrite trail.Overwrite) error {
 	_, err := answer(r, func() (struct{}, error) { return struct{}{}, r.session.checkNewFile(file, overwrite) })
 	return err
 }
 
 // Variables returns the values that tokens can use, as [Session.Variables] does.
-func (r *Redacted) Variables(ctx context.Context) ([]Variable, error) {
+func (r *RedactedSession) Variables(ctx context.Context) ([]Variable, error) {
 	return answer(r, func() ([]Variable, error) { return r.session.Variables(ctx) })
 }
 
 // Subscribe implements [API].
-func (r *Redacted) Subscribe(ctx context.Context, buffer int) (events <-chan event.Event, stop func()) {
+func (r *RedactedSession) Subscribe(ctx context.Context, buffer int) (events <-chan event.Event, stop func()) {
 	events, end := r.session.Subscribe(buffer)
 	forget := context.AfterFunc(ctx, end)
 	return events, func() { forget(); end() }
 }
 
 // Err implements [API].
-func (r *Redacted) Err() error { return cleanError(r.session.opts.Redactor, r.session.Err()) }
+func (r *RedactedSession) Err() error { return cleanError(r.session.opts.Redactor, r.session.Err()) }
 
 // Close implements [API].
-func (r *Redacted) Close(ctx context.Context) { r.session.Close(ctx) }
+func (r *RedactedSession) Close(ctx context.Context) { r.session.Close(ctx) }
 
 // Done is closed when the session can no longer be used.
-func (r *Redacted) Done() <-chan struct{} { return r.session.Done() }
+func (r *RedactedSession) Done() <-chan struct{} { return r.session.Done() }
 
 // Folder returns the folder with the logs and the evidence of the session, empty for none. It is for the program itself:
 // a secret in the path is not replaced.
-func (r *Redacted) Folder() string { return r.session.dir }
+func (r *RedactedSession) Folder() string { return r.session.dir }
 
 // SaveDraft writes a recording that the caller has into the folder of the session, where it is found when the process is
 // killed; nil removes it.
-func (r *Redacted) SaveDraft(recording []byte) error { return r.session.keepText(recording) }
+func (r *RedactedSession) SaveDraft(recording []byte) error { return r.session.keepText(recording) }
 
 // Lineage returns the classifiers of the device, narrow first. Calls are recorded under the first.
-func (r *Redacted) Lineage() []string { return slices.Clone(r.session.opts.Lineage) }
+func (r *RedactedSession) Lineage() []string { return slices.Clone(r.session.opts.Lineage) }
 
 // TargetID returns the id of the target of the session.
-func (r *Redacted) TargetID() string { return r.session.opts.Scope.Target.ID }
+func (r *RedactedSession) TargetID() string { return r.session.opts.Scope.Target.ID }
 
 // answer makes a request and returns its answer without secrets.
-func answer[T any](r *Redacted, request func() (T, error)) (result T, err error) {
+func answer[T any](r *RedactedSession, request func() (T, error)) (result T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.Panicked(p)

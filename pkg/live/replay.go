@@ -279,7 +279,7 @@ func (s *Session) load(
 	if err := s.setValues(file, resolved, r.From == ""); err != nil {
 		return err
 	}
-	s.source, s.walk, s.parts = read, s.newWalk(plan), map[string]*replay.List{}
+	s.source, s.walk, s.parts = read, s.newWalk(plan), map[string]*replay.Frame{}
 	s.owesTeardown.Store(s.walk.HasTeardown())
 	s.inner.SetTrailDir(filepath.Dir(read.path))
 	return nil
@@ -325,7 +325,7 @@ func (s *Session) invalid(first replay.CallProblem, why session.Result) Replayed
 		Outcome: why.Outcome, Reason: why.Reason, Step: first.Step.Index, Kind: first.Step.Kind, Text: first.Step.Text,
 		Call: first.Call, Tool: first.Tool, Line: first.Line,
 	}
-	if first.Step.Outer != nil {
+	if first.Step.Root != nil {
 		r.Part, r.Outer = first.Step.File.Name, first.Step.Top().Index
 	}
 	return r

@@ -194,7 +194,7 @@ func (s *Session) savePath(name string) (string, error) {
 	return path, nil
 }
 
-// checkNewFile is described at [Redacted.CheckNewFile].
+// checkNewFile is described at [RedactedSession.CheckNewFile].
 func (s *Session) checkNewFile(file string, overwrite trail.Overwrite) error {
 	path, err := s.savePath(file)
 	if err != nil || overwrite != trail.OverwriteNothing {
@@ -453,7 +453,7 @@ func (s *Session) replace(c change) error {
 
 // file returns the recording as a trail. Steps without calls are left out, unless they come from the replayed trail.
 // With onlyChanged, steps that are as in that trail have no recording.
-func (s *Session) file(l *replay.List, name, title string, onlyChanged bool) *trail.File {
+func (s *Session) file(l *replay.Frame, name, title string, onlyChanged bool) *trail.File {
 	f := &trail.File{Name: name, Config: s.config(l, name, title)}
 	classifier := s.opts.Lineage[0]
 	if l.File != nil && l.File.List {
@@ -491,7 +491,7 @@ func (s *Session) file(l *replay.List, name, title string, onlyChanged bool) *tr
 
 // config returns the config of the recording in a file: that of the replayed trail, else one with the initial memory.
 // Only the file of the replayed trail has its id.
-func (s *Session) config(l *replay.List, name, title string) trail.Config {
+func (s *Session) config(l *replay.Frame, name, title string) trail.Config {
 	if l.File != nil {
 		config := l.File.Config
 		config.Title = cmp.Or(title, config.Title)

@@ -67,7 +67,7 @@ func (p *Plan) around(number string) (before, after Place, err error) {
 // includes reports whether a replay makes a call of a step, by its index.
 func (p *Plan) includes(st *Step, call int) bool {
 	at := Place{Steps: st.Top().Index - 1}
-	if st.Outer == nil {
+	if st.Root == nil {
 		at.Calls = call
 	}
 	return !at.isBefore(p.From) && (p.To == Place{} || at.isBefore(p.To))

@@ -32,7 +32,7 @@ type Step struct {
 	NeedsAgent bool    // the step has no recording for the device
 	Inner      []*Step // of a step that uses a trail: the steps of that trail
 	Skip       string  // why the trail that it uses is skipped on the device; empty when it is not
-	Outer      *Step   // the step of the replayed trail that this step belongs to; nil for such a step itself
+	Root       *Step   // the step of the replayed trail that this step belongs to; nil for such a step itself
 	Changed    bool    // Calls differ from those in the file; set by who changes them
 
 	ifUsed bool // runs only if the trail that it uses was used before
@@ -48,8 +48,8 @@ func NewPlan(file *trail.File, lineage []string) Plan {
 
 // Top returns the step of the replayed trail.
 func (s *Step) Top() *Step {
-	if s.Outer != nil {
-		return s.Outer
+	if s.Root != nil {
+		return s.Root
 	}
 	return s
 }
@@ -106,7 +106,7 @@ func (p *Plan) Step(number string) *Step {
 func (p *Plan) resolve(file *trail.File, all []*trail.Step, before int, outer *Step) []*Step {
 	out := make([]*Step, len(all))
 	for i, s := range all {
-		st := &Step{Step: *s, Index: before + i + 1, File: file, Outer: outer}
+		st := &Step{Step: *s, Index: before + i + 1, File: file, Root: outer}
 		out[i] = st
 		calls, found := s.Lookup(p.Lineage)
 		st.Calls = calls
@@ -124,16 +124,16 @@ func (p *Plan) resolve(file *trail.File, all []*trail.Step, before int, outer *S
 		}
 		st.Inner = p.resolve(used, used.AllSteps(), 0, nil)
 		for _, inner := range st.Inner {
-			inner.setOuter(st.Top())
+			inner.setRoot(st.Top())
 		}
 	}
 	return out
 }
 
-func (s *Step) setOuter(outer *Step) {
-	s.Outer = outer
+func (s *Step) setRoot(root *Step) {
+	s.Root = root
 	for _, inner := range s.Inner {
-		inner.setOuter(outer)
+		inner.setRoot(root)
 	}
 }
 

@@ -80,12 +80,12 @@ func TestPlan(t *testing.T) {
 
 func TestDroppedStepsMoveTheNextOne(t *testing.T) {
 	t.Parallel()
-	for index, want := range []replay.List{
+	for index, want := range []replay.Frame{
 		{Next: 0, Done: 1, Failing: true}, // before the next step
 		{Next: 1},                         // that step
 		{Next: 1, Done: 1, Failing: true}, // after it
 	} {
-		l := replay.List{Steps: []*replay.Step{{}, {}, {}}, Next: 1, Done: 1, Failing: true}
+		l := replay.Frame{Steps: []*replay.Step{{}, {}, {}}, Next: 1, Done: 1, Failing: true}
 		l.Drop(index)
 		if l.Next != want.Next || l.Done != want.Done || l.Failing != want.Failing || len(l.Steps) != 2 {
 			t.Errorf("drop %d: %+v", index, l)

@@ -15,8 +15,8 @@ import (
 // within a trail that a step uses, and can be continued. While it is stopped, the steps of its lists may be changed.
 // One goroutine uses a walk.
 type Walk struct {
-	Root    *List // the steps of the trail
-	Current *List // Root, or the steps of a trail that is being used
+	Root    *Frame // the steps of the trail
+	Current *Frame // Root, or the steps of a trail that is being used
 	Hooks   Hooks
 
 	session *session.Session
@@ -25,8 +25,8 @@ type Walk struct {
 	used    map[*trail.Use]bool // those that were started
 }
 
-// List is steps, and how far a walk has come in them.
-type List struct {
+// Frame is steps, and how far a walk has come in them.
+type Frame struct {
 	File  *trail.File // nil for steps that come from no trail
 	Steps []*Step     // those that are still to come included
 	Next  int         // the index of the first step that is still to come
@@ -34,7 +34,7 @@ type List struct {
 	// it yet.
 	Done    int
 	Failing bool
-	Outer   *List // the list with the step that uses this trail; nil for the outermost
+	Outer   *Frame // the frame with the step that uses this trail; nil for the outermost
 
 	use      session.Step // the step of Outer, for events
 	leave    func()       // restores the arguments of Outer
@@ -57,7 +57,7 @@ type Hooks struct {
 	// StepFinished is called when a step has ended, also one that uses a trail.
 	StepFinished func(ctx context.Context, at session.Step)
 	// Entered is called before the first step of a trail that a step uses. It may change the steps of the list.
-	Entered func(*List)
+	Entered func(*Frame)
 }
 
 // Ended is how a walk or a step ended, and which step decided that.
@@ -87,7 +87,7 @@ func (e Ended) CallIndex() int {
 
 // NewWalk returns a walk that has not begun. The calls before p.From were made by an earlier one.
 func NewWalk(s *session.Session, p Plan, hooks Hooks) *Walk {
-	root := &List{File: p.File, Steps: p.Steps, Next: p.From.Steps, Done: p.From.Calls}
+	root := &Frame{File: p.File, Steps: p.Steps, Next: p.From.Steps, Done: p.From.Calls}
 	w := &Walk{Root: root, Current: root, Hooks: hooks, session: s, plan: p, used: map[*trail.Use]bool{}}
 	for _, st := range using(p.Steps[:p.From.Steps]) {
 		w.used[st.Use] = true
@@ -121,14 +121,14 @@ func (w *Walk) until(ctx context.Context, reached func() bool) Ended {
 }
 
 // Within returns the number of the step that uses the trail with the list, empty for the trail itself.
-func (l *List) Within() string {
+func (l *Frame) Within() string {
 	if l.Outer == nil {
 		return ""
 	}
 	return l.use.Number()
 }
 
-func (l *List) isNext(st *Step) bool { return l.Next < len(l.Steps) && l.Steps[l.Next] == st }
+func (l *Frame) isNext(st *Step) bool { return l.Next < len(l.Steps) && l.Steps[l.Next] == st }
 
 // At returns the step that is running, or the next one, for events.
 func (w *Walk) At() session.Step { return w.Current.numbered() }
@@ -137,13 +137,13 @@ func (w *Walk) At() session.Step { return w.Current.numbered() }
 func (w *Walk) Running() *Step { return w.running }
 
 // Advance makes the step after the next one the next.
-func (l *List) Advance() {
+func (l *Frame) Advance() {
 	l.Next++
 	l.Done, l.Failing = 0, false
 }
 
 // Drop removes the step at an index.
-func (l *List) Drop(index int) {
+func (l *Frame) Drop(index int) {
 	l.Steps = slices.Delete(l.Steps, index, index+1)
 	switch {
 	case index < l.Next:
@@ -162,7 +162,7 @@ func (w *Walk) Leave(ctx context.Context) {
 }
 
 // leave makes the list with the step that uses the current one the current one, and returns the latter.
-func (w *Walk) leave() *List {
+func (w *Walk) leave() *Frame {
 	l := w.Current
 	l.leave()
 	w.Current = l.Outer
@@ -177,7 +177,7 @@ func (w *Walk) pause(ctx context.Context, why session.StepResult) {
 }
 
 // resume starts them again, the outermost first.
-func (w *Walk) resume(l *List) {
+func (w *Walk) resume(l *Frame) {
 	if l.Outer != nil {
 		w.resume(l.Outer)
 		w.session.StartStep(l.use)
@@ -192,7 +192,7 @@ func (w *Walk) finish(ctx context.Context, at session.Step, done session.StepRes
 }
 
 // numbered returns the next step for events.
-func (l *List) numbered() session.Step {
+func (l *Frame) numbered() session.Step {
 	st := l.Steps[l.Next]
 	at := session.Step{
 		Index: l.before + l.Next + 1, Of: l.before + len(l.Steps), Text: st.Text, Kind: st.Kind, Within: l.Within(),
@@ -234,7 +234,7 @@ func (w *Walk) step(ctx context.Context) Ended {
 	}
 	if cause := session.Interruption(ctx); cause != nil {
 		done.Result = session.Errored(cause)
-	} else if done.Call != nil && fault.KindOf(done.Cause) == fault.UnknownValue && st.Outer == nil && st.File != nil {
+	} else if done.Call != nil && fault.KindOf(done.Cause) == fault.UnknownValue && st.Root == nil && st.File != nil {
 		done.Undefined = undefinedIn(trail.NewValueChecker(w.session.Memory()), st, *done.Call, done.CallIndex())
 	}
 	return done
@@ -291,7 +291,7 @@ func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) session.Res
 		w.session.Record(st.Calls)
 	}
 	w.used[st.Use] = true
-	w.Current = &List{File: st.Use.File, Steps: st.Inner, Outer: w.Current, use: at, leave: leave}
+	w.Current = &Frame{File: st.Use.File, Steps: st.Inner, Outer: w.Current, use: at, leave: leave}
 	if w.Hooks.Entered != nil && !st.ifUsed {
 		w.Hooks.Entered(w.Current)
 	}
@@ -316,7 +316,7 @@ func TeardownContext(ctx context.Context, limit time.Duration, when string) (con
 // The teardown of a trail that was used runs only if that was started. The walk cannot be continued after it.
 func (w *Walk) Teardown(ctx context.Context) []Ended {
 	w.Abandon()
-	l := &List{File: w.plan.File, Steps: w.plan.Teardown, teardown: true, before: len(w.Root.Steps)}
+	l := &Frame{File: w.plan.File, Steps: w.plan.Teardown, teardown: true, before: len(w.Root.Steps)}
 	w.Current = l
 	defer func() { w.Current = w.Root }()
 	var failed []Ended
@@ -339,7 +339,7 @@ func (w *Walk) Teardown(ctx context.Context) []Ended {
 func (w *Walk) Abandon() { w.abandon(w.Root) }
 
 // abandon makes a list the current one, from within the trails that its steps use.
-func (w *Walk) abandon(l *List) {
+func (w *Walk) abandon(l *Frame) {
 	for w.Current != l {
 		w.leave()
 	}

@@ -45,7 +45,7 @@ type listing struct {
 func (r *runner) dryRun(ctx context.Context, p *plan, emit *event.Emitter) trailResult {
 	key := strings.Join([]string{p.device.Name, p.scope.Target.ID, p.scope.Driver.Key, string(p.scope.AgentMode)}, "\x00")
 	once, _ := r.listings.LoadOrStore(key, sync.OnceValue(func() (l listing) {
-		l.registry, l.err = session.List(ctx, r.Setup, p.scope, p.device.Device)
+		l.registry, l.err = session.ListTools(ctx, r.Setup, p.scope, p.device.Device)
 		return l
 	}))
 	l := once.(func() listing)() //nolint:errcheck,forcetypeassert // nothing else is stored

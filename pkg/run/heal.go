@@ -173,7 +173,7 @@ func (p *replaying) neverHealed(b Broken) error {
 	switch {
 	case b.Failed.Outcome != event.Failed:
 		return refuse("something broke that is not the recording")
-	case b.At.Within != "" || b.Step.Outer != nil:
+	case b.At.Within != "" || b.Step.Root != nil:
 		return refuse("it is in a trail that another one uses; heal that trail by a run of its own")
 	case b.At.Kind != trail.KindStep && b.At.Kind != trail.KindVerify:
 		return refuse("it is in the trailhead or the teardown, or in a step without a text")

@@ -156,7 +156,7 @@ func (r *runner) writeRecord(a attempt, steps []trail.StepRecording, res trailRe
 	switch {
 	case err != nil:
 		return res.notRecorded(errored(err))
-	case slices.ContainsFunc(a.tasks, func(s *replay.Step) bool { return s.Recordable && s.Outer == nil }):
+	case slices.ContainsFunc(a.tasks, func(s *replay.Step) bool { return s.Recordable && s.Root == nil }):
 		res.record = data
 		return res
 	}

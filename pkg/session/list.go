@@ -9,8 +9,8 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
-// List starts the servers of a scope, registers their tools and stops them again. The device is not started.
-func List(ctx context.Context, setup Setup, sc scope.Scope, device Device) (*discover.Registry, error) {
+// ListTools starts the servers of a scope, registers their tools and stops them again. The device is not started.
+func ListTools(ctx context.Context, setup Setup, sc scope.Scope, device Device) (*discover.Registry, error) {
 	id := NewID("listing", setup.Now())
 	s, err := open(ctx, Options{Setup: setup, Scope: sc, Device: device, ID: id, Emit: setup.Stream.Session(id, "", nil)}, true)
 	if err != nil {
@@ -26,7 +26,7 @@ func CountTools(ctx context.Context, setup Setup, sc scope.Scope, entry config.S
 	project := *setup.Project
 	project.Servers, project.Targets, project.Toolsets = []config.Server{entry}, nil, nil
 	setup.Project, setup.Builtins = &project, nil
-	registry, err := List(ctx, setup, sc, Device{})
+	registry, err := ListTools(ctx, setup, sc, Device{})
 	if err != nil {
 		return 0, err
 	}

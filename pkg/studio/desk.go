@@ -366,11 +366,11 @@ func isProgress(n notice, kind, text string) bool {
 }
 
 // current returns the session, or why there is none.
-func (d *desk) current() (*live.Redacted, error) {
+func (d *desk) current() (*live.RedactedSession, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.isOpen() {
-		return d.session.Redacted, nil
+		return d.session.RedactedSession, nil
 	}
 	why, hint := "no device is open yet", "wait until it is"
 	if d.state.Activity == lost {

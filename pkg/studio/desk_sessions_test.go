@@ -107,7 +107,7 @@ func TestDeskStops(t *testing.T) {
 	p := sitDown(t, map[string]string{"/": formPage})
 	p.awaitIdle()
 	open := p.open
-	p.open = func(ctx context.Context, _ Choice) (*live.Redacted, error) {
+	p.open = func(ctx context.Context, _ Choice) (*live.RedactedSession, error) {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	}

@@ -91,7 +91,7 @@ type person struct {
 	root string
 	base string // of the pages
 	stop context.CancelFunc
-	open func(ctx context.Context, c Choice) (*live.Redacted, error)
+	open func(ctx context.Context, c Choice) (*live.RedactedSession, error)
 }
 
 // sitDown starts a desk for pages of a web app, by their paths.
@@ -172,8 +172,8 @@ func (p *person) useDevice(kind device.Kind, host device.Host) {
 		}
 	})
 	driver, _ := scope.ParseDriver(kind.Drivers[0])
-	var open func(ctx context.Context, c Choice) (*live.Redacted, error)
-	open = func(ctx context.Context, c Choice) (*live.Redacted, error) {
+	var open func(ctx context.Context, c Choice) (*live.RedactedSession, error)
+	open = func(ctx context.Context, c Choice) (*live.RedactedSession, error) {
 		redactor := redact.New(c.Secrets)
 		return live.Open(ctx, live.Options{
 			Setup: session.Setup{

@@ -46,7 +46,7 @@ type Choice struct {
 
 // Opened is a session that was opened.
 type Opened struct {
-	Session *live.Redacted
+	Session *live.RedactedSession
 	App     App
 }
 

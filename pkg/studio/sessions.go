@@ -20,7 +20,7 @@ import (
 
 // openSession is the session that people work in.
 type openSession struct {
-	*live.Redacted
+	*live.RedactedSession
 	registry *discover.Registry
 	app      App
 	unwatch  func()             // stops what reads its events, and waits until that has ended
@@ -145,9 +145,9 @@ func (d *desk) openSession(ctx context.Context, c Choice) (s *openSession, statu
 		end()
 		return nil, status, nil, err
 	}
-	s = &openSession{Redacted: opened.Session, app: opened.App, end: end, followed: make(chan struct{})}
+	s = &openSession{RedactedSession: opened.Session, app: opened.App, end: end, followed: make(chan struct{})}
 	if !d.opts.shared { // else they come by way of the commands
-		s.PassOthersTo((&Shared{Redacted: s.Redacted, desk: d}).Step)
+		s.PassOthersTo((&Shared{RedactedSession: s.RedactedSession, desk: d}).Step)
 	}
 	status, err = s.Status(ctx)
 	var tools live.Toolbox
@@ -468,7 +468,7 @@ func (d *desk) refresh(ctx context.Context) {
 		return
 	}
 	d.set(func() {
-		if d.session != nil && d.session.Redacted == s { // else another one was opened meanwhile
+		if d.session != nil && d.session.RedactedSession == s { // else another one was opened meanwhile
 			d.state.URL, d.state.Title, d.state.Variables = status.URL, status.Title, d.variables(values)
 		}
 	})

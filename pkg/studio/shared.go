@@ -17,7 +17,7 @@ import (
 // requests have their turn among those of the pages, what they record goes to the end of the document, and the document is
 // the recording that they read and save.
 type Shared struct {
-	*live.Redacted
+	*live.RedactedSession
 	desk *desk
 	url  string
 	end  func() // ends the studio, and waits until it has ended
@@ -25,7 +25,7 @@ type Shared struct {
 
 // Share serves the page over a session that is open. The studio ends when the session is closed, and never opens another
 // one: replays of the pages go on in it as it is. o.Open returns this session. o.PagesGone and o.OnReady are not used.
-func Share(ctx context.Context, o Options, session *live.Redacted) (*Shared, error) {
+func Share(ctx context.Context, o Options, session *live.RedactedSession) (*Shared, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	o.shared, o.PagesGone, o.OnReady = true, math.MaxInt64, func(string) {}
 	d, serve, err := begin(ctx, o)
@@ -40,13 +40,13 @@ func Share(ctx context.Context, o Options, session *live.Redacted) (*Shared, err
 			d.log("error", err.Error())
 		}
 	}()
-	return &Shared{Redacted: session, desk: d, url: URL(portOf(o.Listener), o.Token), end: func() { cancel(); <-ended }}, nil
+	return &Shared{RedactedSession: session, desk: d, url: URL(portOf(o.Listener), o.Token), end: func() { cancel(); <-ended }}, nil
 }
 
 // Close implements [live.API]. It ends the studio, too.
 func (s *Shared) Close(ctx context.Context) {
 	s.end()
-	s.Redacted.Close(ctx)
+	s.RedactedSession.Close(ctx)
 }
 
 // URL returns the address that opens the page.
@@ -75,7 +75,7 @@ func (s *Shared) Used() time.Time {
 
 // Status implements [live.API].
 func (s *Shared) Status(ctx context.Context) (live.Status, error) {
-	status, err := s.Redacted.Status(ctx)
+	status, err := s.RedactedSession.Status(ctx)
 	status.Steps, status.Calls, _ = s.Recording()
 	return status, err
 }
@@ -83,10 +83,10 @@ func (s *Shared) Status(ctx context.Context) (live.Status, error) {
 // Step implements [live.API].
 func (s *Shared) Step(ctx context.Context, r live.StepRequest) (report live.StepReport, err error) {
 	if len(r.Calls) == 0 {
-		return s.Redacted.Step(ctx, r) // which says so
+		return s.RedactedSession.Step(ctx, r) // which says so
 	}
 	err = s.inTurn(ctx, document.Brief(r.Calls[0]), func(ctx context.Context) error {
-		if report, err = s.Redacted.Step(ctx, r); len(report.Recorded) == 0 {
+		if report, err = s.RedactedSession.Step(ctx, r); len(report.Recorded) == 0 {
 			return err
 		}
 		var unwritten error
@@ -130,7 +130,7 @@ func (s *Shared) RunTrail(ctx context.Context, r live.TrailRequest) (report live
 			"a session with a studio replays what its page shows")
 	}
 	err = s.inTurn(ctx, "replaying "+r.File, func(ctx context.Context) error {
-		report, err = s.Redacted.RunTrail(ctx, r)
+		report, err = s.RedactedSession.RunTrail(ctx, r)
 		return err
 	})
 	return report, err

@@ -14,7 +14,7 @@ func TestSharedSession(t *testing.T) {
 	t.Parallel()
 	p := sitDown(t, map[string]string{"/": formPage}, func(o *Options) { o.shared = true })
 	p.await("idle", func(o *shown) bool { return o.state.Activity == idle })
-	s := &Shared{Redacted: p.desk.session.Redacted, desk: p.desk, end: p.leave}
+	s := &Shared{RedactedSession: p.desk.session.RedactedSession, desk: p.desk, end: p.leave}
 	t.Cleanup(func() { s.Close(context.WithoutCancel(t.Context())) })
 	step := func(text string, calls ...trail.Call) live.StepReport {
 		t.Helper()

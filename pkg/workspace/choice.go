@@ -132,9 +132,9 @@ func (s *Sessions) Options(sc scope.Scope) session.Options {
 	}
 }
 
-// List starts the servers of a scope, registers their tools and stops them again. No device is started.
-func (s *Sessions) List(ctx context.Context, sc scope.Scope) (*discover.Registry, error) {
-	return session.List(ctx, s.Setup, sc, s.Devices[0])
+// ListTools starts the servers of a scope, registers their tools and stops them again. No device is started.
+func (s *Sessions) ListTools(ctx context.Context, sc scope.Scope) (*discover.Registry, error) {
+	return session.ListTools(ctx, s.Setup, sc, s.Devices[0])
 }
 
 // Reset returns a function that runs the command of the project that resets the app; nil when there is none.

@@ -22,7 +22,7 @@ import (
 const serverVersion = "10.6.6"
 
 // onAndroid opens a session on a simulated Android phone.
-func onAndroid(t *testing.T) (*live.Redacted, *app.Device) {
+func onAndroid(t *testing.T) (*live.RedactedSession, *app.Device) {
 	t.Helper()
 	ctx, folder := context.WithoutCancel(t.Context()), t.TempDir()
 	adb, err := adbserver.Start(ctx, folder)
@@ -48,7 +48,7 @@ func onAndroid(t *testing.T) (*live.Redacted, *app.Device) {
 }
 
 // onIPhone opens a session on a simulated iPhone.
-func onIPhone(t *testing.T) (*live.Redacted, *app.Device) {
+func onIPhone(t *testing.T) (*live.RedactedSession, *app.Device) {
 	t.Helper()
 	p, err := phones.StartIPhone(context.WithoutCancel(t.Context()), phones.IPhoneOptions{App: app.Options{NoPrompt: true}})
 	if err != nil {
@@ -74,7 +74,7 @@ func programs(t *testing.T) device.Programs {
 // was recorded. The app says what it received.
 func TestActsOnPhones(t *testing.T) {
 	t.Parallel()
-	for platform, open := range map[string]func(*testing.T) (*live.Redacted, *app.Device){"android": onAndroid, "ios": onIPhone} {
+	for platform, open := range map[string]func(*testing.T) (*live.RedactedSession, *app.Device){"android": onAndroid, "ios": onIPhone} {
 		t.Run(platform, func(t *testing.T) {
 			t.Parallel()
 			s, phone := open(t)

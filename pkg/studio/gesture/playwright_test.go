@@ -268,7 +268,7 @@ func withoutAsked(list []act) (left []act) {
 }
 
 // openSession opens a live session with a browser.
-func openSession(t *testing.T) *live.Redacted {
+func openSession(t *testing.T) *live.RedactedSession {
 	t.Helper()
 	supervisor := spawn.NewSupervisor(spawn.Options{})
 	t.Cleanup(func() {
@@ -282,7 +282,7 @@ func openSession(t *testing.T) *live.Redacted {
 }
 
 // openSessionOf opens a live session of a kind of device.
-func openSessionOf(t *testing.T, k device.Kind, host device.Host) *live.Redacted {
+func openSessionOf(t *testing.T, k device.Kind, host device.Host) *live.RedactedSession {
 	t.Helper()
 	root := t.TempDir()
 	backend, err := k.New(host)
@@ -317,7 +317,7 @@ func openSessionOf(t *testing.T, k device.Kind, host device.Host) *live.Redacted
 // desk carries out acts, as the desk of the studio does.
 type desk struct {
 	*testing.T
-	session        *live.Redacted
+	session        *live.RedactedSession
 	device         gesture.Device
 	typing         *gesture.Typing
 	ask            *gesture.Question

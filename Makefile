@@ -33,9 +33,13 @@ UNWATCHED := modernc.org/libquickjs modernc.org/libc github.com/evanw/esbuild/..
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
 
+# What is built for people. Functions of the bundler are not inlined: that makes the program 0.8 MB smaller and bundling, which
+# is done once for each script, 5 % slower.
+SMALL := -trimpath '-gcflags=github.com/evanw/esbuild/...=-l'
+
 .PHONY: build
 build: ## build bin/trailblaze
-	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/trailblaze .
+	CGO_ENABLED=0 go build $(SMALL) -ldflags '-X main.version=$(VERSION)' -o bin/trailblaze .
 
 .PHONY: deps
 deps: $(NPM_STAMPS) $(SHOP)/bin/ledger xmllint python3 pip chromium headless-shell adb ## install what the tests and the demo run: npm packages, a Go tool server, xmllint, Python, Chromium with its headless shell, adb
@@ -207,7 +211,7 @@ release: $(GORELEASER)
 .PHONY: image
 image: ## build the container image trailblaze from this checkout (needs Docker)
 	@docker info >/dev/null 2>&1 || { echo 'no Docker daemon responds: install and start Docker' >&2; exit 1; }
-	CGO_ENABLED=0 GOOS=linux go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/image/linux/$$(go env GOARCH)/trailblaze .
+	CGO_ENABLED=0 GOOS=linux go build $(SMALL) -ldflags '-X main.version=$(VERSION)' -o bin/image/linux/$$(go env GOARCH)/trailblaze .
 	docker build --build-arg TARGETPLATFORM=linux/$$(go env GOARCH) --tag trailblaze --file Dockerfile bin/image
 
 $(GORELEASER):

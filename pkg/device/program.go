@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"io"
 	"os"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -32,6 +33,10 @@ type Program struct {
 	// IsNoise reports whether a line of stderr is left out of error messages, which then have at most five others. May
 	// be nil.
 	IsNoise func(line string) bool
+	// Stderr receives what the program writes to stderr; Write must not block. May be nil.
+	Stderr io.Writer
+	// Terminate says that the program, which does not end with its input or its pipes, is asked to end by SIGTERM.
+	Terminate bool
 	// Daemon is for a program that starts a process which keeps running after this one, in a session of its own and
 	// without the program's pipes, such as `adb start-server`. On Windows, only this keeps it from being ended.
 	Daemon bool

@@ -3,6 +3,7 @@ package spawn
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,7 +22,10 @@ type Program struct {
 	Dir     string
 	Folder  string
 	IsNoise func(line string) bool
-	Daemon  bool // on Windows, lets what the program starts leave the program's job
+	Stderr  io.Writer
+	// Terminate says that Stop sends SIGTERM at once.
+	Terminate bool
+	Daemon    bool // on Windows, lets what the program starts leave the program's job
 }
 
 // PipedProcess is a running program with this side's ends of its pipes, which the caller closes. Where pipes cannot be
@@ -37,9 +41,12 @@ type PipedProcess struct {
 // error is a *fault.Error, as of Start.
 func (s *Supervisor) StartProgram(ctx context.Context, spec Program) (PipedProcess, error) {
 	p := plan{
-		spec: Spec{Name: spec.Name, Env: spec.Env, Log: discardLog},
+		spec: Spec{Name: spec.Name, Env: spec.Env, Log: discardLog, Terminate: spec.Terminate},
 		argv: append([]string{spec.Path}, spec.Args...), dir: spec.Dir, folder: spec.Folder, release: func() {},
 		isNoise: spec.IsNoise, daemon: spec.Daemon,
+	}
+	if spec.Stderr != nil {
+		p.spec.Stderr = nopCloser{spec.Stderr}
 	}
 	if ctx.Err() != nil {
 		return PipedProcess{}, fault.Wrap(fault.Cancelled, context.Cause(ctx), "", "starting "+spec.Path)

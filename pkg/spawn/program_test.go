@@ -237,6 +237,42 @@ func TestExplainLeavesNoiseOut(t *testing.T) {
 	}
 }
 
+func TestProgramIsTerminatedAndItsStderrIsPassedOn(t *testing.T) {
+	t.Parallel()
+	s := NewSupervisor(Options{})
+	lines := make(lineWriter, 1)
+	p, err := s.StartProgram(t.Context(), Program{
+		Name: "app", Path: "/bin/sh", Args: []string{"-c", `trap 'echo terminated >&2; exit 0' TERM; echo ready >&2; while :; do sleep 0.01; done`},
+		Env: os.Environ(), Stderr: lines, Terminate: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = p.In.Close(), p.Out.Close() // it does not end with them
+	if line := <-lines; line != "ready\n" {
+		t.Errorf("it wrote %q", line)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	if err := p.Stop(ctx); err != nil || !strings.HasSuffix(p.Stderr(), "terminated") {
+		t.Errorf("stopped with %v, it wrote %q", err, p.Stderr())
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// lineWriter sends what is written to it.
+type lineWriter chan string
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	select {
+	case w <- string(p):
+	default:
+	}
+	return len(p), nil
+}
+
 func TestProgramNeedsNoFolder(t *testing.T) {
 	t.Parallel()
 	s := NewSupervisor(Options{})

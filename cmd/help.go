@@ -119,6 +119,11 @@ func otherVariables() []variables {
 		{"TRAILBLAZE_CACHE_DIR", "absolute path of the folder for cached bundles and versions of runtimes, and for the\n" +
 			"lists of running processes and sessions; default: trailblaze in XDG_CACHE_HOME, LocalAppData or HOME/.cache,\n" +
 			"whichever is the first that is set. A folder of another user, or into which every user may write, is not used"},
+		{"TRAILBLAZE_ELECTRON_COMMAND, TRAILBLAZE_ELECTRON_ARGS", "the Electron app that the driver playwright-electron starts, and its arguments,\n" +
+			"separated by spaces; these and the next three win over electron: in the file of the target"},
+		{"TRAILBLAZE_ELECTRON_CDP_URL, TRAILBLAZE_ELECTRON_CDP_PORT", "where an Electron app runs already, or the port for DevTools of one that\n" +
+			"is started"},
+		{"TRAILBLAZE_ELECTRON_HEADLESS", "true starts an Electron app without a window"},
 		{"PATH, PATHEXT", "where runtimes, browsers and the commands of servers are found"},
 		{"DISPLAY, WAYLAND_DISPLAY", "without both, an emulator that is started on Linux has no window, and the studio opens no browser"},
 		{"HOME, LocalAppData, ProgramFiles, ProgramFiles(x86)", "where else browsers are found on macOS and Windows"},

@@ -139,6 +139,7 @@ type Target struct {
 	Servers         []Server // in the order of the file
 	Platforms       map[scope.Platform]PlatformConfig
 	PlatformOrder   []scope.Platform // the keys of Platforms in the order of the file
+	Electron        Electron         // the app for the driver playwright-electron; zero for none
 
 	File string // absolute
 	Line int    // of the id

@@ -226,7 +226,7 @@ func TestSchemasAndLoaderHaveSameKeys(t *testing.T) {
 		},
 		"target": {
 			"trailblaze-config/targets/a.yaml": odd, "trailblaze-config/targets/b.yaml": "mcpServers: [{" + odd + "}]",
-			"trailblaze-config/targets/c.yaml": "platforms: {ios: {" + odd + "}}",
+			"trailblaze-config/targets/c.yaml": "platforms: {ios: {" + odd + "}}", "trailblaze-config/targets/d.yaml": "electron: {" + odd + "}",
 		},
 		"toolset": {"trailblaze-config/toolsets/a.yaml": odd},
 	} {

@@ -154,9 +154,7 @@ func (e *entry) readCommand(n yamldoc.Node) {
 		n.Errorf("set its variables, or write a default: ${NAME:-default}",
 			"command is empty after expanding environment variables")
 	}
-	if strings.ContainsAny(e.Command, "/"+string(filepath.Separator)) {
-		e.Command = e.l.path(e.Command)
-	}
+	e.Command = CommandPath(e.l.project.Root, e.Command)
 }
 
 func (e *entry) readArgs(n yamldoc.Node) {

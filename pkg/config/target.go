@@ -19,6 +19,7 @@ func (l *loader) target(path string, n yamldoc.Node) {
 		"displayName": func(n yamldoc.Node) { t.DisplayName = n.Str() },
 		"mcpServers":  func(n yamldoc.Node) { t.Servers, servers = l.servers(path, n) },
 		"platforms":   func(n yamldoc.Node) { l.platforms(&t, n) },
+		"electron":    func(n yamldoc.Node) { t.Electron = l.electron(n) },
 	})
 	t.Line = idAt.Line()
 	checkID(path, n, idAt, t.ID)

@@ -100,6 +100,7 @@ type Session struct {
 	// all of the target on this platform.
 	AppID  string
 	AppIDs []string
+	App    App // of the target
 	Width  int // as configured, in pixels; 0 for the device's default
 	Height int
 	Log    func(level, message, hint string)
@@ -129,10 +130,27 @@ type Session struct {
 	Redact func(text string) string
 }
 
+// App says how a session starts an app of this machine, or with URL where it runs. The zero value names none.
+type App struct {
+	Command  string            // absolute, or a name to look up on PATH
+	Args     []string          // of Command
+	Env      map[string]string // added to the environment
+	Port     int               // for DevTools; 0 lets the app choose one
+	URL      string            // for DevTools, of an app that is not started
+	Timeout  time.Duration     // for the start, until the app has a window; 0 for the default
+	Headless bool              // the app shows no window
+}
+
 // Outcome is how a session has ended.
 type Outcome struct {
 	Passed bool
 	Reason string // why it has not passed; without secrets
+}
+
+// AppChecker is a Backend that starts apps of this machine.
+type AppChecker interface {
+	// CheckApp returns what a session would start or connect to, for doctor, or an error. It starts nothing.
+	CheckApp(ctx context.Context, app App) (detail string, err error)
 }
 
 // Device is one device during one session. Call may be used from any goroutine, Prepare and Close from one.

@@ -37,6 +37,9 @@ type Driver struct {
 	Platform Platform
 }
 
+// ElectronDriver is the key of the driver for Electron apps, which its sessions start.
+const ElectronDriver = "playwright-electron"
+
 // drivers returns every driver; the first of a platform is its default.
 func drivers() []Driver {
 	return []Driver{
@@ -45,7 +48,7 @@ func drivers() []Driver {
 		{"ios-host", IOS},
 		{"ios-axe", IOS},
 		{"playwright-native", Web},
-		{"playwright-electron", Web},
+		{ElectronDriver, Web},
 		{"revyl-android", Android},
 		{"revyl-ios", IOS},
 	}

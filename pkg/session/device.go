@@ -110,7 +110,7 @@ func (s *Session) openDevice() discover.Source {
 		ID: s.opts.ID, Title: s.opts.Redactor.Text(s.opts.Title), TrailDir: s.opts.TrailDir, Root: s.opts.Project.Root,
 		WorkingDir: s.opts.Project.WorkingDir, BaseURL: s.targetBaseURL(),
 		Driver: driver.Key, Baselines: s.opts.Baselines, AppID: s.opts.Scope.AppID, AppIDs: s.opts.Scope.AppIDs(),
-		Width: s.opts.Device.Width, Height: s.opts.Device.Height,
+		App: device.App(s.opts.Project.ElectronFor(s.opts.Scope.Target.ID)), Width: s.opts.Device.Width, Height: s.opts.Device.Height,
 		Log:    func(level, message, hint string) { s.opts.Emit.Log(level, b.Name, message, hint) },
 		Keep:   func(a device.Artifact) (string, error) { return s.keep("screens", a) },
 		Noted:  func(kind, text string) { s.opts.Emit.Emit(event.DeviceNoted{Kind: kind, Text: text}) },

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/tsschema"
@@ -31,6 +32,7 @@ type trailmap struct {
 	defaults     map[string]settings // by platform key
 	platforms    map[string]settings
 	order        []string // the keys of platforms
+	electron     config.Electron
 
 	libraryPlatforms map[string]settings // what a library says of them; only checked
 
@@ -166,13 +168,23 @@ func (m *trailmap) readTarget(n yamldoc.Node) {
 		"system_prompt": func(n yamldoc.Node) {
 			n.Errorf("write it into a file, and name that with system_prompt_file", "a prompt cannot be written here")
 		},
-	}, map[string]string{
-		"icon": iconNote, "has_custom_ios_driver": "this program has its own drivers",
-		"electron": "this version does not drive Electron apps",
-	})
+		"electron": m.readElectron,
+	}, map[string]string{"icon": iconNote, "has_custom_ios_driver": "this program has its own drivers"})
 	if n.Kind() == yamldoc.Mapping && nameAt.Kind() == yamldoc.Absent {
 		n.Errorf("add display_name: "+m.id, `"display_name" is missing`)
 	}
+}
+
+// electronPort is the debugging port of Electron apps that name none.
+const electronPort = 9222
+
+// readElectron reads the Electron app of a target.
+func (m *trailmap) readElectron(n yamldoc.Node) {
+	if n.Kind() == yamldoc.Null {
+		return
+	}
+	m.electron.Port = electronPort
+	fields(n, m.electron.Fields(yamldoc.Node.Scalar, yamldoc.Node.StringMap), nil)
 }
 
 // readTools reads the scripted tools of a target: names, and in a flat target also descriptors.

@@ -205,7 +205,9 @@ func (l *loader) target(m *trailmap) config.Target {
 	t := config.Target{
 		ID: m.targetID, DisplayName: m.displayName, File: m.file, Line: m.idAt.Line(),
 		Platforms: map[scope.Platform]config.PlatformConfig{}, Servers: l.hosts(m),
+		Electron: m.electron,
 	}
+	t.Electron.Command = config.CommandPath(l.project.Root, t.Electron.Command)
 	for _, key := range m.order {
 		p, ok := scope.ParsePlatform(key)
 		if !ok {

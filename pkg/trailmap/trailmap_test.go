@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -375,5 +376,36 @@ func TestComposedTools(t *testing.T) {
 	}
 	if diff := cmp.Diff(wants, project.Composed); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestElectronAppOfTarget(t *testing.T) {
+	t.Parallel()
+	project := load(t, `
+-- trails/config/trailblaze.yaml --
+{}
+-- trails/config/trailmaps/notes/trailmap.yaml --
+id: notes
+target:
+  display_name: Notes
+  electron: {command: bin/notes, args: [--dev], env: {A: 1}, cdpUrl: null, headless: true, newer: 1}
+-- trails/config/targets/started.yaml --
+id: started
+display_name: Started
+electron: {cdpUrl: "ws://127.0.0.1:1/x", cdpPort: 9333, cdpTimeoutSeconds: 60}
+`)
+	want := config.Electron{
+		Command: filepath.Join(project.Root, "bin", "notes"), Args: []string{"--dev"}, Env: map[string]string{"A": "1"},
+		Port: 9222, Headless: true,
+	}
+	if diff := cmp.Diff(want, project.ElectronFor("notes")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	want = config.Electron{URL: "ws://127.0.0.1:1/x", Port: 9333, Timeout: time.Minute}
+	if diff := cmp.Diff(want, project.ElectronFor("started")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := render(project.Root, "remark", project.Remarks); !strings.Contains(got, `unknown key "newer" is ignored`) {
+		t.Error(got)
 	}
 }

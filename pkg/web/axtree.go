@@ -51,10 +51,15 @@ func matching(nodes []axNode, role, name string) []axNode {
 	})
 }
 
+// readsWholeTree reports whether queryTree reads the whole tree. The browser's own query takes a tenth of the time that
+// the whole tree takes in a long page, but it works only in frames that are drawn. In others, and in windows of apps that
+// were attached to while they opened, it may not respond.
+func (f *frame) readsWholeTree() bool { return f.parent != nil || f.page.browser.app != nil }
+
 // queryRoles finds the nodes with each of the roles, in the time that one query takes.
 func (f *frame) queryRoles(ctx context.Context, roles []string) ([][]axNode, error) {
 	found := make([][]axNode, len(roles))
-	if f.parent != nil { // each query would read the whole tree
+	if f.readsWholeTree() { // each query would read the whole tree
 		all, err := f.query(ctx, "", "")
 		for i, role := range roles {
 			found[i] = matching(slices.Clone(all), role, "")
@@ -70,13 +75,12 @@ func (f *frame) queryRoles(ctx context.Context, roles []string) ([][]axNode, err
 	return found, cmp.Or(errs...)
 }
 
-// queryTree returns nodes from the browser, maybe more than match. The browser's own query takes a tenth of the time
-// that the whole tree takes in a long page, but it works only in frames that are drawn; in others it does not respond.
+// queryTree returns nodes from the browser, maybe more than match.
 func (f *frame) queryTree(ctx context.Context, role, name string) ([]axNode, error) {
 	var answer struct {
 		Nodes []axNode `json:"nodes"`
 	}
-	if f.parent != nil {
+	if f.readsWholeTree() {
 		err := f.session.Call(ctx, "Accessibility.getFullAXTree", map[string]any{"frameId": f.id}, &answer)
 		return inDocumentOrder(answer.Nodes), err
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
@@ -11,6 +12,8 @@ import (
 // browser is a connection to a browser, and the contexts in it.
 type browser struct {
 	*chromium.Browser
+
+	app *browserContext // that all pages of an Electron app are in; nil for a browser
 
 	mu       sync.Mutex
 	contexts map[string]*browserContext // by id
@@ -51,9 +54,7 @@ func (b *browser) onAttached(conn *cdp.Conn, e cdp.Event) {
 	if e.Decode(&a) != nil {
 		return
 	}
-	b.mu.Lock()
-	c := b.contexts[a.TargetInfo.BrowserContextID]
-	b.mu.Unlock()
+	c := b.contextOf(a)
 	s := conn.Session(a.SessionID)
 	if c != nil {
 		c.onAttached(s, a)
@@ -61,4 +62,26 @@ func (b *browser) onAttached(conn *cdp.Conn, e cdp.Event) {
 	}
 	s.Send("Runtime.runIfWaitingForDebugger", nil)
 	conn.Browser().Send("Target.detachFromTarget", map[string]any{"sessionId": a.SessionID})
+}
+
+// contextOf returns the context that a page is in; nil if it is none of a session. Those of an app are all its windows,
+// but not the tools for developers.
+func (b *browser) contextOf(a attachedTarget) *browserContext {
+	if b.app != nil {
+		if strings.HasPrefix(a.TargetInfo.URL, "devtools://") {
+			return nil
+		}
+		return b.app
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.contexts[a.TargetInfo.BrowserContextID]
+}
+
+// scoped returns parameters of a call for a context. That of an app has no id.
+func (c *browserContext) scoped(params map[string]any) map[string]any {
+	if c.id != "" {
+		params["browserContextId"] = c.id
+	}
+	return params
 }

@@ -104,11 +104,7 @@ func (b *browser) open(ctx context.Context, d *webDevice, state *storage.State) 
 	if err != nil {
 		return nil, b.openError(err)
 	}
-	c := &browserContext{device: d, browser: b, id: made.BrowserContextID, targets: map[string]bool{}}
-	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	b.mu.Lock()
-	b.contexts[c.id] = c
-	b.mu.Unlock()
+	c := b.newContext(ctx, d, made.BrowserContextID)
 	if err := c.create(ctx, state); err != nil {
 		c.close()
 		return nil, b.openError(err)
@@ -117,12 +113,21 @@ func (b *browser) open(ctx context.Context, d *webDevice, state *storage.State) 
 	return c, nil
 }
 
+// newContext adds a context. ctx does not end it.
+func (b *browser) newContext(ctx context.Context, d *webDevice, id string) *browserContext {
+	c := &browserContext{device: d, browser: b, id: id, targets: map[string]bool{}}
+	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.contexts[id] = c
+	return c
+}
+
 // create sets up the context and opens its first page.
 func (c *browserContext) create(ctx context.Context, state *storage.State) error {
 	calls := []waitFunc{c.browser.Conn.Browser().Send("Browser.setDownloadBehavior", c.downloadBehavior())}
 	if granted := c.device.backend.options.emulation.Granted(); granted != nil {
-		calls = append(calls, c.browser.Conn.Browser().Send("Browser.grantPermissions",
-			map[string]any{"permissions": granted, "browserContextId": c.id}))
+		calls = append(calls, c.grant(granted))
 	}
 	p, err := c.newPage(ctx)
 	if err != nil {
@@ -141,6 +146,10 @@ func (c *browserContext) create(ctx context.Context, state *storage.State) error
 	return err
 }
 
+func (c *browserContext) grant(permissions []string) waitFunc {
+	return c.browser.Conn.Browser().Send("Browser.grantPermissions", c.scoped(map[string]any{"permissions": permissions}))
+}
+
 // newPage opens a page and waits until it is set up.
 func (c *browserContext) newPage(ctx context.Context) (*page, error) {
 	params := map[string]any{"url": "about:blank", "browserContextId": c.id}
@@ -151,20 +160,20 @@ func (c *browserContext) newPage(ctx context.Context) (*page, error) {
 	if err := c.browser.Conn.Browser().Call(ctx, "Target.createTarget", params, &created); err != nil {
 		return nil, err
 	}
-	p, err := c.waitForSetup(ctx, created.TargetID)
+	p, err := c.waitForSetup(ctx, func() *page { return c.pageOfTarget(created.TargetID) })
 	if err != nil {
 		c.browser.Conn.Browser().Send("Target.closeTarget", map[string]any{"targetId": created.TargetID})
 	}
 	return p, err
 }
 
-// waitForSetup waits until a page that was created is attached and set up.
-func (c *browserContext) waitForSetup(ctx context.Context, targetID string) (p *page, err error) {
+// waitForSetup waits until a page is attached and set up. find returns nil while there is none.
+func (c *browserContext) waitForSetup(ctx context.Context, find func() *page) (p *page, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer c.browser.onClosed(cancel)()
 	err = c.device.changes.waitUntil(ctx, func() bool {
-		p = c.pageOfTarget(targetID)
+		p = find()
 		return p != nil
 	})
 	if err != nil {
@@ -295,7 +304,7 @@ func (c *browserContext) add(s *cdp.Session, a attachedTarget) (allowed bool) {
 		return false
 	}
 	p := newPage(c, s, a)
-	p.announced.Store(first)
+	p.announced.Store(first || p.held != nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.firstURL, c.opening = c.opening, ""
@@ -303,8 +312,13 @@ func (c *browserContext) add(s *cdp.Session, a attachedTarget) (allowed bool) {
 		return true
 	}
 	c.pages = append(c.pages, p)
-	c.front = p
+	if p.held == nil { // the browser shows a new page; windows of an app may be anywhere
+		c.front = p
+	}
 	c.watchers.Go(p.watch)
+	if p.held != nil {
+		c.watchers.Go(func() { p.adopt(s, p.held) })
+	}
 	c.device.changes.notify()
 	return true
 }
@@ -400,6 +414,9 @@ func (c *browserContext) close() {
 	c.browser.mu.Lock()
 	delete(c.browser.contexts, c.id)
 	c.browser.mu.Unlock()
+	if c.browser.app != nil {
+		return
+	}
 	disposed := c.browser.Conn.Browser().
 		Send("Target.disposeBrowserContext", map[string]any{"browserContextId": c.id})
 	if !c.browser.Started() {

@@ -16,6 +16,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/access"
+	"github.com/trailblaze/trailblaze/pkg/web/chromium"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
@@ -28,6 +29,7 @@ type webDevice struct {
 	limits   limits
 	files    *access.Files
 	origins  *access.Origins
+	app      *chromium.App   // that the session starts, or connects to; nil for a browser
 	callSlot chan struct{}   // holds a value while a call runs
 	ctx      context.Context //nolint:containedctx // ends when the device is closed
 	cancel   context.CancelFunc
@@ -98,6 +100,10 @@ func (d *webDevice) open() *contextOpening {
 			defer close(o.done)
 			var state *storage.State
 			if state, o.err = d.configuredState(); o.err != nil {
+				return
+			}
+			if d.app != nil {
+				o.context, o.err = openApp(d.ctx, d, state)
 				return
 			}
 			var b *browser
@@ -405,6 +411,9 @@ func (d *webDevice) Close(ctx context.Context) error {
 		d.keepDownloads(o.context.browser)
 	}
 	d.network.close()
+	if o.context != nil && d.app != nil {
+		return o.context.browser.Close()
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,7 +54,7 @@ func downloadCommands() []command {
 // downloadBehavior makes a browser that this process started save files beside its profile. Another browser keeps its
 // own folder.
 func (c *browserContext) downloadBehavior() map[string]any {
-	params := map[string]any{"behavior": "default", "browserContextId": c.id, "eventsEnabled": true}
+	params := c.scoped(map[string]any{"behavior": "default", "eventsEnabled": true})
 	if c.browser.Folder != "" {
 		params["behavior"], params["downloadPath"] = "allowAndName", c.browser.Folder
 	}
@@ -70,10 +71,7 @@ func (b *browser) onDownload(e cdp.Event) {
 		return
 	}
 	b.mu.Lock()
-	contexts := make([]*browserContext, 0, len(b.contexts))
-	for _, c := range b.contexts {
-		contexts = append(contexts, c)
-	}
+	contexts := slices.Collect(maps.Values(b.contexts))
 	b.mu.Unlock()
 	for _, c := range contexts {
 		switch {

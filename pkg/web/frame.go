@@ -93,34 +93,36 @@ func (f *frame) appendTree(list []*frame) []*frame {
 
 // watchFrames updates the tree of frames from the events of a session.
 func (p *page) watchFrames(s *cdp.Session) {
-	s.Listen(func(e cdp.Event) {
-		switch e.Method {
-		case "Page.frameAttached",
-			"Page.frameNavigated",
-			"Page.navigatedWithinDocument",
-			"Page.frameDetached",
-			"Page.lifecycleEvent":
-			p.onFrameEvent(s, e)
-		case "Runtime.executionContextCreated", "Runtime.executionContextDestroyed", "Runtime.executionContextsCleared":
-			p.onContextEvent(s, e)
-		case "Page.frameRequestedNavigation":
-			p.onNavigationRequested(e)
-			p.onNavigation(e)
-		case "Page.frameScheduledNavigation", "Page.frameStartedNavigating", "Page.frameStartedLoading",
-			"Page.frameClearedScheduledNavigation", "Page.frameStoppedLoading":
-			p.onNavigation(e)
-		case "Target.attachedToTarget":
-			p.onTargetAttached(e)
-		case "Page.fileChooserOpened":
-			p.onFileChooser(s, e)
-		case "Input.dragIntercepted":
-			p.onDragIntercepted(e)
-		case "Inspector.targetCrashed":
-			p.onCrash(s)
-		default:
-			p.onPageEvent(s, e)
-		}
-	})
+	s.Listen(func(e cdp.Event) { p.onSessionEvent(s, e) })
+}
+
+func (p *page) onSessionEvent(s *cdp.Session, e cdp.Event) {
+	switch e.Method {
+	case "Page.frameAttached",
+		"Page.frameNavigated",
+		"Page.navigatedWithinDocument",
+		"Page.frameDetached",
+		"Page.lifecycleEvent":
+		p.onFrameEvent(s, e)
+	case "Runtime.executionContextCreated", "Runtime.executionContextDestroyed", "Runtime.executionContextsCleared":
+		p.onContextEvent(s, e)
+	case "Page.frameRequestedNavigation":
+		p.onNavigationRequested(e)
+		p.onNavigation(e)
+	case "Page.frameScheduledNavigation", "Page.frameStartedNavigating", "Page.frameStartedLoading",
+		"Page.frameClearedScheduledNavigation", "Page.frameStoppedLoading":
+		p.onNavigation(e)
+	case "Target.attachedToTarget":
+		p.onTargetAttached(e)
+	case "Page.fileChooserOpened":
+		p.onFileChooser(s, e)
+	case "Input.dragIntercepted":
+		p.onDragIntercepted(e)
+	case "Inspector.targetCrashed":
+		p.onCrash(s)
+	default:
+		p.onPageEvent(s, e)
+	}
 }
 
 // onFrameEvent handles the events of frames and their documents.
@@ -326,8 +328,7 @@ func (p *page) onTargetAttached(e cdp.Event) {
 			f.removeChildren()
 			f.endWorld()
 		})
-		p.watchFrames(s)
-		p.initSession(s)
+		p.initFrame(s, a)
 	}
 	s.Send("Runtime.runIfWaitingForDebugger", nil)
 }

@@ -44,12 +44,16 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	sharedBrowser.close()
+	_ = os.RemoveAll(electronDir)
 	if err := goleak.Find(); err != nil {
 		_, _ = os.Stderr.WriteString(err.Error() + "\n")
 		code = 1
 	}
 	os.Exit(code)
 }
+
+// electronDir has the program that buildElectron has built; empty before.
+var electronDir string
 
 // roleVariable makes the test binary play a run that ends as its value says.
 const roleVariable = "WEB_TEST_ROLE"

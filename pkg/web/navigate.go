@@ -82,6 +82,9 @@ func navigate(ctx context.Context, p *page, args map[string]any) (tool.Result, e
 
 // launchApp opens the base URL of the target.
 func launchApp(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
+	if p.device.session.BaseURL == "" && p.device.app != nil {
+		return success("the app runs; its session has started it"), nil
+	}
 	if p.device.session.BaseURL == "" {
 		return tool.Result{}, fault.New(fault.ToolFailed,
 			"write baseUrl in trailblaze.yaml, or base_url under platforms: web: in the target's file, or call navigate with a url",
@@ -92,6 +95,10 @@ func launchApp(ctx context.Context, p *page, _ map[string]any) (tool.Result, err
 
 // clearAppData replaces the page by one without cookies, storage and permissions.
 func clearAppData(ctx context.Context, p *page, _ map[string]any) (tool.Result, error) {
+	if p.device.app != nil {
+		return tool.Result{}, fault.New(fault.ToolFailed, "start the app with a folder for its data that is new, such as --user-data-dir in args",
+			"the data of an Electron app cannot be cleared while it runs")
+	}
 	if err := p.device.replaceContext(ctx, p.context); err != nil {
 		return tool.Result{}, err
 	}

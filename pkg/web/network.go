@@ -621,6 +621,8 @@ func (p *page) onRequest(s *cdp.Session, e cdp.Event) {
 	switch {
 	case p.blank.Load():
 		r.fulfill(http.StatusOK, map[string]string{"content-type": "text/html"}, nil)
+	case p.device.app != nil && syntax.HasNoOrigin(address): // an app may read its files
+		p.device.network.answer(r)
 	case strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.Allows(address):
 		p.notes.Add(notes.Request, "%s: blocked, because it is not below %s", address, p.device.files)
 		r.fail("BlockedByClient")

@@ -33,6 +33,7 @@ type page struct {
 	firstURL string          // that the page was opened with; may be empty
 	openerID string          // id of the target that opened the page; may be empty
 	setup    []waitFunc      // the calls that were sent to set up the page
+	held     *heldEvents     // of a page that was open before it was attached; nil for a new one
 	ctx      context.Context //nolint:containedctx // ends when the page is closed, crashes, or loses its browser
 	cancel   context.CancelCauseFunc
 
@@ -78,11 +79,17 @@ func newPage(c *browserContext, s *cdp.Session, a attachedTarget) *page {
 	p.root = &frame{page: p, id: p.targetID, url: "about:blank"}
 	p.root.session.to.Store(s)
 	p.framesByID[p.root.id] = p.root
-	p.watchFrames(s)
-	p.setup = append(p.sendAll(s,
-		"Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true},
-		"Emulation.setDeviceMetricsOverride", p.device.metrics(),
-	), p.initSession(s)...)
+	if p.isOpen(a) {
+		p.held = p.watchOpenFrames(s)
+		p.setup = append(p.setup, p.held.wait)
+	} else {
+		p.watchFrames(s)
+	}
+	p.setup = append(p.setup, s.Send("Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}))
+	if p.device.setsSize() {
+		p.setup = append(p.setup, s.Send("Emulation.setDeviceMetricsOverride", p.device.metrics()))
+	}
+	p.setup = append(p.setup, p.initSession(s)...)
 	p.startTrace()
 	return p
 }
@@ -105,8 +112,11 @@ func (p *page) initSession(s *cdp.Session) []waitFunc {
 	if p.device.session.Live {
 		s.Send("Runtime.addBinding", map[string]any{"name": messageBinding, "executionContextName": worldName})
 	}
-	calls := p.sendAll(s,
-		"Inspector.enable", nil,
+	var calls []waitFunc
+	if p.browser.app == nil { // a window of an app that has not shown anything yet would count as crashed
+		calls = p.sendAll(s, "Inspector.enable", nil)
+	}
+	calls = append(calls, p.sendAll(s,
 		"Page.enable", nil,
 		"Page.setLifecycleEventsEnabled", map[string]any{"enabled": true},
 		"Page.setInterceptFileChooserDialog", map[string]any{"enabled": true},
@@ -115,7 +125,7 @@ func (p *page) initSession(s *cdp.Session) []waitFunc {
 		"Target.setAutoAttach", chromium.AutoAttach("iframe"),
 		"Page.addScriptToEvaluateOnNewDocument", script,
 		"Network.enable", networkBuffers(),
-	)
+	)...)
 	calls = append(calls, p.emulate(s)...)
 	return append(calls, p.device.clock.install(s)...)
 }

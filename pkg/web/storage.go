@@ -61,8 +61,7 @@ func webGetStorageState(ctx context.Context, p *page, _ map[string]any) (tool.Re
 		return tool.Result{}, err
 	}
 	var found struct{ Cookies []storage.ProtocolCookie }
-	params := map[string]any{"browserContextId": c.id}
-	if err := c.browser.Conn.Browser().Call(ctx, "Storage.getCookies", params, &found); err != nil {
+	if err := c.browser.Conn.Browser().Call(ctx, "Storage.getCookies", c.scoped(map[string]any{}), &found); err != nil {
 		return tool.Result{}, err
 	}
 	for _, k := range found.Cookies {
@@ -76,7 +75,7 @@ func (c *browserContext) readOtherOrigins(ctx context.Context, state *storage.St
 	c.mu.Lock()
 	origins := slices.DeleteFunc(slices.Clone(c.origins), func(o string) bool { return known[o] })
 	c.mu.Unlock()
-	if len(origins) == 0 {
+	if len(origins) == 0 || c.browser.app != nil {
 		return nil
 	}
 	return c.withBlankPage(ctx, func(p *page) error {
@@ -110,6 +109,10 @@ func (c *browserContext) noteOrigin(url string) {
 // withBlankPage calls f with a page of the context that is not one of its tabs, and in which every URL shows an empty
 // page, without a request to its server.
 func (c *browserContext) withBlankPage(ctx context.Context, f func(*page) error) error {
+	if c.browser.app != nil {
+		return fault.New(fault.ToolFailed, "let web_evaluate set it in a window of the app that has the origin",
+			"local storage cannot be set in an Electron app, which opens no page for it")
+	}
 	p, err := c.newPage(ctx)
 	if err != nil {
 		return err
@@ -192,7 +195,7 @@ func (c *browserContext) setCookies(ctx context.Context, cookies []storage.Cooki
 	for i, k := range cookies {
 		converted[i] = k.ToProtocol()
 	}
-	params := map[string]any{"cookies": converted, "browserContextId": c.id}
+	params := c.scoped(map[string]any{"cookies": converted})
 	if err := c.browser.Conn.Browser().Call(ctx, "Storage.setCookies", params, nil); err != nil {
 		return fault.Wrap(fault.ToolFailed, err,
 			"a cookie needs name, value, and url or domain with path", "the browser rejected the cookies")

@@ -27,10 +27,13 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
 
-// Kind returns the kind of device for the driver playwright-native.
+// electronDriver is the key of the driver for Electron apps.
+const electronDriver = "playwright-electron"
+
+// Kind returns the kind of device for the drivers playwright-native and playwright-electron.
 func Kind() device.Kind {
 	return device.Kind{
-		Name: "web", Drivers: []string{"playwright-native"}, Check: "browser", Commands: sync.OnceValue(advertised), New: newBackend,
+		Name: "web", Drivers: []string{"playwright-native", electronDriver}, Check: "browser", Commands: sync.OnceValue(advertised), New: newBackend,
 		Restricted:  []string{"evaluateJs", "web_evaluate", "web_uploadFile", "web_route", "web_applyStorageState"},
 		AllowedWith: map[string]string{"web_route": "abort"},
 		Checks: append(device.CoreChecks(), "waitForSelector", "web_waitForUrl", "web_verifyTextVisible",
@@ -113,6 +116,7 @@ type options struct {
 	limits         limits
 	storageState   string // path of a file; empty for none
 	emulation      emulation.Device
+	sized          bool   // the user has set the size of pages
 	testID         string // the attribute with the test ids of elements
 }
 
@@ -145,6 +149,10 @@ func newOptions(host device.Host) (options, error) {
 	if o.emulation, width, height, err = emulation.Read(v); err != nil {
 		return o, err
 	}
+	if _, err := chromium.OverrideApp(device.App{}, host.Env); err != nil {
+		return o, err
+	}
+	o.sized = v["viewport"]+v["deviceScaleFactor"] != "" || width > 0
 	size := cmp.Or(v["viewport"], defaultViewport)
 	if width > 0 && v["viewport"] == "" {
 		size = fmt.Sprintf("%dx%d", width, height)
@@ -176,6 +184,7 @@ type backend struct {
 	options  options
 	commands map[string]command
 	script   string          // page.js
+	dir      string          // of the project, absolute
 	ctx      context.Context //nolint:containedctx // ends when the backend is closed
 	cancel   context.CancelFunc
 
@@ -196,7 +205,7 @@ func newBackend(host device.Host) (device.Backend, error) {
 		return nil, err
 	}
 	b := &backend{
-		options: o, commands: map[string]command{}, script: pageScript(o.testID),
+		options: o, commands: map[string]command{}, script: pageScript(o.testID), dir: host.Dir,
 	}
 	for _, c := range commands() {
 		b.commands[c.Name] = c
@@ -220,6 +229,9 @@ func (b *backend) Open(session device.Session) device.Device {
 	}
 	if session.Width > 0 && session.Height > 0 {
 		d.width, d.height = session.Width, session.Height
+	}
+	if session.Driver == electronDriver {
+		d.app = b.newApp(session.App)
 	}
 	d.ctx, d.cancel = context.WithCancel(b.ctx)
 	return d

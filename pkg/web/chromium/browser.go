@@ -46,6 +46,8 @@ type Browser struct {
 	Folder  string // its temporary folder; empty for a browser that this process did not start
 
 	process device.Process // nil for a browser that this process did not start
+	grace   time.Duration  // that the process has to exit after SIGTERM
+	isApp   bool
 }
 
 // Started reports whether this process started the browser.
@@ -174,7 +176,7 @@ func (o Options) launch(ctx context.Context, path string, listen Listener, more 
 		return nil, b.startError(err)
 	}
 	b.Conn = cdp.NewConn(transport)
-	if err := b.initialize(ctx, listen); err != nil {
+	if err := b.Attach(ctx, listen); err != nil {
 		if b.Conn.Err() != nil {
 			b.WaitForExit()
 		}
@@ -198,8 +200,9 @@ func (o Options) tempDir() string {
 	return dir
 }
 
-// initialize reads the version, and makes the browser attach this connection to every new page before its scripts run.
-func (b *Browser) initialize(ctx context.Context, listen Listener) error {
+// Attach reads the version, and makes the browser attach this connection to every new page before its scripts run, and to
+// those that are open. Start does that; only the browser of an app has to be attached to.
+func (b *Browser) Attach(ctx context.Context, listen Listener) error {
 	s := b.Conn.Browser()
 	s.Listen(func(e cdp.Event) { listen(b.Conn, e) })
 	version := s.Send("Browser.getVersion", nil)
@@ -269,11 +272,15 @@ func startHint(stderr string) string {
 
 // LostError is the error for a browser that exited, or to which the connection was lost.
 func (b *Browser) LostError() *fault.Error {
-	if b.process == nil {
-		return fault.New(fault.Crashed, "the log of the browser may say why",
-			"the connection to the browser at %s was lost: %v", b.Name, b.Conn.Err())
+	what := "browser"
+	if b.isApp {
+		what = "app"
 	}
-	return b.process.Explain(fault.New(fault.Crashed, "", "the browser %s exited", b.Name))
+	if b.process == nil {
+		return fault.New(fault.Crashed, "the log of the "+what+" may say why",
+			"the connection to the %s at %s was lost: %v", what, b.Name, b.Conn.Err())
+	}
+	return b.process.Explain(fault.New(fault.Crashed, "", "the %s %s exited", what, b.Name))
 }
 
 // WaitForExit waits for the exit of a browser whose pipes were closed, so that errors can report its exit code.
@@ -307,11 +314,11 @@ func (b *Browser) Close() error {
 	return b.kill()
 }
 
-// kill kills a browser that this process started.
+// kill kills a browser that this process started. An app has time to exit by itself.
 func (b *Browser) kill() error {
-	now, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // outlives calls
-	cancel()
-	err := b.process.Stop(now)
+	ctx, cancel := context.WithTimeout(context.Background(), b.grace) //nolint:forbidigo // outlives calls
+	defer cancel()
+	err := b.process.Stop(ctx)
 	if b.Conn != nil {
 		_ = b.Conn.Close()
 	}

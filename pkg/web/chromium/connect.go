@@ -19,32 +19,43 @@ import (
 
 // connect connects to the browser at CDPURL.
 func (o Options) connect(ctx context.Context, listen Listener) (*Browser, error) {
-	fail := func(err error) (*Browser, error) {
-		return nil, &fault.Error{
-			Kind:    fault.Device,
-			Message: fmt.Sprintf("cannot connect to a browser at %s: %v", o.CDPURL, err),
-			Cause:   err,
-			Hint: "--cdp-url, TRAILBLAZE_CDP_URL or cdpUrl is the URL of a browser that was started with " +
-				"--remote-debugging-port: http://HOST:PORT or ws://…",
-		}
+	conn, err := dial(ctx, o.CDPURL)
+	if err != nil {
+		return nil, connectError("a browser", o.CDPURL, "--cdp-url, TRAILBLAZE_CDP_URL or cdpUrl", err)
 	}
-	address := o.CDPURL
+	b := &Browser{Conn: conn, Name: o.CDPURL, Headed: o.Headed}
+	if err := b.Attach(ctx, listen); err != nil {
+		_ = b.Conn.Close()
+		return nil, connectError("a browser", o.CDPURL, "--cdp-url, TRAILBLAZE_CDP_URL or cdpUrl", err)
+	}
+	return b, nil
+}
+
+// dial connects to http://HOST:PORT or ws://….
+func dial(ctx context.Context, address string) (*cdp.Conn, error) {
 	if strings.HasPrefix(address, "http") {
 		var err error
 		if address, err = webSocketURL(ctx, address); err != nil {
-			return fail(err)
+			return nil, err
 		}
 	}
 	transport, err := cdp.Dial(ctx, address, nil)
 	if err != nil {
-		return fail(err)
+		return nil, err
 	}
-	b := &Browser{Conn: cdp.NewConn(transport), Name: o.CDPURL, Headed: o.Headed}
-	if err := b.initialize(ctx, listen); err != nil {
-		_ = b.Conn.Close()
-		return fail(err)
+	return cdp.NewConn(transport), nil
+}
+
+// connectError is the error when nothing that can be driven runs at an address. what is the kind of thing, settings
+// are where the address may come from.
+func connectError(what, address, settings string, err error) error {
+	return &fault.Error{
+		Kind:    fault.Device,
+		Message: fmt.Sprintf("cannot connect to %s at %s: %v", what, address, err),
+		Cause:   err,
+		Hint: fmt.Sprintf("%s is the URL of %s that was started with --remote-debugging-port: http://HOST:PORT or ws://…",
+			settings, what),
 	}
-	return b, nil
 }
 
 // webSocketURL requests the URL of a browser's WebSocket. Chrome rejects requests whose Host is a name other than

@@ -1,0 +1,217 @@
+//go:build unix
+
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+)
+
+// buildElectron returns the path of testdata/electron, which plays an Electron app.
+func buildElectron(t *testing.T) string {
+	t.Helper()
+	path, err := electron()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var electron = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "electron-")
+	if err != nil {
+		return "", err
+	}
+	electronDir = dir
+	path := filepath.Join(dir, "electron")
+	out, err := exec.Command("go", "build", "-o", path, "../../testdata/electron").CombinedOutput()
+	if err != nil {
+		return "", errors.New(string(out))
+	}
+	return path, nil
+})
+
+// appAt returns an app that shows a page: Chromium, started by hand as Electron starts it.
+func appAt(t *testing.T, command, page string) device.App {
+	t.Helper()
+	return device.App{
+		Command: command, Headless: true, Timeout: testLimit,
+		Args: []string{"--app=" + page, "--user-data-dir=" + t.TempDir(), "--no-first-run", "--no-sandbox"},
+	}
+}
+
+// openTestApp opens a session of an app.
+func openTestApp(t *testing.T, app device.App, values map[string]string) *testSession {
+	t.Helper()
+	return openSessionIn(t, newTestBackend(t, values), device.Session{Driver: electronDriver, App: app})
+}
+
+const appPage = `<title>Notes</title><h1>Notes</h1><input aria-label=Note><button id=add onclick="
+	document.querySelector('ul').innerHTML += '<li>' + document.querySelector('input').value">Add</button><ul></ul>
+	<button id=about onclick="window.open('/about')">About</button><iframe src="/frame"></iframe>`
+
+func appServer(t *testing.T) string {
+	t.Helper()
+	other := serve(t, map[string]http.HandlerFunc{"/other": htmlPage("<p>From elsewhere</p>")})
+	return serve(t, map[string]http.HandlerFunc{
+		"/notes": htmlPage(appPage + `<iframe src="` + strings.Replace(other, "127.0.0.1", "localhost", 1) + `/other"></iframe>`),
+		"/frame": htmlPage("<p>In a frame</p>"), "/about": htmlPage("<title>About</title><h1>About Notes</h1>"),
+	})
+}
+
+func TestAppIsDriven(t *testing.T) {
+	t.Parallel()
+	for name, command := range map[string]string{"Chromium": spawntest.Chromium(t), "as strict as Electron": buildElectron(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := openTestApp(t, appAt(t, command, appServer(t)+"/notes"), nil)
+			u.mustCall("web_verifyTextVisible", "text", "In a frame")
+			u.mustCall("web_verifyTextVisible", "text", "From elsewhere")
+			u.mustCall("web_type", "nodeSelector", map[string]any{"web": map[string]any{"ariaRole": "textbox", "ariaNameRegex": "Note"}}, "text", "Milk")
+			u.mustCall("web_click", "ref", "css=#add")
+			u.mustCall("web_verifyTextVisible", "text", "Milk")
+			if width, _ := u.device.Size(); width == 0 || u.mustEval("innerWidth") != strconv.Itoa(width) {
+				t.Errorf("the window has %d pixels, and the page %s", width, u.mustEval("innerWidth"))
+			}
+			u.mustCall("web_click", "ref", "css=#about")
+			u.mustCall("web_waitForTab", "title", "About")
+			u.mustCall("web_verifyTextVisible", "text", "About Notes")
+			u.mustCall("web_closeTab")
+			u.mustCall("web_verifyTextVisible", "text", "Milk")
+			u.mustCall("launchApp")
+			u.mustCall("web_getStorageState")
+			u.mustFail("clearAppData", nil, "the data of an Electron app cannot be cleared")
+		})
+	}
+}
+
+func TestAppHasSizeOfUserAndMayRefusePermissions(t *testing.T) {
+	t.Parallel()
+	app := appAt(t, buildElectron(t), appServer(t)+"/notes")
+	u := openTestApp(t, app, map[string]string{"permissions": "geolocation", "viewport": "500x400"})
+	if got := u.mustEval("innerWidth + 'x' + innerHeight"); got != "500x400" {
+		t.Errorf("the window has %s pixels", got)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if logs := strings.Join(u.logs, "\n"); !strings.Contains(logs, "warn: permissions were not granted: an Electron app does not allow that") {
+		t.Errorf("logs: %s", logs)
+	}
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func TestAppAtURLIsKept(t *testing.T) {
+	t.Parallel()
+	app := appAt(t, buildElectron(t), appServer(t)+"/notes")
+	app.Port = freePort(t)
+	owner := openTestApp(t, app, nil)
+	owner.mustCall("web_type", "ref", "css=input", "text", "Eggs")
+	for range 2 {
+		guest := openTestApp(t, device.App{URL: "http://127.0.0.1:" + strconv.Itoa(app.Port)}, nil)
+		guest.mustCall("web_verifyTextVisible", "text", "In a frame")
+		guest.mustCall("web_verifyTextVisible", "text", "From elsewhere")
+		guest.mustCall("web_verifyValue", "ref", "css=input", "expected", "Eggs")
+		if err := guest.device.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	owner.mustCall("web_click", "ref", "css=#add")
+	owner.mustCall("web_verifyTextVisible", "text", "Eggs")
+	taken := openTestApp(t, app, nil)
+	if _, err := taken.call("web_currentUrl"); fault.KindOf(err) != fault.Device || !strings.Contains(err.Error(), "another program uses it") {
+		t.Errorf("a port that is taken: %v", err)
+	}
+}
+
+func TestPlaywrightSeesTheSameApp(t *testing.T) {
+	t.Parallel()
+	app := appAt(t, spawntest.Chromium(t), appServer(t)+"/notes")
+	app.Port = freePort(t)
+	u := openTestApp(t, app, nil)
+	u.mustCall("web_verifyTextVisible", "text", "From elsewhere")
+	u.mustCall("web_click", "ref", "css=#about")
+	u.mustCall("web_waitForTab", "title", "About")
+	var snapshots map[string]string
+	if err := json.Unmarshal(runPlaywright(t.Context(), t, "app.mjs", "http://127.0.0.1:"+strconv.Itoa(app.Port)), &snapshots); err != nil {
+		t.Fatal(err)
+	}
+	for _, title := range []string{"About", "Notes"} {
+		u.mustCall("web_switchTab", "title", title)
+		u.mustCall("web_verifyAriaSnapshot", "snapshot", snapshots[title])
+	}
+}
+
+func TestAppThatCannotBeDriven(t *testing.T) {
+	t.Parallel()
+	shell := func(script string) device.App {
+		return device.App{Command: "sh", Args: []string{"-c", script}, Timeout: testLimit}
+	}
+	silent := shell("echo no window >&2; sleep 1000")
+	silent.Timeout = 200 * time.Millisecond
+	silentAtPort := silent
+	silentAtPort.Port = freePort(t)
+	windowless := appAt(t, buildElectron(t), "about:blank")
+	windowless.Args[0], windowless.Timeout = "--no-startup-window", 2*time.Second
+	for name, tc := range map[string]struct {
+		app  device.App
+		want []string
+	}{
+		"none":         {device.App{}, []string{"the target names none"}},
+		"not found":    {device.App{Command: "no-such-app"}, []string{`the command "no-such-app" of the Electron app was not found`}},
+		"silent":       {silent, []string{"the app sh did not open its port for DevTools within 200ms", "no window"}},
+		"silent, port": {silentAtPort, []string{"the app sh did not open its port for DevTools within 200ms", "no window"}},
+		"ends":         {shell("echo broken >&2; exit 3"), []string{"the app sh ended during its start: it exited with code 3", "broken"}},
+		"nothing at the URL": {
+			device.App{URL: "http://127.0.0.1:" + strconv.Itoa(freePort(t))}, []string{"cannot connect to an Electron app at"},
+		},
+		"without a window": {windowless, []string{"did not open a window within 2s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := openTestApp(t, tc.app, nil)
+			_, err := u.call("web_currentUrl")
+			for _, part := range tc.want {
+				if err == nil || !strings.Contains(err.Error(), part) {
+					t.Errorf("the error is %v, which does not contain %q", err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestAppThatEndsBreaksTheSession(t *testing.T) {
+	t.Parallel()
+	u := openTestApp(t, appAt(t, buildElectron(t), appServer(t)+"/notes"), nil)
+	u.mustCall("web_currentUrl")
+	pid := u.page().browser.LostError().Details["pid"].(int)
+	if err := syscall.Kill(-pid, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-u.broken; fault.KindOf(err) != fault.Crashed {
+		t.Errorf("the session was told %v", err)
+	}
+}

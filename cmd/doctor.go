@@ -119,7 +119,7 @@ func (cmd *checkCommands) doctor(ctx context.Context, f doctorFlags) error {
 		defer asked.closeIdle()
 		asked.showWaits(cmd.notice)
 	}
-	o.Devices = cmd.deviceChecks(w, f.platforms)
+	o.Devices = append(cmd.deviceChecks(w, f.platforms), cmd.appChecks(w)...)
 	defer logStop(ctx, cmd.notice)()
 	if _, err := cmd.sessionFolder().List(); err != nil { // removes the sockets of sessions that were killed
 		cmd.notice("warning: " + err.Error())
@@ -190,6 +190,39 @@ func (cmd *checkCommands) deviceCheck(w *workspace.Workspace, k device.Kind, val
 		return detail, errors.Join(err, backend.Close(ctx))
 	}
 	return d
+}
+
+// appChecks returns the checks of the Electron apps of the project's targets.
+func (cmd *checkCommands) appChecks(w *workspace.Workspace) []doctor.Device {
+	var checks []doctor.Device
+	for _, t := range w.Project.Targets {
+		app := device.App(t.Electron)
+		if app.Command == "" && app.URL == "" {
+			continue
+		}
+		checks = append(checks, doctor.Device{
+			Name: "electron app " + t.ID, Kind: "electron", Settings: []string{app.Command}, Named: true,
+			Check: func(ctx context.Context) (string, error) { return cmd.checkApp(ctx, w, app) },
+		})
+	}
+	return checks
+}
+
+func (cmd *checkCommands) checkApp(ctx context.Context, w *workspace.Workspace, app device.App) (detail string, err error) {
+	for _, k := range cmd.Devices {
+		backend, err := w.NewBackend(k, nil)
+		if err != nil {
+			return "", err
+		}
+		checker, ok := backend.(device.AppChecker)
+		if ok {
+			detail, err = checker.CheckApp(ctx, app)
+		}
+		if err = errors.Join(err, backend.Close(ctx)); ok || err != nil {
+			return detail, err
+		}
+	}
+	return "", fault.New(fault.Bug, "", "no device starts apps")
 }
 
 // drives reports whether a kind of device has a driver of one of the platforms.

@@ -169,6 +169,7 @@ func openingOf(w *workspace.Workspace, sc scope.Scope, address string) (opening,
 		}
 	case address != "":
 		o = opening{text: "Open the app", call: trail.Call{Tool: "openUrl", Args: map[string]any{"url": address}}}
+	case sc.Driver.Key == scope.ElectronDriver: // the session starts it
 	case onWeb && w.Project.BaseURLFor(sc.Target.ID, sc.Driver.Platform) == "":
 		return o, fault.New(fault.Misuse, "add --url, or baseUrl to trailblaze.yaml", "it is not known where the app is: the target has no address on the web")
 	case !onWeb && sc.AppID == "":

@@ -3,8 +3,11 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -47,7 +50,7 @@ func projectFiles(p *config.Project) map[string][]byte {
 	}
 	content["trailblaze.yaml"] = []byte(head)
 	for _, t := range p.Targets {
-		content["trailblaze-config/targets/"+t.ID+".yaml"] = []byte(targetFile(lost, t))
+		content["trailblaze-config/targets/"+t.ID+".yaml"] = []byte(targetFile(p.Root, lost, t))
 	}
 	for _, ts := range p.Toolsets {
 		if !ts.AlwaysEnabled && !isUsed(p, ts.ID) {
@@ -94,12 +97,13 @@ func lostTools(p *config.Project) []string {
 	return slices.Compact(names)
 }
 
-func targetFile(lost []string, t config.Target) string {
+func targetFile(root string, lost []string, t config.Target) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "id: %s\n", yamlText(t.ID))
 	if t.DisplayName != "" {
 		fmt.Fprintf(&b, "display_name: %s\n", yamlText(t.DisplayName))
 	}
+	b.WriteString(electronEntry(root, t.Electron))
 	if len(t.PlatformOrder) > 0 {
 		b.WriteString("platforms:\n")
 	}
@@ -115,6 +119,42 @@ func targetFile(lost []string, t config.Target) string {
 		} else {
 			fmt.Fprintf(&b, "  %s:\n%s", platform.Lower(), entry)
 		}
+	}
+	return b.String()
+}
+
+// electronEntry returns the Electron app of a target; nothing without one. A command below root is written relative to it.
+func electronEntry(root string, e config.Electron) string {
+	if e.Command == "" && e.URL == "" {
+		return ""
+	}
+	literal := func(s string) string { return strings.ReplaceAll(s, "${", "$${") }
+	command, args := e.Command, make([]string, len(e.Args))
+	if rel, err := filepath.Rel(root, command); err == nil && filepath.IsAbs(command) && filepath.IsLocal(rel) {
+		command = "./" + filepath.ToSlash(rel)
+	}
+	for i, arg := range e.Args {
+		args[i] = literal(arg)
+	}
+	var b strings.Builder
+	b.WriteString("electron:\n")
+	for _, entry := range [][2]string{{"command", command}, {"cdpUrl", e.URL}} {
+		if entry[1] != "" {
+			fmt.Fprintf(&b, "  %s: %s\n", entry[0], yamlText(literal(entry[1])))
+		}
+	}
+	fmt.Fprintf(&b, "%s  cdpPort: %d\n", yamlList("  args", args), e.Port)
+	if e.Timeout > 0 {
+		fmt.Fprintf(&b, "  cdpTimeoutSeconds: %d\n", e.Timeout/time.Second)
+	}
+	if e.Headless {
+		b.WriteString("  headless: true\n")
+	}
+	if len(e.Env) > 0 {
+		b.WriteString("  env:\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+		fmt.Fprintf(&b, "    %s: %s\n", yamlText(name), yamlText(literal(e.Env[name])))
 	}
 	return b.String()
 }

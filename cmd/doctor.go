@@ -172,7 +172,7 @@ func (cmd *checkCommands) deviceChecks(w *workspace.Workspace, platforms []scope
 
 // deviceCheck returns the check of a kind of device with its settings. It fails if the settings are invalid.
 func (cmd *checkCommands) deviceCheck(w *workspace.Workspace, k device.Kind, values map[string]string, invalid error) doctor.Device {
-	d := doctor.Device{Name: k.Check, Kind: k.Name}
+	d := doctor.Device{Name: k.DoctorCheck, Kind: k.Name}
 	for _, o := range k.Options {
 		if value := values[o.Key]; value != "" {
 			d.Settings = append(d.Settings, o.Key+" "+value)

@@ -48,7 +48,7 @@ func (p *phones) kind() device.Kind {
 	}
 	text := schema(`"text": {"type": "string"}`)
 	return device.Kind{
-		Name: "phones", Drivers: []string{"ios-host"}, Check: "phones",
+		Name: "phones", Drivers: []string{"ios-host"}, DoctorCheck: "phones",
 		Commands: func() []tool.Advertised {
 			return []tool.Advertised{
 				{Name: "tap", Description: "Taps.", InputSchema: text},

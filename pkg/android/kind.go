@@ -21,7 +21,7 @@ import (
 func Kind() device.Kind {
 	k := mobile.Kind(mobile.Android)
 	k.Name, k.Drivers = "android", []string{"android-ondevice-accessibility", "android-ondevice-instrumentation"}
-	k.Check, k.IDOption, k.Options, k.Secrets, k.New = "android", "serial", deviceOptions(), appium.Secrets, newBackend
+	k.DoctorCheck, k.IDOption, k.Options, k.Secrets, k.New = "android", "serial", deviceOptions(), appium.Secrets, newBackend
 	return k
 }
 

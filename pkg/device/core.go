@@ -57,8 +57,8 @@ func Core() []tool.Advertised {
 	}
 }
 
-// CoreChecks and CoreStarts are what a kind has in Checks and Starts of the commands of [Core].
+// CoreChecks and CoreStartCommands are what a kind has in Checks and StartCommands of the commands of [Core].
 func CoreChecks() []string { return []string{"assertVisible", "waitUntilVisible"} }
 
-// CoreStarts is described at [CoreChecks].
-func CoreStarts() []string { return []string{"launchApp", "clearAppData"} }
+// CoreStartCommands is described at [CoreChecks].
+func CoreStartCommands() []string { return []string{"launchApp", "clearAppData"} }

@@ -14,10 +14,10 @@ import (
 
 // Kind describes a kind of device, and creates its backends.
 type Kind struct {
-	Name     string                   // the name of its source in listings
-	Drivers  []string                 // yaml keys of the drivers that it supports
-	Check    string                   // the name of its check in doctor, such as browser
-	Commands func() []tool.Advertised // the same at each call
+	Name        string                   // the name of its source in listings
+	Drivers     []string                 // yaml keys of the drivers that it supports
+	DoctorCheck string                   // the name of its check in doctor, such as browser
+	Commands    func() []tool.Advertised // the same at each call
 	// Restricted names the commands that agents may call only if the user allows them: those that run any code, and
 	// those that read or write files of this machine.
 	Restricted []string
@@ -27,7 +27,7 @@ type Kind struct {
 	// Primary and PrimaryChecks are the actions, and the checks, that a model is shown with their arguments. It is told the
 	// names of the others.
 	Primary, PrimaryChecks []string
-	Starts                 []string // the commands that bring the app into a known state, with which a trail begins
+	StartCommands          []string // the commands that bring the app into a known state, with which a trail begins
 	// Instead says what to use instead of commands that it does not have and that recordings of other programs may
 	// call, by their names.
 	Instead map[string]string
@@ -170,8 +170,9 @@ type Device interface {
 	Close(ctx context.Context) error
 }
 
-// Producer is a Device that can say which product it is, such as Chrome 140.0. The text is empty before it was used.
-type Producer interface {
+// ProductReporter is a Device that can say which product it is, such as Chrome 140.0. The text is empty before it was
+// used.
+type ProductReporter interface {
 	Product() string
 }
 
@@ -209,9 +210,9 @@ const (
 	ShowRequests Show = "requests"
 )
 
-// Log is what a page wrote to the console, or requested, one line each, the newest last. The lines are bounded, and
+// PageLog is what a page wrote to the console, or requested, one line each, the newest last. The lines are bounded, and
 // without secrets.
-type Log struct {
+type PageLog struct {
 	Earlier []string // before the last action
 	Since   []string // since it began
 }
@@ -232,7 +233,7 @@ type View struct {
 	Events []string
 	// Messages are the texts that came on the screen and are gone again, since the last view.
 	Messages []Message
-	Log      *Log // with ViewOptions.Show; nil for a device without one
+	Log      *PageLog // with ViewOptions.Show; nil for a device without one
 	// Blocked are the URLs that the last call led to, and that the device did not open because their origins are not
 	// allowed. A call that fails for that reason does not count.
 	Blocked []string

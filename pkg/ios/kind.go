@@ -18,7 +18,7 @@ import (
 func Kind() device.Kind {
 	k := mobile.Kind(mobile.IOS)
 	k.Name, k.Drivers = "ios", []string{"ios-host", "ios-axe"}
-	k.Check, k.IDOption, k.Options, k.Secrets, k.New = "ios", "udid", deviceOptions(), appium.Secrets, newBackend
+	k.DoctorCheck, k.IDOption, k.Options, k.Secrets, k.New = "ios", "udid", deviceOptions(), appium.Secrets, newBackend
 	return k
 }
 

@@ -24,7 +24,7 @@ type app struct {
 	tapped  []string
 	loading []string         // what each view shows in place of buttons, until the last
 	gone    []device.Message // in the next view
-	log     *device.Log      // of the console
+	log     *device.PageLog  // of the console
 	blocked []string         // URLs that the next view says were blocked
 	refs    *screen.References
 	// released counts how often the device was released for other sessions.
@@ -40,7 +40,7 @@ func (a *app) kind() device.Kind {
 	text := `"text": {"type": "string"}, "ref": {"type": "string"}, "nodeSelector": {"type": "object"}`
 	return device.Kind{
 		Name: "app", Drivers: []string{"playwright-native"},
-		Restricted: []string{"web_evaluate", "web_route"}, AllowedWith: map[string]string{"web_route": "abort"}, Checks: append(device.CoreChecks(), "assertNotVisible", device.AssertWaypoint), Starts: device.CoreStarts(), Commands: func() []tool.Advertised {
+		Restricted: []string{"web_evaluate", "web_route"}, AllowedWith: map[string]string{"web_route": "abort"}, Checks: append(device.CoreChecks(), "assertNotVisible", device.AssertWaypoint), StartCommands: device.CoreStartCommands(), Commands: func() []tool.Advertised {
 			return []tool.Advertised{
 				device.Command("launchApp", "Opens the app.", `"app": {"type": "object"}, "appId": {"type": "string"}`),
 				device.Command("openUrl", "Opens a URL.", `"url": {"type": "string"}`),

@@ -49,7 +49,7 @@ func TestShowsTheLastLinesOfThePageLog(t *testing.T) {
 	if _, err := f.Snapshot(t.Context(), live.SnapshotOptions{Show: device.ShowConsole}); err == nil || !strings.Contains(err.Error(), "no console") {
 		t.Errorf("a device without a console: %v", err)
 	}
-	f.app.log = &device.Log{Earlier: []string{"log: one 98761234"}}
+	f.app.log = &device.PageLog{Earlier: []string{"log: one 98761234"}}
 	for i := range 200 {
 		f.app.log.Since = append(f.app.log.Since, fmt.Sprintf("log: line %d %s", i, strings.Repeat("x", 50)))
 	}

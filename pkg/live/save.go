@@ -564,9 +564,9 @@ func (s *Session) startWarning(steps []*replay.Step) []string {
 	}
 	first := steps[0].Calls[0].Tool
 	t, err := s.tools().Find(first)
-	if err != nil || t.Source.Kind != tool.FromDevice || slices.Contains(s.kind().Starts, first) {
+	if err != nil || t.Source.Kind != tool.FromDevice || slices.Contains(s.kind().StartCommands, first) {
 		return nil
 	}
 	return []string{fmt.Sprintf("the first call is %s; a trail begins with a call that brings the app into a known state: %s",
-		first, strings.Join(s.kind().Starts, ", "))}
+		first, strings.Join(s.kind().StartCommands, ", "))}
 }

@@ -32,7 +32,7 @@ type shop struct{ opened int }
 func (b *shop) kind() device.Kind {
 	element := `"text": {"type": "string"}, "ref": {"type": "string"}`
 	return device.Kind{
-		Name: "shop", Drivers: []string{"playwright-native"}, Checks: device.CoreChecks(), Starts: device.CoreStarts(),
+		Name: "shop", Drivers: []string{"playwright-native"}, Checks: device.CoreChecks(), StartCommands: device.CoreStartCommands(),
 		Commands: func() []tool.Advertised {
 			return []tool.Advertised{
 				device.Command("launchApp", "Opens the app.", ""), device.Command("tap", "Taps a button.", element),

@@ -118,7 +118,7 @@ func (d *phone) Size() (width, height int) {
 	return 0, 0
 }
 
-// Product implements device.Producer.
+// Product implements device.ProductReporter.
 func (d *phone) Product() string {
 	if driver := d.currentDriver(); driver != nil {
 		return driver.Info().Product

@@ -246,7 +246,7 @@ func TestSnapshotEvidenceAndMoments(t *testing.T) {
 		if m := tracer.Moment(p.Context(), false); m.Picture != nil || m.NoPicture == "" || m.Touched != nil {
 			t.Errorf("%+v", m)
 		}
-		if width, _ := p.device.Size(); width != 1080 || p.device.(device.Producer).Product() != "Pixel 7, Android 14" {
+		if width, _ := p.device.Size(); width != 1080 || p.device.(device.ProductReporter).Product() != "Pixel 7, Android 14" {
 			t.Error("size or product")
 		}
 	})

@@ -108,7 +108,7 @@ func Kind(p Platform) device.Kind {
 			"openUrl",
 		},
 		PrimaryChecks: []string{"assertVisible", "assertVisibleWithText", "assertNotVisibleWithText"},
-		Starts:        append(device.CoreStarts(), "mobile_clearAppData", "openUrl"),
+		StartCommands: append(device.CoreStartCommands(), "mobile_clearAppData", "openUrl"),
 		Restricted:    []string{"adbShell", "android_adbShell", "mobile_installApp", "mobile_addMedia"},
 		Instead:       instead(p),
 		OneSession:    true,

@@ -162,7 +162,7 @@ func (s *Session) Product() string {
 	if s.device == nil || !s.device.used.Load() {
 		return ""
 	}
-	producer, ok := s.device.Device.(device.Producer)
+	producer, ok := s.device.Device.(device.ProductReporter)
 	if !ok {
 		return ""
 	}

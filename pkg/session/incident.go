@@ -22,12 +22,12 @@ type Incident struct {
 }
 
 // Incidents returns what the device noted since it was called last. Without ended, what only later calls show is left
-// out, see [device.Witness].
+// out, see [device.IncidentReporter].
 func (s *Session) Incidents(ctx context.Context, ended bool) []Incident {
 	if s.device == nil || !s.device.used.Load() {
 		return nil
 	}
-	witness, ok := s.device.Device.(device.Witness)
+	witness, ok := s.device.Device.(device.IncidentReporter)
 	if !ok {
 		return nil
 	}

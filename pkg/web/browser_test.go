@@ -59,7 +59,7 @@ func TestSessionWithoutCallsStartsNothing(t *testing.T) {
 	if shown := u.device.Evidence(t.Context()); shown != nil {
 		t.Errorf("it shows %v", shown)
 	}
-	if product := u.device.(device.Producer).Product(); product != "" {
+	if product := u.device.(device.ProductReporter).Product(); product != "" {
 		t.Errorf("the product is %s", product)
 	}
 	if err := u.device.Close(t.Context()); err != nil {

@@ -73,7 +73,7 @@ func (d *webDevice) Size() (width, height int) {
 	return d.width, d.height
 }
 
-// Product implements device.Producer.
+// Product implements device.ProductReporter.
 func (d *webDevice) Product() string {
 	c := d.openContext()
 	if c == nil {

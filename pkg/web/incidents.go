@@ -36,7 +36,7 @@ func (p *page) onConsole(e cdp.Event) {
 	}
 }
 
-// Incidents implements device.Witness.
+// Incidents implements device.IncidentReporter.
 func (d *webDevice) Incidents(ctx context.Context, ended bool) []tool.Incident {
 	c := d.openContext()
 	if c == nil {

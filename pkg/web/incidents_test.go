@@ -42,7 +42,7 @@ func incidentPages(t *testing.T) string {
 func incidentsOf(u *testSession, ended bool) []tool.Incident {
 	u.t.Helper()
 	u.device.(*webDevice).limits.probe = testLimit
-	return u.device.(device.Witness).Incidents(u.t.Context(), ended)
+	return u.device.(device.IncidentReporter).Incidents(u.t.Context(), ended)
 }
 
 // byKind returns the first words of incidents, sorted.

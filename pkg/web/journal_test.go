@@ -69,7 +69,7 @@ func TestLiveViewShowsConsoleAndRequests(t *testing.T) {
 }
 
 // log returns the console or the requests.
-func (u *testSession) log(show device.Show) *device.Log {
+func (u *testSession) log(show device.Show) *device.PageLog {
 	u.t.Helper()
 	return u.view(device.ViewOptions{Show: show}).Log
 }

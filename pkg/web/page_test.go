@@ -170,7 +170,7 @@ func TestCrashedPageEndsOnlyItsSession(t *testing.T) {
 	if len(u.device.Evidence(t.Context())) == 0 {
 		t.Error("there is no evidence")
 	}
-	if product := u.device.(device.Producer).Product(); !strings.HasPrefix(product, "Chrom") {
+	if product := u.device.(device.ProductReporter).Product(); !strings.HasPrefix(product, "Chrom") {
 		t.Errorf("the product is %q", product)
 	}
 	other.mustEval("1")

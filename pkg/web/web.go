@@ -33,7 +33,7 @@ const electronDriver = "playwright-electron"
 // Kind returns the kind of device for the drivers playwright-native and playwright-electron.
 func Kind() device.Kind {
 	return device.Kind{
-		Name: "web", Drivers: []string{"playwright-native", electronDriver}, Check: "browser", Commands: sync.OnceValue(advertised), New: newBackend,
+		Name: "web", Drivers: []string{"playwright-native", electronDriver}, DoctorCheck: "browser", Commands: sync.OnceValue(advertised), New: newBackend,
 		Restricted:  []string{"evaluateJs", "web_evaluate", "web_uploadFile", "web_route", "web_applyStorageState"},
 		AllowedWith: map[string]string{"web_route": "abort"},
 		Checks: append(device.CoreChecks(), "waitForSelector", "web_waitForUrl", "web_verifyTextVisible",
@@ -49,7 +49,7 @@ func Kind() device.Kind {
 			"web_verifyTextVisible", "web_verifyTextNotVisible", "web_verifyElementVisible", "web_verifyElementNotVisible",
 			"web_verifyValue", "web_verifyListVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl",
 		},
-		Starts: append(device.CoreStarts(), "navigate", "web_navigate", "web_applyCookies", "web_resize", "web_handleDialog",
+		StartCommands: append(device.CoreStartCommands(), "navigate", "web_navigate", "web_applyCookies", "web_resize", "web_handleDialog",
 			"web_applyStorageState", "web_route", "web_unroute", "web_setClock"),
 		Options: append([]device.Option{
 			{

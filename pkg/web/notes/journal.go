@@ -109,7 +109,7 @@ func (j *Journal) onRequest(redact func(string) string, method string, r Request
 }
 
 // Show returns the requests or the console.
-func (j *Journal) Show(show device.Show, redact func(string) string) *device.Log {
+func (j *Journal) Show(show device.Show, redact func(string) string) *device.PageLog {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if show == device.ShowConsole {
@@ -119,8 +119,8 @@ func (j *Journal) Show(show device.Show, redact func(string) string) *device.Log
 }
 
 // log returns entries in words, the oldest first. The caller holds j.mu.
-func (j *Journal) log(redact func(string) string, entries []*journalEntry) *device.Log {
-	log := &device.Log{}
+func (j *Journal) log(redact func(string) string, entries []*journalEntry) *device.PageLog {
+	log := &device.PageLog{}
 	for _, entry := range entries {
 		line := entry.line
 		if entry.request != nil {

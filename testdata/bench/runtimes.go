@@ -125,7 +125,7 @@ func (b *bench) weight() error {
 	var sizes []int64
 	for _, module := range []string{b.root, filepath.Dir(before)} {
 		program := filepath.Join(b.dir, fmt.Sprint("whole", len(sizes)))
-		if err := buildWith(module, program, ".", ""); err != nil {
+		if err := buildWith(module, program, "."); err != nil {
 			return err
 		}
 		info, err := os.Stat(program)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/live"
@@ -210,11 +211,8 @@ func withElement(box live.Toolbox, call, other trail.Call) trail.Call {
 			args[name] = value
 		}
 	}
-	for name := range other.Args {
-		if t, err := box.Registry.Find(call.Tool); err != nil || schemaOf(t).properties[name] == nil {
-			call.Tool = other.Tool
-			break
-		}
+	if t, err := box.Registry.Find(call.Tool); err != nil || !takesAll(t, other.Args) {
+		call.Tool = other.Tool
 	}
 	for name, value := range other.Args {
 		if namesElement(box, call.Tool, name) {
@@ -223,6 +221,17 @@ func withElement(box live.Toolbox, call, other trail.Call) trail.Call {
 	}
 	call.Args = args
 	return call
+}
+
+// takesAll reports whether a tool has all of some arguments.
+func takesAll(t *discover.Tool, args map[string]any) bool {
+	known := schemaOf(t).properties
+	for name := range args {
+		if known[name] == nil && known[t.Aliases[name]] == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func remarks() []string { return []string{"reasoning", "reason"} }

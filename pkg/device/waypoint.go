@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
 // AssertWaypoint is the name of the command that checks by rules which screen is shown.
@@ -51,6 +52,12 @@ func ReadWaypoint(a Arguments) (Waypoint, error) {
 		r.Forbidden = true
 		w.Rules = append(w.Rules, r)
 	}
+	for _, r := range w.Rules {
+		if r.Count > 1 && isIndexed(r.Selector) {
+			return w, fault.New(fault.InvalidArguments, "leave out the index, or the count",
+				"%s has an index, so it finds one element at most, and the rule counts %d", r.Path, r.Count)
+		}
+	}
 	switch {
 	case len(w.Rules) == 0:
 		return w, fault.New(fault.InvalidArguments, "give required, forbidden or both", "no rule says what the screen has")
@@ -63,6 +70,19 @@ func ReadWaypoint(a Arguments) (Waypoint, error) {
 
 func newRule(path string, rule Arguments, count int) Rule {
 	return Rule{Path: path + ".selector", Selector: rule["selector"], Description: rule.Text("description"), Count: count}
+}
+
+// isIndexed reports whether a selector takes one of several elements. One that cannot be read does not.
+func isIndexed(selector any) bool {
+	s, err := screen.ParseSelector(selector, screen.ParseOptions{})
+	if err != nil {
+		return false
+	}
+	byPlace := false
+	if s.Block != nil {
+		_, byPlace = s.Block.Number("nthIndex")
+	}
+	return s.Index != nil || byPlace
 }
 
 func objects(list any) (out []Arguments) {

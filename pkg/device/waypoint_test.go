@@ -16,13 +16,21 @@ func TestReadWaypoint(t *testing.T) {
 		refused             string
 		required, forbidden bool
 	}{
-		"nothing":          {Arguments{"id": "shop"}, "no rule", false, false},
-		"empty lists":      {Arguments{"required": rules(), "forbidden": rules()}, "no rule", false, false},
-		"cannot fail":      {Arguments{"required": rules(m{"selector": m{}, "minCount": 0})}, "every screen fulfils them", false, false},
-		"one can fail":     {Arguments{"required": rules(m{"minCount": 0}, m{"minCount": 2})}, "", true, false},
-		"forbidden":        {Arguments{"required": rules(m{"minCount": 0}), "forbidden": rules(m{})}, "", false, true},
-		"both":             {Arguments{"required": rules(m{}), "forbidden": rules(m{})}, "", true, true},
-		"several may be":   {Arguments{"forbidden": rules(m{"maxCount": 3})}, "", false, true},
+		"nothing":        {Arguments{"id": "shop"}, "no rule", false, false},
+		"empty lists":    {Arguments{"required": rules(), "forbidden": rules()}, "no rule", false, false},
+		"cannot fail":    {Arguments{"required": rules(m{"selector": m{}, "minCount": 0})}, "every screen fulfils them", false, false},
+		"one can fail":   {Arguments{"required": rules(m{"minCount": 0}, m{"minCount": 2})}, "", true, false},
+		"forbidden":      {Arguments{"required": rules(m{"minCount": 0}), "forbidden": rules(m{})}, "", false, true},
+		"both":           {Arguments{"required": rules(m{}), "forbidden": rules(m{})}, "", true, true},
+		"several may be": {Arguments{"forbidden": rules(m{"maxCount": 3})}, "", false, true},
+		"none of several": {
+			Arguments{"forbidden": rules(m{"selector": m{"web": m{"ariaRole": "alert", "nthIndex": 0}}, "maxCount": 2})},
+			"forbidden[0].selector has an index, so it finds one element at most, and the rule counts 2", false, true,
+		},
+		"several at one place": {
+			Arguments{"required": rules(m{"selector": m{"web": m{"ariaRole": "row"}, "index": 1}, "minCount": 2})}, "has an index", true, false,
+		},
+		"at a place":       {Arguments{"forbidden": rules(m{"selector": m{"web": m{"ariaRole": "row"}, "index": 1}})}, "", false, true},
 		"number from JSON": {Arguments{"required": rules(m{"minCount": 0.0})}, "every screen fulfils them", false, false},
 	} {
 		w, err := ReadWaypoint(c.args)

@@ -44,7 +44,7 @@ func assertWaypoint(ctx context.Context, p *page, args map[string]any) (tool.Res
 	}
 	err = p.waitFor(ctx, syntax.NewTarget("the screen %s", w), "", p.assertionLimit(ctx, args),
 		func(ctx context.Context) (o act.Observation[observed], err error) {
-			// Rules are counted one after another. Those that hold in two rounds all held between them.
+			// Rules are counted one after another, so that the page may change between them: they must hold in two rounds.
 			for round := 0; round < min(2, len(searches)) && err == nil && o.Missing == ""; round++ {
 				var counts []int
 				if counts, err = countAll(ctx, searches); err == nil {

@@ -61,7 +61,7 @@ func ResolvePath(path string) string {
 	return filepath.Join(ResolvePath(parent), filepath.Base(path))
 }
 
-// AllowFolderOf allows the folder of a page that a trail names, if it is in the working directory of the session. It does
+// AllowFolderOf allows the folder of a page that a trail or one of its tools names, if it is in the working directory of the session. It does
 // nothing in sessions of agents, and for files that are not pages.
 func (a *Files) AllowFolderOf(page string) {
 	page = ResolvePath(page)

@@ -246,6 +246,38 @@ func TestRequestOfOtherProcessHasItsTurn(t *testing.T) {
 	}
 }
 
+func TestEndOfSessionCancelsCallsOfOtherProcesses(t *testing.T) {
+	t.Parallel()
+	s := newSession()
+	started, ended := make(chan struct{}), make(chan error, 2)
+	s.step = func(ctx context.Context, _ live.StepRequest) (live.StepReport, error) {
+		s.steps.Add(1)
+		close(started)
+		<-ctx.Done()
+		return live.StepReport{}, context.Cause(ctx)
+	}
+	c := serve(t, s, 0)
+	other := func() {
+		_, err := s.others(t.Context(), live.StepRequest{Other: true})
+		ended <- err
+	}
+	go other()
+	<-started
+	go other() // it waits for its turn, or has not come yet
+	if info := c.end(t); info.Steps != 1 {
+		t.Errorf("at the end: %+v", info)
+	}
+	for range 2 {
+		if err := <-ended; fault.KindOf(err) != fault.Cancelled {
+			t.Errorf("a call: %v", err)
+		}
+	}
+	<-s.closed
+	if _, err := s.others(t.Context(), live.StepRequest{Other: true}); fault.KindOf(err) != fault.Cancelled || s.steps.Load() != 1 {
+		t.Errorf("a call after the end: %v; %d were made", err, s.steps.Load())
+	}
+}
+
 // TestCallIsAnsweredWhenUserEndsSession: the process does not exit before pending requests have their answers.
 func TestCallIsAnsweredWhenUserEndsSession(t *testing.T) {
 	t.Parallel()

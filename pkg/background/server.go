@@ -65,6 +65,9 @@ type Server struct {
 	end      chan struct{} // closed when a user ends the session
 	endOnce  sync.Once
 	ended    chan struct{} // closed when requests are no longer served
+	// others ends before the session does, and with it the calls of other processes, none of which is made from then on.
+	others       context.Context //nolint:containedctx // requests of other processes do not come by way of Run
+	cancelOthers context.CancelCauseFunc
 
 	mu       sync.Mutex
 	status   live.Status // after the last request
@@ -79,6 +82,7 @@ func (c *Claim) Listen(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{
 		opts: o, claim: c, slot: make(chan struct{}, 1), end: make(chan struct{}), ended: make(chan struct{}), used: c.folder.Now(),
 	}
+	s.others, s.cancelOthers = context.WithCancelCause(context.WithoutCancel(ctx))
 	var err error
 	if s.status, err = o.Session.Status(ctx); err != nil {
 		return nil, err
@@ -107,7 +111,7 @@ func (c *Claim) Listen(ctx context.Context, o Options) (*Server, error) {
 		return nil, fault.Wrap(fault.IO, err, "set TRAILBLAZE_CACHE_DIR to another folder",
 			"create the socket of the session")
 	}
-	o.Session.PassOthersTo(inTurn(s, o.Session.Step))
+	o.Session.PassOthersTo(s.stepOfOther)
 	return s, nil
 }
 
@@ -129,6 +133,7 @@ func (s *Server) Run(ctx context.Context) error {
 		_ = server.Serve(sameUserListener{s.listener}) // until Close
 	}()
 	reason, failed := s.await(ctx)
+	s.cancelOthers(wasEnded())
 	close(s.ended)
 	info := s.Info()
 	recordErr := s.claim.update(func(r *Record) {
@@ -142,7 +147,7 @@ func (s *Server) Run(ctx context.Context) error {
 	drain, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer stop()
 	if !failed {
-		cancel(fault.New(fault.Cancelled, "", "the session was ended"))
+		cancel(wasEnded())
 	}
 	_ = server.Shutdown(drain) // it waits until requests have their answers, or the drain timeout
 	cancel(reason)
@@ -151,6 +156,9 @@ func (s *Server) Run(ctx context.Context) error {
 	s.opts.Session.Close(ctx)
 	return errors.Join(reason, recordErr)
 }
+
+// wasEnded is why calls are cancelled that run when the session is ended.
+func wasEnded() error { return fault.New(fault.Cancelled, "", "the session was ended") }
 
 // await returns why the session is to be ended, nil when a user does so. failed is true when it cannot be used.
 func (s *Server) await(ctx context.Context) (reason error, failed bool) {
@@ -206,6 +214,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /info", func(w http.ResponseWriter, _ *http.Request) { s.reply(w, s.Info(), nil) })
 	mux.HandleFunc("POST /end", func(w http.ResponseWriter, _ *http.Request) {
 		s.endOnce.Do(func() { close(s.end) })
+		s.cancelOthers(wasEnded())
 		s.awaitRequests() // which may still record something
 		s.reply(w, s.Info(), nil)
 	})
@@ -253,6 +262,19 @@ func inTurn[Request, Result any](
 		defer s.keep(ctx)
 		return method(ctx, request)
 	}
+}
+
+// stepOfOther makes the calls of another process when their turn comes, unless the session is ended before.
+func (s *Server) stepOfOther(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.others, func() { cancel(context.Cause(s.others)) })()
+	return inTurn(s, func(ctx context.Context, r live.StepRequest) (live.StepReport, error) {
+		if err := context.Cause(s.others); err != nil {
+			return live.StepReport{}, err
+		}
+		return s.opts.Session.Step(ctx, r)
+	})(ctx, r)
 }
 
 // serve serves a method of the session that does not wait for other requests.

@@ -108,15 +108,20 @@ func withHint(text string, hints ...string) string {
 }
 
 // inLastStep returns a request of another process as one that continues the last step. It begins one that gets its text
-// later if there is none yet, or if that is a check or another trail.
-func (s *Session) inLastStep(r StepRequest) StepRequest {
+// later if there is none yet, or if that is a check or another trail. While a replay waits at a step, whose repair the
+// next calls are, it returns an error.
+func (s *Session) inLastStep(r StepRequest) (StepRequest, error) {
 	r.Kind, r.TextLater = trail.KindStep, true
 	l := s.walk.Current
-	if l.Next == 0 {
-		return r
+	if s.source != nil && !s.source.given && l.StepsLeft() {
+		return r, fault.New(fault.Misuse, "make the call again when the replay has come to its end",
+			"the call was not made: a replay has stopped in this session, and the calls that come now repair it")
+	}
+	if l.Next == 0 || l.Next < len(l.Steps) || l.Outer != nil {
+		return r, nil
 	}
 	if last := l.Steps[l.Next-1]; last.Kind == trail.KindStep || last.Kind == trail.KindTrailhead {
 		r.Text = last.Text
 	}
-	return r
+	return r, nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -94,6 +96,47 @@ func TestCallOfOtherContinuesTheLastStep(t *testing.T) {
 	f.Close(t.Context())
 	if _, err := os.Stat(o.file); err == nil {
 		t.Error("the session was closed, and its file is there")
+	}
+}
+
+func TestOthersLeaveARepairAlone(t *testing.T) {
+	t.Parallel()
+	step := func(text, calls string) string { return "  - step: " + text + "\n    recording:\n      web:\n" + calls }
+	const launch, broken = "        - launchApp: {}\n", "        - tap: {text: Nobody}\n"
+	for name, c := range map[string]struct {
+		rest  string
+		stops []string // the texts of the steps at which the replay stops
+		want  string
+	}{
+		"a part is the last": {"", []string{"A", "S"}, "step A: launchApp\nstep A: launchApp\nuse in.yaml:\nstep (no text yet): launchApp"},
+		"a step is the last": {
+			step("B", broken), []string{"A", "S", "B"}, "step A: launchApp\nstep A: launchApp\nuse in.yaml:\nstep B: launchApp launchApp",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, o := openForOthers(t)
+			f.write("trails/in.yaml", "trail:\n"+step("S", launch+broken))
+			f.write("trails/a.trail.yaml", "trail:\n"+step("A", launch)+step("A", broken)+"  - use: in.yaml\n"+c.rest)
+			refused := func(want bool) {
+				t.Helper()
+				if got := o.call("launchApp", `{}`); strings.Contains(got, "a replay has stopped in this session") != want {
+					t.Error(got)
+				}
+			}
+			for i, text := range c.stops {
+				report, err := f.RunTrail(t.Context(), live.TrailRequest{File: "trails/a.trail.yaml", Keep: true})
+				if err != nil || report.Text != text {
+					t.Fatalf("%+v, %v", report, err)
+				}
+				refused(true)
+				f.step(text, call("launchApp"))
+				refused(i < len(c.stops)-1)
+			}
+			if diff := cmp.Diff(c.want, f.recording()); diff != "" {
+				t.Errorf("recorded (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -110,7 +110,7 @@ func (s *Session) step(ctx context.Context, r StepRequest) (report StepReport, l
 	case s.attached:
 		r, err = s.ofRunningStep(r)
 	case r.Other:
-		r = s.inLastStep(r)
+		r, err = s.inLastStep(r)
 	}
 	if err == nil {
 		err = s.checkStep(r)

@@ -142,6 +142,19 @@ func (l *Frame) Advance() {
 	l.Done, l.Failing = 0, false
 }
 
+// StepsLeft reports whether the list, or one around it, has steps that are still to come.
+func (l *Frame) StepsLeft() bool {
+	if l.Next < len(l.Steps) {
+		return true
+	}
+	for outer := l.Outer; outer != nil; outer = outer.Outer {
+		if outer.Next+1 < len(outer.Steps) { // the next one is that which uses the list
+			return true
+		}
+	}
+	return false
+}
+
 // Drop removes the step at an index.
 func (l *Frame) Drop(index int) {
 	l.Steps = slices.Delete(l.Steps, index, index+1)

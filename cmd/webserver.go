@@ -73,7 +73,7 @@ func (r *resources) spec(i int) webserver.Spec {
 	if len(project.WebServers) > 1 {
 		name, file = fmt.Sprintf("webServer %d", i+1), fmt.Sprintf("web-server-%d.log", i+1)
 	}
-	env := slices.Clone(r.Env)
+	env := slices.Clone(r.sessions.Env)
 	for _, key := range slices.Sorted(maps.Keys(server.Env)) {
 		env = append(env, key+"="+server.Env[key])
 	}

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -114,18 +115,22 @@ func (o *Opener) toolNames() []string {
 type Workspace struct {
 	*Opener
 	Project *config.Project
+	// Env is the environment of what the project starts: that of this process without the token of callbacks.
+	Env []string
 	// NoTarget says that sessions have no target, because no project names one.
 	NoTarget bool
 }
 
 // Empty returns a workspace without a project, for devices that are used outside of one.
-func (o *Opener) Empty() *Workspace { return &Workspace{Opener: o, Project: &config.Project{}} }
+func (o *Opener) Empty() *Workspace {
+	return &Workspace{Opener: o, Project: &config.Project{}, Env: o.Env}
+}
 
 // Load reads the project in a folder. The files of its problems and warnings are relative to the working directory.
 // With problems, the project is as far as it could be read.
 func (o *Opener) Load(root string) (*Workspace, fault.Problems) {
 	project, problems := o.read(root)
-	w := &Workspace{Opener: o, Project: project}
+	w := &Workspace{Opener: o, Project: project, Env: withoutVariable(o.Env, project.Callbacks.TokenName)}
 	o.Supervisor.Keep(project.KeepProcesses)
 	w.addSecrets(o.Secrets, Choice{Options: o.DeviceOptions})
 	problems = append(problems, w.deviceProblems()...)
@@ -167,4 +172,12 @@ func (w *Workspace) Origins() []string {
 		}
 	}
 	return origins
+}
+
+// withoutVariable returns an environment without a variable. The case of names is ignored, as on Windows.
+func withoutVariable(env []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		key, _, _ := strings.Cut(kv, "=")
+		return name != "" && strings.EqualFold(key, name)
+	})
 }

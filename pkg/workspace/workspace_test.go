@@ -320,3 +320,33 @@ func TestChoicesThatAreRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestTokenOfCallbacksIsNotInherited(t *testing.T) {
+	t.Parallel()
+	const token = "0f2c9b7e64d8a1530f2c9b7e64d8a153"
+	kind, ofDevice := (&screens{closed: map[string]int{}}).kind(), []string{}
+	create := kind.New
+	kind.New = func(h device.Host) (device.Backend, error) {
+		ofDevice = h.Env
+		return create(h)
+	}
+	opener := newOpener(t, kind, map[string]string{"CALLBACK_TOKEN": token}, &redact.Set{})
+	opener.Env = []string{"CALLBACK_TOKEN=" + token, "PATH=/bin"}
+	project := projectWithServer(t)
+	project["callbacks"] = map[string]any{"token": "CALLBACK_TOKEN"}
+	project["mcpServers"].([]any)[0].(map[string]any)["env"] = map[string]any{"GIVEN": "${CALLBACK_TOKEN}"}
+	w := load(t, opener, project)
+	s, err := w.Sessions(t.Context(), workspace.Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	for who, env := range map[string][]string{"servers": s.Env, "exec": w.Env, "devices": ofDevice} {
+		if !slices.Equal(env, []string{"PATH=/bin"}) {
+			t.Errorf("%s get %q", who, env)
+		}
+	}
+	if given := w.Project.Servers[0].Env["GIVEN"]; given != token {
+		t.Errorf("a server for which the project says so gets %q", given)
+	}
+}

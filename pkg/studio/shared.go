@@ -85,6 +85,9 @@ func (s *Shared) Step(ctx context.Context, r live.StepRequest) (report live.Step
 	if len(r.Calls) == 0 {
 		return s.RedactedSession.Step(ctx, r) // which says so
 	}
+	if r.Other {
+		r.Kind = trail.KindStep // else checks would continue or begin a verify step
+	}
 	err = s.inTurn(ctx, document.Brief(r.Calls[0]), func(ctx context.Context) error {
 		if report, err = s.RedactedSession.Step(ctx, r); len(report.Recorded) == 0 {
 			return err

@@ -61,6 +61,16 @@ func TestSharedSession(t *testing.T) {
 		t.Errorf("%+v\n%s", r, p.text())
 	}
 
+	for range 2 {
+		check := live.StepRequest{Other: true, Calls: []trail.Call{call("web_verifyTextVisible", fields{"text": "Name"})}}
+		if r, err := s.Step(t.Context(), check); err != nil || !r.OK() {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	if d := p.document(); len(d.Steps) != 3 || len(d.Steps[2].Calls) != 3 {
+		t.Errorf("checks of another process do not continue the step:\n%s", p.text())
+	}
+
 	p.do("replay", fields{"mode": "all"})
 	if d := p.document(); d.Steps[0].Outcome != passed || s.Err() != nil {
 		t.Errorf("%+v, %v", d.Steps, s.Err())

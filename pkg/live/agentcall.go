@@ -51,8 +51,8 @@ func (s *Session) allowsURL(address string) bool {
 		return true
 	}
 	allowed := slices.Clone(s.opts.AllowedOrigins)
-	if s.shown != nil {
-		allowed = append(allowed, s.shown.URL)
+	if last := s.lastView(); last != nil {
+		allowed = append(allowed, last.URL)
 	}
 	return slices.ContainsFunc(allowed, func(other string) bool {
 		o, err := url.Parse(other)

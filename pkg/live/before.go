@@ -21,8 +21,11 @@ const (
 )
 
 // noteAction remembers the screen before a step that changed it with calls that are not checks. before is what was shown
-// before a request for the step.
+// before a request for the step. Steps of other processes do not count.
 func (s *Session) noteAction(r StepRequest, before *device.View) {
+	if r.Other {
+		return
+	}
 	step := stepName{r.Kind, strings.TrimSpace(r.Text)}
 	if s.lastStep != step || s.lastRunning != r.step {
 		s.lastActed = false

@@ -152,6 +152,9 @@ type Session struct {
 	looked  time.Time         // when the last view was begun
 	shownAt time.Time         // when that of shown was begun
 	between *device.View      // the last screen between calls of the request, with what happened until then; nil for none
+	// unreported is the last screen of calls of other processes since shown, with what happened until then; nil for none.
+	unreported *device.View
+	otherCalls int // made by other processes since the last report
 	// beforeAction is the screen before the last step of the caller that changed it; nil when it is not known.
 	beforeAction *device.View
 	lastStep     stepName     // of the last request
@@ -335,8 +338,8 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		Secrets: slices.Sorted(maps.Keys(s.opts.Secrets)),
 		Memory:  slices.Sorted(maps.Keys(s.inner.Memory().Snapshot())),
 	}
-	if s.shown != nil {
-		st.URL, st.Title = s.shown.URL, s.shown.Title
+	if last := s.lastView(); last != nil {
+		st.URL, st.Title = last.URL, last.Title
 	}
 	for l := s.walk.Current; l != nil; l = l.Outer {
 		for _, step := range l.Steps[:l.Next] {

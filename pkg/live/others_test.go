@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
@@ -96,6 +99,45 @@ func TestCallOfOtherContinuesTheLastStep(t *testing.T) {
 	f.Close(t.Context())
 	if _, err := os.Stat(o.file); err == nil {
 		t.Error("the session was closed, and its file is there")
+	}
+}
+
+func TestNextReportHasWhatOthersDid(t *testing.T) {
+	t.Parallel()
+	for name, next := range map[string]func(f *fixture) (shown string, events, messages []string){
+		"a step": func(f *fixture) (string, []string, []string) {
+			r := f.step("Wait", call("assertVisible", "text", "Hello"))
+			return r.Changes, r.Events, r.Messages
+		},
+		"a snapshot": func(f *fixture) (string, []string, []string) {
+			r, err := f.Snapshot(f.Context(), live.SnapshotOptions{})
+			if err != nil {
+				f.Fatal(err)
+			}
+			return r.Text, r.Events, r.Messages
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, o := openForOthers(t)
+			f.step("Open", call("launchApp"))
+			f.app.gone = []device.Message{{Role: "alert", Text: "Welcome", Began: time.Now(), For: time.Second}}
+			o.call("tap", `{"text":"Sign in"}`)
+			if got := o.call("tap", `{"text":"Nowhere"}`); !strings.HasPrefix(got, `{"is_error":true,`) {
+				t.Error(got)
+			}
+			shown, events, messages := next(f)
+			if !strings.Contains(shown, "Hello") || len(messages) != 1 || !strings.Contains(messages[0], "Welcome") ||
+				!slices.Equal(events, []string{"other processes made 2 calls since the last report"}) {
+				t.Errorf("%s\n%q %q", shown, events, messages)
+			}
+			if _, events, messages = next(f); len(events)+len(messages) > 0 {
+				t.Errorf("the report after it: %q %q", events, messages)
+			}
+			if r, err := f.Save(t.Context(), live.SaveRequest{File: "trails/a.trail.yaml"}); err != nil || strings.Contains(strings.Join(r.Warnings, ""), "failed") {
+				t.Errorf("a step of the caller counts as failed: %+v, %v", r, err)
+			}
+		})
 	}
 }
 

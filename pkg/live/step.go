@@ -124,7 +124,7 @@ func (s *Session) step(ctx context.Context, r StepRequest) (report StepReport, l
 	index := s.place(r)
 	st := session.Step{Index: index + 1, Text: r.Text, Kind: r.Kind, Within: s.walk.Current.Within()}
 	s.startStep(st)
-	before := s.shown
+	before := s.lastView()
 	s.between = nil
 	report, made := s.makeCalls(ctx, r)
 	s.limitPictures(ctx, &report)
@@ -134,7 +134,7 @@ func (s *Session) step(ctx context.Context, r StepRequest) (report StepReport, l
 		look = func() { s.lookLater(context.WithoutCancel(ctx), r, before) }
 	default:
 		var blocked []string
-		if blocked, err = s.reportScreen(ctx, &report); len(blocked) > 0 {
+		if blocked, err = s.reportScreen(ctx, r.Other, &report); len(blocked) > 0 {
 			made = s.failLast(&report, made, blocked[0])
 		}
 		s.noteAction(r, before)
@@ -145,7 +145,11 @@ func (s *Session) step(ctx context.Context, r StepRequest) (report StepReport, l
 	}
 	s.finishStep(st, report.OK())
 	s.record(index, r, slices.Concat(made...), &report)
-	s.noteUnfinished(r, report.OK())
+	if r.Other {
+		s.otherCalls += len(made)
+	} else {
+		s.noteUnfinished(r, report.OK())
+	}
 	if len(report.Recorded) > 0 {
 		s.keep()
 	}

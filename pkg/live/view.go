@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/session"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // SnapshotOptions say what a snapshot shows.
@@ -66,16 +67,17 @@ func (s *Session) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, er
 	if err != nil {
 		return Snapshot{}, err
 	}
+	view = s.withUnreported(view)
 	shot := Snapshot{URL: view.URL, Title: view.Title, Events: view.Events, Messages: s.messages(view)}
 	s.show(view)
 	if o.Find != "" {
 		found := screen.Find(view.Part, o.Find, view.Ref, cmp.Or(o.MaxBytes, findBytes))
 		shot.Text, shot.More = found.String(), found.Left
 	} else {
-		text := view.Part.Text(screen.TextOptions{
+		part := view.Part.Text(screen.TextOptions{
 			MaxBytes: cmp.Or(o.MaxBytes, snapshotBytes), Ref: view.Ref, Whole: o.Within != "",
 		})
-		shot.Text, shot.More = text.String(), text.Left
+		shot.Text, shot.More = part.String(), part.Left
 	}
 	if o.Screenshot {
 		after, err := s.readView(ctx, device.ViewOptions{}) // the picture was taken after view was read
@@ -153,7 +155,20 @@ func (s *Session) readView(ctx context.Context, o device.ViewOptions) (device.Vi
 // show remembers the last view as what the caller knows of the screen.
 func (s *Session) show(view device.View) {
 	view.Screenshot = nil
-	s.shown, s.shownAt = &view, s.looked
+	s.shown, s.shownAt, s.unreported = &view, s.looked, nil
+}
+
+// lastView returns what the screen showed last, also to other processes; nil when nothing was shown yet.
+func (s *Session) lastView() *device.View { return cmp.Or(s.unreported, s.shown) }
+
+// withUnreported returns a view for a report, with what calls of other processes did since the last one.
+func (s *Session) withUnreported(view device.View) device.View {
+	view = *following(s.unreported, view)
+	if s.otherCalls > 0 {
+		view.Events = append([]string{"other processes made " + text.Count(s.otherCalls, "call") + " since the last report"}, view.Events...)
+		s.otherCalls = 0
+	}
+	return view
 }
 
 // maxMessages is how many texts that are gone a report has: the last ones.
@@ -172,8 +187,9 @@ func (s *Session) messages(view device.View) []string {
 }
 
 // reportScreen adds to a report what changed on the screen since the caller saw it. Nothing is added when no call
-// reached the device. blocked are the pages that calls led to and that were blocked.
-func (s *Session) reportScreen(ctx context.Context, report *StepReport) (blocked []string, err error) {
+// reached the device. blocked are the pages that calls led to and that were blocked. After calls of another process, what
+// changed is kept for the next report.
+func (s *Session) reportScreen(ctx context.Context, other bool, report *StepReport) (blocked []string, err error) {
 	if !s.inner.UsedDevice() {
 		return nil, nil
 	}
@@ -183,6 +199,12 @@ func (s *Session) reportScreen(ctx context.Context, report *StepReport) (blocked
 		return nil, session.Interruption(ctx)
 	}
 	view = *following(s.between, view)
+	blocked = view.Blocked
+	if other {
+		s.unreported = following(s.unreported, view)
+		return blocked, nil
+	}
+	view = s.withUnreported(view)
 	if s.shown == nil || s.shown.URL != view.URL {
 		report.URL = view.URL
 	}
@@ -190,7 +212,7 @@ func (s *Session) reportScreen(ctx context.Context, report *StepReport) (blocked
 	report.Events, report.Messages = view.Events, s.messages(view)
 	report.Changes = s.changes(view)
 	s.show(view)
-	return view.Blocked, nil
+	return blocked, nil
 }
 
 // changes returns what a view shows that the caller does not know.
@@ -211,7 +233,7 @@ func (s *Session) interrupted(ctx context.Context) bool {
 	if err != nil {
 		return true
 	}
-	before, other := cmp.Or(s.between, s.shown), len(now.Blocked) > 0
+	before, other := cmp.Or(s.between, s.lastView()), len(now.Blocked) > 0
 	if before != nil {
 		other = other || screen.OtherDocument(before.Screen(), now.Screen())
 	}

@@ -59,6 +59,7 @@ func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c work
 	if o.CallbackToken, err = w.Project.Callbacks.Token(s.Secrets); err != nil {
 		return nil, err
 	}
+	delete(s.Secrets, w.Project.Callbacks.TokenName) // else {{NAME}} would type it into a page; it stays redacted
 	var ignored int64
 	a.toolStream(s, &ignored)
 	return a.openIn(ctx, w, s, o, func(*run.Options) {})

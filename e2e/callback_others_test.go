@@ -228,8 +228,17 @@ func TestSessionNeedsTheTokenOfCallbacks(t *testing.T) {
 		t.Errorf("a run leaves %q", found)
 	}
 	p.env = append(p.env, "CALLBACK_TOKEN=")
-	p.start(t, "--secret", "CALLBACK_TOKEN="+othersToken)
+	p.write("trailblaze.yaml", othersConfig+"secrets: [CALLBACK_TOKEN]\n")
+	file, _ := p.start(t, "--secret", "CALLBACK_TOKEN="+othersToken)["callbacks"].(string)
+	args := map[string]any{"name": "copy", "value": "{{CALLBACK_TOKEN}}"}
+	if got := readAddress(t, p, file).call(t, "rememberValue", args); !strings.Contains(got, `"success":false`) {
+		t.Errorf("it answers %s", got)
+	}
+	if v := p.run("session", "status", "--json").object(t); len(v["secrets"].([]any)) > 0 {
+		t.Errorf("the token is a value of the session: %v", v)
+	}
 	p.run("session", "end").want(t, 0)
+	p.wantNowhere(t, othersToken)
 
 	q := othersProject(t, "mcpServers:\n  - { name: broken, command: \"false\" }\n")
 	q.endSessions(t)

@@ -166,6 +166,10 @@ func TestOtherProcessDrivesSession(t *testing.T) {
 	if got := a.call(t, "web_navigate", map[string]any{"url": site}); !strings.Contains(got, "agents may not open") {
 		t.Errorf("a page of another origin: %s", got)
 	}
+	p.write(".env", "KEY=abc\n")
+	if got := a.call(t, "web_navigate", map[string]any{"url": ".env"}); !strings.Contains(got, "it is not a page") {
+		t.Errorf("a file that is not a page: %s", got)
+	}
 	p.env = append(p.env, "TRAILBLAZE_SESSION=s1")
 	p.run("tool", "web_navigate", "url="+site, "--step", "Sign in").want(t, 0)
 	p.write("editor/sign-in.mjs", documentedProgram(t)+otherProgram)

@@ -23,7 +23,10 @@ type Kind struct {
 	Restricted []string
 	// AllowedWith names, for some of the restricted commands, the switch with which agents may call them all the same.
 	AllowedWith map[string]string
-	Checks      []string // the commands that fail unless the screen is as expected
+	// CheckForAgent returns what is wrong with a call of an agent in a session of somebody who may do more. baseURL is that
+	// of the target. Nil if only the commands themselves are restricted.
+	CheckForAgent func(command string, args Arguments, baseURL string) error
+	Checks        []string // the commands that fail unless the screen is as expected
 	// Primary and PrimaryChecks are the actions, and the checks, that a model is shown with their arguments. It is told the
 	// names of the others.
 	Primary, PrimaryChecks []string

@@ -29,12 +29,14 @@ func (s *Session) mayAgentCall(t *discover.Tool, call trail.Call) error {
 		return fault.New(fault.PermissionDenied, "add it to appIds of the target, if it belongs to it",
 			"agents may not use the app %s: the target has %s", app, strings.Join(apps, ", "))
 	}
-	address, ok := call.Args["url"].(string)
-	if !ok || s.allowsURL(address) {
-		return nil
+	if address, ok := call.Args["url"].(string); ok && !s.allowsURL(address) {
+		return fault.New(fault.PermissionDenied, "a person can open the page; then an agent may work in it",
+			"agents may not open %s: its origin is neither that of a target nor that of the page that is shown", address)
 	}
-	return fault.New(fault.PermissionDenied, "a person can open the page; then an agent may work in it",
-		"agents may not open %s: its origin is neither that of a target nor that of the page that is shown", address)
+	if check := s.kind().CheckForAgent; check != nil {
+		return check(call.Tool, call.Args, s.opts.Project.BaseURLFor(s.opts.Scope.Target.ID, s.opts.Scope.Driver.Platform))
+	}
+	return nil
 }
 
 // allowsURL reports whether an agent may open a URL: a relative one, and one of an origin that is allowed or shown. A

@@ -16,9 +16,11 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/cdp"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -107,6 +109,27 @@ func clearAppData(ctx context.Context, p *page, _ map[string]any) (tool.Result, 
 
 var absoluteURL = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*://|^(?i:about|data):`)
 
+// isPath reports whether an argument is the path of a file, and not a URL.
+func isPath(address, baseURL string) bool {
+	return !absoluteURL().MatchString(address) && (!strings.HasPrefix(address, "/") || baseURL == "")
+}
+
+// checkForAgent returns an error for a path that an agent may not open as a page. A token may add the beginning of a
+// query, so a path has none.
+func checkForAgent(command string, args device.Arguments, baseURL string) error {
+	address := strings.TrimSpace(args.Text("url"))
+	path := address
+	if i := strings.IndexAny(path, "?#"); i >= 0 {
+		path = path[:i]
+	}
+	opens := address != "" && (command == "navigate" || command == "web_navigate")
+	if !opens || !isPath(address, baseURL) || access.IsPage(path) && !strings.Contains(path, "{{") {
+		return nil
+	}
+	return fault.New(fault.PermissionDenied, "agents may open files of the project that end in "+strings.Join(access.PageExtensions(), ", "),
+		"agents may not open the file %s: it is not a page", address)
+}
+
 // resolveURL returns the URL for an argument (specification, section 15.1): without a scheme it is the path of a file,
 // beside the trail, in the working directory if the project allows that, or in the project.
 func (p *page) resolveURL(address string) (string, error) {
@@ -114,12 +137,12 @@ func (p *page) resolveURL(address string) (string, error) {
 	if address == "" {
 		return "", fault.New(fault.InvalidArguments, "", "url is empty")
 	}
-	if absoluteURL().MatchString(address) {
-		return address, nil
-	}
-	session := p.device.session
-	if strings.HasPrefix(address, "/") && session.BaseURL != "" {
+	switch session := p.device.session; {
+	case isPath(address, session.BaseURL):
+	case strings.HasPrefix(address, "/"):
 		return syntax.NormalizeURL(session.BaseURL, address), nil
+	default:
+		return address, nil
 	}
 	var tried []string
 	for _, folder := range p.device.foldersOfPages(address) {

@@ -35,7 +35,7 @@ func Kind() device.Kind {
 	return device.Kind{
 		Name: "web", Drivers: []string{"playwright-native", electronDriver}, DoctorCheck: "browser", Commands: sync.OnceValue(advertised), New: newBackend,
 		Restricted:  []string{"evaluateJs", "web_evaluate", "web_uploadFile", "web_route", "web_applyStorageState"},
-		AllowedWith: map[string]string{"web_route": "abort"},
+		AllowedWith: map[string]string{"web_route": "abort"}, CheckForAgent: checkForAgent,
 		Checks: append(device.CoreChecks(), "waitForSelector", "web_waitForUrl", "web_verifyTextVisible",
 			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible", "web_verifyTextNotVisible",
 			"web_verifyElementNotVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl", "web_verifyTitle",

@@ -65,7 +65,7 @@ func ResolvePath(path string) string {
 // nothing in sessions of agents, and for files that are not pages.
 func (a *Files) AllowFolderOf(page string) {
 	page = ResolvePath(page)
-	if a.pagesOnly || a.workingDir == "" || !isBelow(a.workingDir, page) || !isPage(page) || a.AllowsPath(page) {
+	if a.pagesOnly || a.workingDir == "" || !isBelow(a.workingDir, page) || !IsPage(page) || a.AllowsPath(page) {
 		return
 	}
 	a.mu.Lock()
@@ -79,7 +79,8 @@ func isBelow(folder, path string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-func isPage(path string) bool {
+// IsPage reports whether a file has one of [PageExtensions].
+func IsPage(path string) bool {
 	return slices.Contains(PageExtensions(), strings.ToLower(filepath.Ext(path)))
 }
 
@@ -103,7 +104,7 @@ func (a *Files) AllowsPage(address string) bool {
 		return true
 	}
 	path, err := syntax.PathOf(address)
-	return err == nil && isPage(ResolvePath(path))
+	return err == nil && IsPage(ResolvePath(path))
 }
 
 // String lists the folders.

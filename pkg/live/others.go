@@ -34,7 +34,7 @@ func (r *RedactedSession) listenForOthers(ctx context.Context) (err error) {
 			"the session has no folder for the file that says where other processes make calls in it")
 	}
 	r.PassOthersTo(r.Step)
-	s.callbacks, err = callback.ListenForOthers(context.WithoutCancel(ctx), s.inner.ID(), s.opts.CallbackToken, s.opts.Budgets.Callbacks, s.callOfOther)
+	s.callbacks, err = callback.ListenForOthers(context.WithoutCancel(ctx), s.inner.ID(), s.opts.CallbackToken, s.opts.Budgets.Others, s.callOfOther)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/budget"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/live"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -179,6 +181,16 @@ func TestOthersLeaveARepairAlone(t *testing.T) {
 				t.Errorf("recorded (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestOthersHaveABudgetOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	_, o := openForOthers(t, func(o *live.Options) {
+		o.Budgets = session.Budgets{Callbacks: budget.New(0), Others: budget.New(1 << 20)}
+	})
+	if got := o.call("launchApp", `{}`); !strings.HasPrefix(got, `{"is_error":false,`) {
+		t.Error(got)
 	}
 }
 

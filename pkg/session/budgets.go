@@ -6,9 +6,10 @@ import "github.com/trailblaze/trailblaze/pkg/budget"
 type Budgets struct {
 	Values    *budget.Budget // of the values in memory and in recordings; the memory of each session has a limit of its own
 	Callbacks *budget.Budget // of requests and responses of callbacks
+	Others    *budget.Budget // the same of processes that no session started
 }
 
 // NewBudgets returns the budgets of a program.
 func NewBudgets() Budgets {
-	return Budgets{Values: budget.New(128 << 20), Callbacks: budget.New(128 << 20)}
+	return Budgets{Values: budget.New(128 << 20), Callbacks: budget.New(128 << 20), Others: budget.New(64 << 20)}
 }

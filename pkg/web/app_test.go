@@ -5,6 +5,7 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -171,7 +172,7 @@ func TestAppThatCannotBeDriven(t *testing.T) {
 		return device.App{Command: "sh", Args: []string{"-c", script}, Timeout: testLimit}
 	}
 	silent := shell("echo no window >&2; sleep 1000")
-	silent.Timeout = 200 * time.Millisecond
+	silent.Timeout = 2 * time.Second
 	silentAtPort := silent
 	silentAtPort.Port = freePort(t)
 	windowless := appAt(t, buildElectron(t), "about:blank")
@@ -182,8 +183,8 @@ func TestAppThatCannotBeDriven(t *testing.T) {
 	}{
 		"none":         {device.App{}, []string{"the target names none"}},
 		"not found":    {device.App{Command: "no-such-app"}, []string{`the command "no-such-app" of the Electron app was not found`}},
-		"silent":       {silent, []string{"the app sh did not open its port for DevTools within 200ms", "no window"}},
-		"silent, port": {silentAtPort, []string{"the app sh did not open its port for DevTools within 200ms", "no window"}},
+		"silent":       {silent, []string{"the app sh did not say on stderr within 2s where its DevTools listen", "no window"}},
+		"silent, port": {silentAtPort, []string{"the app sh did not say on stderr within 2s where its DevTools listen", "no window"}},
 		"ends":         {shell("echo broken >&2; exit 3"), []string{"the app sh ended during its start: it exited with code 3", "broken"}},
 		"nothing at the URL": {
 			device.App{URL: "http://127.0.0.1:" + strconv.Itoa(freePort(t))}, []string{"cannot connect to an Electron app at"},
@@ -200,6 +201,65 @@ func TestAppThatCannotBeDriven(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// heldApp is an app that waits for a file before it starts, and makes one before that.
+func heldApp(app device.App, started, goOn string) device.App {
+	script := `echo >"$1"; until [ -e "$2" ]; do sleep 0.01; done; shift 2; exec "$@"`
+	app.Args = append([]string{"-c", script, "sh", started, goOn, app.Command}, app.Args...)
+	app.Command = "sh"
+	return app
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func TestSessionsAtOnePortDoNotShareAnApp(t *testing.T) {
+	t.Parallel()
+	dir, port, server := t.TempDir(), freePort(t), appServer(t)
+	goOn := filepath.Join(dir, "go")
+	errs := make(chan error, 2)
+	for _, name := range []string{"a", "b"} {
+		app := heldApp(appAt(t, buildElectron(t), server+"/notes"), filepath.Join(dir, name), goOn)
+		app.Port = port
+		u := openTestApp(t, app, nil)
+		go func() {
+			_, err := u.call("web_currentUrl")
+			errs <- err
+		}()
+	}
+	waitFor(t, "both apps", func() bool { return exists(filepath.Join(dir, "a")) && exists(filepath.Join(dir, "b")) })
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one, other := <-errs, <-errs
+	if (one == nil) == (other == nil) {
+		t.Errorf("not one of two sessions drives an app: %v, %v", one, other)
+	}
+}
+
+func TestAppThatExitsWhileItIsDialled(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dialled := filepath.Join(t.TempDir(), "dialled")
+	script := `echo "DevTools listening on ws://$1/x" >&2; until [ -e "$2" ]; do sleep 0.01; done; exit 3`
+	u := openTestApp(t, device.App{Command: "sh", Args: []string{"-c", script, "sh", l.Addr().String(), dialled}, Timeout: testLimit}, nil)
+	go func() {
+		if conn, err := l.Accept(); err == nil {
+			defer conn.Close()
+			_ = os.WriteFile(dialled, nil, 0o600)
+			_, _ = io.Copy(io.Discard, conn)
+		}
+	}()
+	if _, err := u.call("web_currentUrl"); fault.KindOf(err) != fault.Crashed || !strings.Contains(err.Error(), "exited with code 3") {
+		t.Errorf("the error is %v", err)
 	}
 }
 

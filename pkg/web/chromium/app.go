@@ -164,36 +164,22 @@ func (a App) launch(ctx context.Context, path string) (*Browser, error) {
 	}
 	b := &Browser{Name: path, Headed: true, process: process.Process, grace: appGrace, isApp: true}
 	if b.Conn, err = a.connect(ctx, process.Process, announced); err != nil {
-		err = a.startError(b, err)
+		err = a.startError(ctx, b, err)
 		_ = b.kill()
 		return nil, err
 	}
 	return b, nil
 }
 
-// connect waits until the app has opened its port, and connects to it.
+// connect waits until the app has said where its DevTools are, and connects to it. Another program may answer at its port.
 func (a App) connect(ctx context.Context, process device.Process, announced *announcement) (*cdp.Conn, error) {
 	ctx, stop := whileRunning(ctx, process)
 	defer stop()
-	if a.Port == 0 {
-		select {
-		case url := <-announced.url:
-			return dial(ctx, url)
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if conn, err := dial(ctx, "http://"+a.host()); err == nil {
-			return conn, nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+	select {
+	case url := <-announced.url:
+		return dial(ctx, url)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }
 
@@ -216,14 +202,14 @@ func whileRunning(ctx context.Context, process device.Process) (running context.
 	}
 }
 
-// startError is the error for an app that was started and cannot be driven.
-func (a App) startError(b *Browser, cause error) error {
-	if fault.KindOf(cause) == fault.Cancelled || errors.Is(cause, context.Canceled) {
+// startError is the error for an app that was started with ctx and cannot be driven.
+func (a App) startError(ctx context.Context, b *Browser, cause error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return fault.Wrap(fault.Cancelled, cause, "", "starting the app "+a.Command)
 	}
 	what := fmt.Sprintf("the app %s cannot be driven: %v", a.Command, cause)
 	if errors.Is(cause, context.DeadlineExceeded) {
-		what = fmt.Sprintf("the app %s did not open its port for DevTools within %s", a.Command, a.Limit())
+		what = fmt.Sprintf("the app %s did not say on stderr within %s where its DevTools listen", a.Command, a.Limit())
 	}
 	if end := b.process.ExitError(); end != nil {
 		what = fmt.Sprintf("the app %s ended during its start: it %s", a.Command, end.Message)
@@ -239,7 +225,8 @@ func appHint(stderr string) string {
 	case strings.Contains(stderr, "Missing X server") || strings.Contains(stderr, "$DISPLAY"):
 		return "the app needs a display: run under xvfb-run, or write headless: true"
 	}
-	return "start it by hand with --remote-debugging-port=9222; apps that read their own arguments have to pass it on to Electron"
+	return "start it by hand with --remote-debugging-port=9222: it has to write \"DevTools listening on ws://…\", which it does not " +
+		"when another program uses the port; apps that read their own arguments have to pass it on to Electron"
 }
 
 var listening = lazyregexp.New(`DevTools listening on (ws://(?:127\.0\.0\.1|localhost|\[::1\]):\d+/\S*)`)

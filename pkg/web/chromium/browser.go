@@ -297,12 +297,12 @@ func (b *Browser) WaitForExit() {
 }
 
 // Close closes the connection, and ends the browser if this process started it. Only a browser with a window is asked
-// to exit by itself; the profile of any other is removed anyway.
+// to exit by itself; the profile of any other is removed anyway, and an app does not know that call.
 func (b *Browser) Close() error {
 	if b.process == nil {
 		return b.Conn.Close()
 	}
-	if b.Headed {
+	if b.Headed && !b.isApp {
 		ctx, cancel := context.WithTimeout(context.Background(), exitLimit) //nolint:forbidigo // outlives calls
 		defer cancel()
 		b.Conn.Browser().Send("Browser.close", nil)

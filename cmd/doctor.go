@@ -119,7 +119,7 @@ func (cmd *checkCommands) doctor(ctx context.Context, f doctorFlags) error {
 		defer asked.closeIdle()
 		asked.showWaits(cmd.notice)
 	}
-	o.Devices = append(cmd.deviceChecks(w, f.platforms), cmd.appChecks(w)...)
+	o.Devices = append(cmd.deviceChecks(w, f.platforms), cmd.appChecks(w, f.platforms)...)
 	defer logStop(ctx, cmd.notice)()
 	if _, err := cmd.sessionFolder().List(); err != nil { // removes the sockets of sessions that were killed
 		cmd.notice("warning: " + err.Error())
@@ -192,8 +192,11 @@ func (cmd *checkCommands) deviceCheck(w *workspace.Workspace, k device.Kind, val
 	return d
 }
 
-// appChecks returns the checks of the Electron apps of the project's targets.
-func (cmd *checkCommands) appChecks(w *workspace.Workspace) []doctor.Device {
+// appChecks returns the checks of the Electron apps of the project's targets; none if only other platforms are asked for.
+func (cmd *checkCommands) appChecks(w *workspace.Workspace, platforms []scope.Platform) []doctor.Device {
+	if len(platforms) > 0 && !slices.Contains(platforms, scope.Web) {
+		return nil
+	}
 	var checks []doctor.Device
 	for _, t := range w.Project.Targets {
 		app := device.App(t.Electron)
@@ -209,20 +212,20 @@ func (cmd *checkCommands) appChecks(w *workspace.Workspace) []doctor.Device {
 }
 
 func (cmd *checkCommands) checkApp(ctx context.Context, w *workspace.Workspace, app device.App) (detail string, err error) {
-	for _, k := range cmd.Devices {
-		backend, err := w.NewBackend(k, nil)
-		if err != nil {
-			return "", err
-		}
-		checker, ok := backend.(device.AppChecker)
-		if ok {
-			detail, err = checker.CheckApp(ctx, app)
-		}
-		if err = errors.Join(err, backend.Close(ctx)); ok || err != nil {
-			return detail, err
-		}
+	starts := slices.IndexFunc(cmd.Devices, func(k device.Kind) bool { return slices.Contains(k.Drivers, scope.ElectronDriver) })
+	if starts < 0 {
+		return "", fault.New(fault.Bug, "", "no device starts apps")
 	}
-	return "", fault.New(fault.Bug, "", "no device starts apps")
+	backend, err := w.NewBackend(cmd.Devices[starts], nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, backend.Close(ctx)) }()
+	checker, ok := backend.(device.AppChecker)
+	if !ok {
+		return "", fault.New(fault.Bug, "", "the driver %s checks no apps", scope.ElectronDriver)
+	}
+	return checker.CheckApp(ctx, app)
 }
 
 // drives reports whether a kind of device has a driver of one of the platforms.

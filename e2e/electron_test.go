@@ -8,12 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
+	"github.com/trailblaze/trailblaze/pkg/web"
 )
 
 // The app is Chromium behind a program that refuses what Electron refuses: testdata/electron.
@@ -64,12 +67,22 @@ func TestElectronAppInTrails(t *testing.T) {
 	p := electronProject(t)
 	p.run("check").want(t, 0, "0 problems")
 	p.run("doctor").wantOutput(t, 0, "electron app notes", filepath.Join(p.dir, "notes"))
+	if r := p.run("doctor", "--platform", "android"); strings.Contains(r.stdout, "electron app") {
+		t.Errorf("doctor --platform android checks the app:\n%s", r.stdout)
+	}
 	p.run("toolbox", "list", "--driver", "playwright-electron").want(t, 0, "web_click")
 	p.run("run").want(t, 0, "1 passed")
 	spawntest.NoSurvivors(t, p.marker)
 	p.write("trails/a.trail.yaml", strings.Replace(notesTrail, "Buy milk } }", "Buy eggs, timeoutMs: 300 } }", 1))
 	p.run("run").want(t, 1, "Buy eggs", "1 failed")
 	spawntest.NoSurvivors(t, p.marker)
+}
+
+func TestDriverOfElectronHasOneName(t *testing.T) {
+	t.Parallel()
+	if drivers := web.Kind().Drivers; !slices.Contains(drivers, scope.ElectronDriver) {
+		t.Errorf("the web has the drivers %q, without %s", drivers, scope.ElectronDriver)
+	}
 }
 
 func TestElectronAppOfWorkspaceOfTheJVM(t *testing.T) {
@@ -117,7 +130,7 @@ func TestVariablesOfElectronAppWin(t *testing.T) {
 	}
 	spawntest.NoSurvivors(t, p.marker)
 	p.env = append(p.env, "TRAILBLAZE_ELECTRON_HEADLESS=maybe")
-	p.run("run").wantErr(t, 3, `TRAILBLAZE_ELECTRON_HEADLESS: "maybe" is neither true nor false`)
+	p.run("run", "trails/a.trail.yaml").wantOutput(t, 3, `TRAILBLAZE_ELECTRON_HEADLESS: "maybe" is neither true nor false`)
 }
 
 func TestElectronAppEndsWithTheRun(t *testing.T) {

@@ -11,15 +11,18 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
 
-// newApp returns the app of a session with what the environment says of it, which newOptions has checked.
-func (b *backend) newApp(app device.App) *chromium.App {
-	app, _ = chromium.OverrideApp(app, b.options.browser.Env)
-	return &chromium.App{App: app, Dir: b.dir, Vars: b.options.browser.Env, Programs: b.options.browser.Programs}
+// newApp returns the app of a session with what the environment says of it. The error is for a variable.
+func (b *backend) newApp(app device.App) (*chromium.App, error) {
+	app, err := chromium.OverrideApp(app, b.options.browser.Env)
+	return &chromium.App{App: app, Dir: b.dir, Vars: b.options.browser.Env, Programs: b.options.browser.Programs}, err
 }
 
 // CheckApp returns what a session would start or connect to for an app, or an error.
 func (b *backend) CheckApp(ctx context.Context, app device.App) (detail string, err error) {
-	a := b.newApp(app)
+	a, err := b.newApp(app)
+	if err != nil {
+		return "", err
+	}
 	if a.URL == "" {
 		return a.Find()
 	}
@@ -37,24 +40,28 @@ func (d *webDevice) setsSize() bool {
 	return d.app == nil || d.backend.options.sized || d.session.Width > 0
 }
 
-// openApp starts the app of a session, or connects to it, and waits for its first window.
+// openApp starts the app of a session, or connects to it, and waits for its first window and what it shows.
 func openApp(ctx context.Context, d *webDevice, state *storage.State) (*browserContext, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.app.Limit())
+	starting, cancel := context.WithTimeout(ctx, d.app.Limit())
 	defer cancel()
-	running, err := d.app.Start(ctx)
+	running, err := d.app.Start(starting)
 	if err != nil {
 		return nil, err
 	}
 	b := &browser{Browser: running, contexts: map[string]*browserContext{}}
 	c := b.newContext(ctx, d, "")
 	b.app = c
-	if err := c.attachApp(ctx); err != nil {
+	if err := c.attachApp(starting); err != nil {
 		c.close()
 		err = d.windowError(b, err)
 		_ = b.Close()
 		return nil, err
 	}
-	c.setUpApp(ctx, state)
+	c.waitForFirstDocument(starting)
+	c.allowApp(ctx)
+	settingUp, cancel := context.WithTimeout(ctx, d.app.Limit())
+	defer cancel()
+	c.setUpApp(settingUp, state)
 	c.watchers.Go(c.watch)
 	return c, nil
 }
@@ -87,6 +94,25 @@ func (c *browserContext) attachApp(ctx context.Context) error {
 	return nil
 }
 
+// waitForFirstDocument waits until the first window shows something. An app may have a window that stays blank.
+func (c *browserContext) waitForFirstDocument(ctx context.Context) {
+	p := c.lastPage()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
+	_ = p.waitUntil(ctx, func() bool { return p.root.url != "" && p.root.url != "about:blank" })
+}
+
+// allowApp allows what the first window shows, as calls that open a page do elsewhere. From now on, windows may show only
+// what is allowed.
+func (c *browserContext) allowApp(ctx context.Context) {
+	address := c.lastPage().url()
+	c.device.files.AllowApp(address)
+	c.device.origins.AllowApp(address)
+	_ = c.device.origins.Request(ctx, address)
+	c.device.starting.Store(false)
+}
+
 // windowError is the error for an app that runs and has no window that can be driven.
 func (d *webDevice) windowError(b *browser, cause error) error {
 	switch {
@@ -117,6 +143,4 @@ func (c *browserContext) setUpApp(ctx context.Context, state *storage.State) {
 		_, err := c.applyState(ctx, *state)
 		refused("the storage state was not applied completely", err)
 	}
-	// The first window is what a call would open elsewhere, so that its origin is allowed.
-	_ = c.device.origins.Request(ctx, c.lastPage().url())
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,8 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/device/local"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
@@ -238,6 +242,103 @@ func TestSessionsAtOnePortDoNotShareAnApp(t *testing.T) {
 	one, other := <-errs, <-errs
 	if (one == nil) == (other == nil) {
 		t.Errorf("not one of two sessions drives an app: %v, %v", one, other)
+	}
+}
+
+// showIn makes the window of an app that is blank show a page, as the app does.
+func showIn(t *testing.T, port int, address string) {
+	t.Helper()
+	response, err := http.Get("http://127.0.0.1:" + strconv.Itoa(port) + "/json/list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	type target struct{ Type, URL, WebSocketDebuggerURL string }
+	var targets []target
+	if err := json.NewDecoder(response.Body).Decode(&targets); err != nil {
+		t.Fatal(err)
+	}
+	window := slices.IndexFunc(targets, func(a target) bool { return a.Type == "page" })
+	if window < 0 {
+		t.Fatalf("none is a window: %v", targets)
+	}
+	transport, err := cdp.Dial(t.Context(), targets[window].WebSocketDebuggerURL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := cdp.NewConn(transport)
+	defer conn.Close()
+	if err := conn.Browser().Call(t.Context(), "Page.navigate", map[string]any{"url": address}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSessionWaitsForFirstDocumentOfApp(t *testing.T) {
+	t.Parallel()
+	server := appServer(t)
+	silent := serve(t, map[string]http.HandlerFunc{"/notes": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }})
+	app := appAt(t, spawntest.Chromium(t), silent+"/notes")
+	app.Args, app.Port = append(app.Args, "--window-size=600,500"), freePort(t)
+	u := openSessionIn(t, newTestBackend(t, nil), device.Session{Driver: electronDriver, App: app, RestrictOrigins: true})
+	before, _ := u.device.Size()
+	u.device.Prepare()
+	waitFor(t, "the window", func() bool {
+		width, _ := u.device.Size()
+		return width != before
+	})
+	impatient := openTestApp(t, device.App{URL: "http://127.0.0.1:" + strconv.Itoa(app.Port), Timeout: 2 * time.Second}, nil)
+	if got := impatient.mustCall("web_currentUrl"); strings.Contains(got, "/notes") {
+		t.Errorf("a window that stays blank shows %s", got)
+	}
+	if err := impatient.device.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	showIn(t, app.Port, server+"/notes")
+	if got := u.mustCall("web_currentUrl"); !strings.Contains(got, server+"/notes") {
+		t.Errorf("the first call is for the page %s", got)
+	}
+	u.mustCall("web_navigate", "url", server+"/about")
+	u.mustFail("web_navigate", []any{"url", "http://notes.example"}, "its origin is not allowed, only "+server)
+}
+
+func TestAgentReadsOnlyFilesOfProjectAndApp(t *testing.T) {
+	t.Parallel()
+	own, project, other := t.TempDir(), t.TempDir(), t.TempDir()
+	for path, content := range map[string]string{
+		own + "/index.html": "<h1>Notes</h1>", own + "/about.html": "<p>About Notes", other + "/secret.html": "<p>A secret",
+		project + "/page.html": "<h1>Page</h1><iframe src='file://" + other + "/secret.html'></iframe><iframe src='file://" + own + "/about.html'></iframe>",
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	app := appAt(t, buildElectron(t), "file://"+own+"/index.html")
+	for _, isAgent := range []bool{true, false} {
+		app.Args[1] = "--user-data-dir=" + t.TempDir()
+		u := openSessionIn(t, newTestBackend(t, nil), device.Session{Driver: electronDriver, App: app, RestrictOrigins: isAgent, Root: project})
+		u.mustCall("web_verifyTextVisible", "text", "Notes")
+		u.mustCall("web_navigate", "url", "file://"+project+"/page.html")
+		u.mustCall("web_verifyTextVisible", "text", "About Notes")
+		if !isAgent {
+			u.mustCall("web_verifyTextVisible", "text", "A secret")
+			continue
+		}
+		u.mustFail("web_verifyTextVisible", []any{"text", "A secret"})
+		u.mustCall("web_navigate", "url", "file://"+own+"/index.html")
+	}
+}
+
+func TestVariablesOfElectronAreForItsDriver(t *testing.T) {
+	t.Parallel()
+	supervisor := spawn.NewSupervisor(spawn.Options{})
+	b, err := Kind().New(device.Host{Env: append(os.Environ(), "TRAILBLAZE_ELECTRON_HEADLESS=yes"), Programs: local.Programs(supervisor)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(b.Close(t.Context()), supervisor.Close()) }()
+	u := openSessionIn(t, b, device.Session{Driver: electronDriver, App: device.App{Command: "sh"}})
+	if _, err := u.call("web_currentUrl"); fault.KindOf(err) != fault.Misuse || !strings.Contains(err.Error(), "TRAILBLAZE_ELECTRON_HEADLESS") {
+		t.Errorf("the error is %v", err)
 	}
 }
 

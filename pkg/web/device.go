@@ -30,6 +30,8 @@ type webDevice struct {
 	files    *access.Files
 	origins  *access.Origins
 	app      *chromium.App   // that the session starts, or connects to; nil for a browser
+	appErr   error           // why app cannot be used
+	starting atomic.Bool     // app has not shown its first document, and may open any
 	callSlot chan struct{}   // holds a value while a call runs
 	ctx      context.Context //nolint:containedctx // ends when the device is closed
 	cancel   context.CancelFunc
@@ -100,6 +102,9 @@ func (d *webDevice) open() *contextOpening {
 			defer close(o.done)
 			var state *storage.State
 			if state, o.err = d.configuredState(); o.err != nil {
+				return
+			}
+			if o.err = d.appErr; o.err != nil {
 				return
 			}
 			if d.app != nil {

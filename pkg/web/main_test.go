@@ -211,7 +211,12 @@ func openSessionIn(t *testing.T, b device.Backend, session device.Session) *test
 		u.kept[a.Name], u.foreign[a.Name] = a.Data, a.Foreign
 		return filepath.Join("kept", a.Name), nil
 	}
-	session.Broken = func(err error) { u.broken <- err }
+	session.Broken = func(err error) {
+		select {
+		case u.broken <- err:
+		default: // it may be told again
+		}
+	}
 	u.device = b.Open(session)
 	u.device.(*webDevice).limits = longLimits()
 	t.Cleanup(func() {

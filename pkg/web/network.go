@@ -618,15 +618,16 @@ func (p *page) onRequest(s *cdp.Session, e cdp.Event) {
 		return
 	}
 	address := r.Request.URL
+	isFile := strings.HasPrefix(strings.ToLower(address), "file:")
 	switch {
 	case p.blank.Load():
 		r.fulfill(http.StatusOK, map[string]string{"content-type": "text/html"}, nil)
-	case p.device.app != nil && syntax.HasNoOrigin(address): // an app may read its files
+	case p.device.starting.Load(), isFile && p.device.app != nil && !p.device.origins.Restricted: // as the app does by itself
 		p.device.network.answer(r)
-	case strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.Allows(address):
+	case isFile && !p.device.files.Allows(address):
 		p.notes.Add(notes.Request, "%s: blocked, because it is not below %s", address, p.device.files)
 		r.fail("BlockedByClient")
-	case r.ResourceType == "Document" && strings.HasPrefix(strings.ToLower(address), "file:") && !p.device.files.AllowsPage(address):
+	case r.ResourceType == "Document" && isFile && !p.device.files.AllowsPage(address):
 		p.notes.Add(notes.Request, "%s: blocked, because it is not a page", address)
 		r.fail("BlockedByClient")
 	case r.ResourceType == "Document" && r.FrameID == p.main().id && !p.device.origins.Allows(address):

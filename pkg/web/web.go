@@ -149,9 +149,6 @@ func newOptions(host device.Host) (options, error) {
 	if o.emulation, width, height, err = emulation.Read(v); err != nil {
 		return o, err
 	}
-	if _, err := chromium.OverrideApp(device.App{}, host.Env); err != nil {
-		return o, err
-	}
 	o.sized = v["viewport"]+v["deviceScaleFactor"] != "" || width > 0
 	size := cmp.Or(v["viewport"], defaultViewport)
 	if width > 0 && v["viewport"] == "" {
@@ -231,7 +228,9 @@ func (b *backend) Open(session device.Session) device.Device {
 		d.width, d.height = session.Width, session.Height
 	}
 	if session.Driver == electronDriver {
-		d.app = b.newApp(session.App)
+		d.app, d.appErr = b.newApp(session.App)
+		d.starting.Store(true)
+		d.network.filesChecked.Store(session.RestrictOrigins)
 	}
 	d.ctx, d.cancel = context.WithCancel(b.ctx)
 	return d

@@ -73,6 +73,23 @@ func (a *Files) AllowFolderOf(page string) {
 	a.folders = append(a.folders, filepath.Dir(page))
 }
 
+// AllowApp allows the folder of the file that the first window of an app shows: the archive that it is in, if any.
+func (a *Files) AllowApp(address string) {
+	path, err := syntax.PathOf(address)
+	if err != nil {
+		return
+	}
+	folder := filepath.Dir(ResolvePath(path))
+	for above := folder; filepath.Dir(above) != above; above = filepath.Dir(above) {
+		if filepath.Ext(above) == ".asar" {
+			folder = above
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.folders = append(a.folders, folder)
+}
+
 // isBelow reports whether a path is a folder or below it. Both are without symbolic links.
 func isBelow(folder, path string) bool {
 	below, err := filepath.Rel(folder, path)

@@ -24,6 +24,7 @@ type Origins struct {
 
 	mu      sync.Mutex
 	allowed []string
+	scheme  string // of an app, whose pages may all be opened; empty for none
 	opened  bool   // a call has opened a page, whose origin is allowed
 	another bool   // a call has opened another one since
 	blocked string // the last URL that was blocked; empty for none
@@ -43,24 +44,32 @@ func NewOrigins(session device.Session, allowed []string) *Origins {
 
 // Allows reports whether a page may be opened.
 func (a *Origins) Allows(address string) bool {
-	if !a.Restricted || syntax.HasNoOrigin(address) {
-		return true
+	return !a.Restricted || a.isAllowed(address)
+}
+
+// AllowApp allows pages with the scheme of the page that the first window of an app shows, if it is the app's own, such as
+// app://.
+func (a *Origins) AllowApp(address string) {
+	scheme := syntax.SchemeOf(address)
+	if syntax.HasNoOrigin(address) || slices.Contains([]string{"", "http", "https", "chrome", "devtools"}, scheme) {
+		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.Contains(a.allowed, syntax.OriginOf(address))
+	a.scheme = scheme
 }
 
-// allowsSandbox reports whether a script in the sandbox may use a page.
-func (a *Origins) allowsSandbox(address string) bool {
+// isAllowed reports whether a page is of an allowed origin, or of none.
+func (a *Origins) isAllowed(address string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return syntax.HasNoOrigin(address) || slices.Contains(a.allowed, syntax.OriginOf(address))
+	return syntax.HasNoOrigin(address) || a.scheme != "" && syntax.SchemeOf(address) == a.scheme ||
+		slices.Contains(a.allowed, syntax.OriginOf(address))
 }
 
 // CheckSandbox returns an error if a call is from the sandbox, and a script in the sandbox may not use a page.
 func (a *Origins) CheckSandbox(ctx context.Context, address string) error {
-	if !IsFromSandbox(ctx) || a.allowsSandbox(address) {
+	if !IsFromSandbox(ctx) || a.isAllowed(address) {
 		return nil
 	}
 	hint := "let the trail open it"

@@ -13,12 +13,12 @@ import (
 
 // silentTransport is a connection to an app that answers nothing.
 type silentTransport struct {
-	ctx    context.Context
+	done   <-chan struct{}
 	cancel context.CancelFunc
 }
 
 func (s silentTransport) Read(func([]byte) int) ([]byte, error) {
-	<-s.ctx.Done()
+	<-s.done
 	return nil, io.EOF
 }
 
@@ -40,7 +40,7 @@ func TestAppIsNotAskedToExit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		b := &Browser{Conn: cdp.NewConn(silentTransport{ctx, cancel}), Headed: true, isApp: true, process: stoppableProcess{}, grace: appGrace}
+		b := &Browser{Conn: cdp.NewConn(silentTransport{ctx.Done(), cancel}), Headed: true, isApp: true, process: stoppableProcess{}, grace: appGrace}
 		start := time.Now()
 		if err := b.Close(); err != nil {
 			t.Error(err)

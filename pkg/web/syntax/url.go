@@ -67,16 +67,23 @@ func PlainURL(address string) string {
 	}
 }
 
+// SchemeOf returns the scheme of a URL, in lower case; "" if it has none.
+func SchemeOf(address string) string {
+	scheme, _, ok := strings.Cut(PlainURL(address), ":")
+	if !ok {
+		return ""
+	}
+	return strings.ToLower(scheme)
+}
+
 // HasNoOrigin reports whether a page with this URL may be opened whatever the allowed origins are: it comes from no
 // server. Files have rules of their own.
 func HasNoOrigin(address string) bool {
-	scheme, _, _ := strings.Cut(PlainURL(address), ":")
-	return slices.Contains([]string{"about", "data", "blob", "file"}, strings.ToLower(scheme))
+	return slices.Contains([]string{"about", "data", "blob", "file"}, SchemeOf(address))
 }
 
 // ReachesFiles reports whether a page with this URL may be a file, or may open one. Browsers keep other pages from
 // doing so.
 func ReachesFiles(address string) bool {
-	scheme, _, _ := strings.Cut(PlainURL(address), ":")
-	return !slices.Contains([]string{"http", "https", "about", "data"}, strings.ToLower(scheme))
+	return !slices.Contains([]string{"http", "https", "about", "data"}, SchemeOf(address))
 }

@@ -81,7 +81,7 @@ func appServer(t *testing.T) string {
 
 func TestAppIsDriven(t *testing.T) {
 	t.Parallel()
-	for name, command := range map[string]string{"Chromium": spawntest.Chromium(t), "as strict as Electron": buildElectron(t)} {
+	for name, command := range map[string]string{"Chromium": spawntest.App(t), "as strict as Electron": buildElectron(t)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := openTestApp(t, appAt(t, command, appServer(t)+"/notes"), nil)
@@ -154,7 +154,7 @@ func TestAppAtURLIsKept(t *testing.T) {
 
 func TestPlaywrightSeesTheSameApp(t *testing.T) {
 	t.Parallel()
-	app := appAt(t, spawntest.Chromium(t), appServer(t)+"/notes")
+	app := appAt(t, spawntest.App(t), appServer(t)+"/notes")
 	app.Port = freePort(t)
 	u := openTestApp(t, app, nil)
 	u.mustCall("web_verifyTextVisible", "text", "From elsewhere")
@@ -277,7 +277,7 @@ func TestSessionWaitsForFirstDocumentOfApp(t *testing.T) {
 	t.Parallel()
 	server := appServer(t)
 	silent := serve(t, map[string]http.HandlerFunc{"/notes": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }})
-	app := appAt(t, spawntest.Chromium(t), silent+"/notes")
+	app := appAt(t, spawntest.App(t), silent+"/notes")
 	app.Args, app.Port = append(app.Args, "--window-size=600,500"), freePort(t)
 	u := openSessionIn(t, newTestBackend(t, nil), device.Session{Driver: electronDriver, App: app, RestrictOrigins: true})
 	before, _ := u.device.Size()

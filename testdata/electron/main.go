@@ -41,6 +41,9 @@ func run(args []string) error {
 		}
 	}
 	name := os.Getenv("TRAILBLAZE_BROWSER")
+	if strings.Contains(name, "headless") { // which has no windows
+		name = ""
+	}
 	if name == "" {
 		name = "chromium"
 	}

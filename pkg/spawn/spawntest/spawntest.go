@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,9 +39,24 @@ func WriteProgram(path string, content []byte) error {
 // the test.
 func Chromium(t TB) string {
 	t.Helper()
+	return chromium(t, os.Getenv("TRAILBLAZE_BROWSER")) //nolint:forbidigo // only tests call it
+}
+
+// App returns the path of a browser that can be an app with windows, as Electron is one: Chromium, but no headless shell.
+func App(t TB) string {
+	t.Helper()
+	configured := os.Getenv("TRAILBLAZE_BROWSER") //nolint:forbidigo // only tests call it
+	if strings.Contains(configured, "headless") {
+		configured = ""
+	}
+	return chromium(t, configured)
+}
+
+func chromium(t TB, configured string) string {
+	t.Helper()
 	const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 	names := []string{"chromium", "chromium-browser", "google-chrome", onMac}
-	if configured := os.Getenv("TRAILBLAZE_BROWSER"); configured != "" { //nolint:forbidigo // only tests call it
+	if configured != "" {
 		names = []string{configured}
 	}
 	for _, name := range names {

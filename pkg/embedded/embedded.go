@@ -65,6 +65,36 @@ func (f Files) Zip() ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// dist is the directory with what is embedded, in that of the sources.
+const dist = "dist"
+
+// Main is the main function of a program that is run in the directory of its sources, and writes what build returns for
+// it into dist.
+func Main(build func(dir string) (Files, error)) {
+	files, err := build(".")
+	if err == nil {
+		err = files.Write(dist)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err) //nolint:forbidigo // of a program of its own
+		os.Exit(1)                   //nolint:forbidigo // of a program of its own
+	}
+}
+
+// CheckDist returns an error that names the files in dist, in the directory of the sources, that are not what build
+// returns for it.
+func CheckDist(dir string, build func(dir string) (Files, error)) error {
+	files, err := build(dir)
+	if err != nil {
+		return err
+	}
+	outdated, err := files.Outdated(filepath.Join(dir, dist))
+	if err == nil && len(outdated) > 0 {
+		err = fmt.Errorf("%s/%s: out of date, run make generate", dist, strings.Join(outdated, ", "+dist+"/"))
+	}
+	return err
+}
+
 // Write replaces the contents of a directory.
 func (f Files) Write(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,21 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/embedded"
 )
 
-func main() {
-	if err := generate("."); err != nil {
-		fmt.Fprintln(os.Stderr, err) //nolint:forbidigo // a program of its own
-		os.Exit(1)                   //nolint:forbidigo // a program of its own
-	}
-}
-
-// generate rebuilds dist in the directory of the scripts.
-func generate(dir string) error {
-	files, err := build(dir)
-	if err != nil {
-		return err
-	}
-	return files.Write(filepath.Join(dir, "dist"))
-}
+func main() { embedded.Main(build) }
 
 // build minifies scripts of a directory.
 func build(dir string) (embedded.Files, error) {

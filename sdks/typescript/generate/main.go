@@ -9,29 +9,18 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/embedded"
 )
 
-func main() {
-	if err := generate("."); err != nil {
-		fmt.Fprintln(os.Stderr, err) //nolint:forbidigo // a program of its own
-		os.Exit(1)                   //nolint:forbidigo // a program of its own
-	}
-}
-
-// generate rebuilds dist in the directory of the package.
-func generate(dir string) error {
-	files, err := build(dir)
-	if err != nil {
-		return err
-	}
-	return files.Write(filepath.Join(dir, "dist"))
-}
+func main() { embedded.Main(build) }
 
 // build packs the files of the package, without its tests and what it is developed with.
 func build(dir string) (embedded.Files, error) {
 	content := embedded.Files{}
 	for _, pattern := range []string{"LICENSE", "README.md", "index.d.ts", "package.json", "src/*.js"} {
 		files, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
-		if err != nil || len(files) == 0 {
-			return nil, fmt.Errorf("%s: no files: %w", pattern, err)
+		if err != nil {
+			return nil, err
+		}
+		if len(files) == 0 {
+			return nil, fmt.Errorf("no file matches %s", pattern)
 		}
 		for _, file := range files {
 			name, err := filepath.Rel(dir, file)

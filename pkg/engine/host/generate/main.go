@@ -3,24 +3,6 @@
 // installed.
 package main
 
-import (
-	"fmt"
-	"os"
-	"path/filepath"
-)
+import "github.com/trailblaze/trailblaze/pkg/embedded"
 
-func main() {
-	if err := generate("."); err != nil {
-		fmt.Fprintln(os.Stderr, err) //nolint:forbidigo // a program of its own
-		os.Exit(1)                   //nolint:forbidigo // a program of its own
-	}
-}
-
-// generate rebuilds dist in a directory that contains src and node_modules.
-func generate(dir string) error {
-	files, err := build(dir)
-	if err != nil {
-		return err
-	}
-	return files.Write(filepath.Join(dir, "dist"))
-}
+func main() { embedded.Main(build) }

@@ -18,21 +18,7 @@ import (
 // maxSize bounds what a browser loads, compressed with gzip: the page opens at once over any connection.
 const maxSize = 300 << 10
 
-func main() {
-	if err := generate("."); err != nil {
-		fmt.Fprintln(os.Stderr, err) //nolint:forbidigo // a program of its own
-		os.Exit(1)                   //nolint:forbidigo // a program of its own
-	}
-}
-
-// generate rebuilds dist in a directory that contains src and node_modules.
-func generate(dir string) error {
-	files, err := build(dir)
-	if err != nil {
-		return err
-	}
-	return files.Write(filepath.Join(dir, "dist"))
-}
+func main() { embedded.Main(build) }
 
 // build bundles the page, each file that a browser loads compressed with gzip. It fails if the page is larger than maxSize.
 func build(dir string) (embedded.Files, error) {

@@ -20,9 +20,11 @@ type installedApp struct {
 func (s *Session) appID(ctx context.Context, t *discover.Tool) string {
 	sc := s.opts.Scope
 	ids := sc.AppIDs()
-	entry, _ := s.entryOf(t.Source)
-	if sc.AppID != "" || len(ids) < 2 || len(entry.Functions) == 0 {
+	if sc.AppID != "" || len(ids) < 2 {
 		return sc.AppID
+	}
+	if entry, _ := s.entryOf(t.Source); len(entry.Functions) == 0 {
+		return ""
 	}
 	s.installed.mu.Lock()
 	defer s.installed.mu.Unlock()

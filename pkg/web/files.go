@@ -40,6 +40,10 @@ func errNoFolder(argument, path string) error {
 
 const allowFileHint = "--allow-file FOLDER allows another folder, and device: { web: { allowFile: [FOLDER] } } in trailblaze.yaml"
 
+func agentFilesHint() string {
+	return "agents may open files of the project that end in " + strings.Join(access.PageExtensions(), ", ")
+}
+
 // allowFiles makes the page read only files that the session may read. It must be called before a page is opened.
 func (p *page) allowFiles(ctx context.Context, address string) error {
 	if !syntax.ReachesFiles(address) {
@@ -51,7 +55,7 @@ func (p *page) allowFiles(ctx context.Context, address string) error {
 			"%s may not be opened: it is not below %s", address, p.device.files)
 	}
 	if isFile && !p.device.files.AllowsPage(address) {
-		return fault.New(fault.ToolFailed, "agents may open files of the project that end in "+strings.Join(access.PageExtensions(), ", "),
+		return fault.New(fault.ToolFailed, agentFilesHint(),
 			"%s may not be opened: it is not a page", address)
 	}
 	if p.device.network.filesChecked.Swap(true) {

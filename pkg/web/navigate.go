@@ -126,7 +126,7 @@ func checkForAgent(command string, args device.Arguments, baseURL string) error 
 	if !opens || !isPath(address, baseURL) || access.IsPage(path) && !strings.Contains(path, "{{") {
 		return nil
 	}
-	return fault.New(fault.PermissionDenied, "agents may open files of the project that end in "+strings.Join(access.PageExtensions(), ", "),
+	return fault.New(fault.PermissionDenied, agentFilesHint(),
 		"agents may not open the file %s: it is not a page", address)
 }
 

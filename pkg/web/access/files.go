@@ -61,16 +61,20 @@ func ResolvePath(path string) string {
 	return filepath.Join(ResolvePath(parent), filepath.Base(path))
 }
 
-// AllowFolderOf allows the folder of a page that a trail or one of its tools names, if it is in the working directory of the session. It does
-// nothing in sessions of agents, and for files that are not pages.
+// AllowFolderOf allows the folder of a page that a trail or one of its tools names, if it is in the working directory of
+// the session. It does nothing in sessions of agents, and for files that are not pages.
 func (a *Files) AllowFolderOf(page string) {
 	page = ResolvePath(page)
 	if a.pagesOnly || a.workingDir == "" || !isBelow(a.workingDir, page) || !IsPage(page) || a.AllowsPath(page) {
 		return
 	}
+	a.allow(filepath.Dir(page))
+}
+
+func (a *Files) allow(folder string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.folders = append(a.folders, filepath.Dir(page))
+	a.folders = append(a.folders, folder)
 }
 
 // AllowApp allows the folder of the file that the first window of an app shows: the archive that it is in, if any.
@@ -85,9 +89,7 @@ func (a *Files) AllowApp(address string) {
 			folder = above
 		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.folders = append(a.folders, folder)
+	a.allow(folder)
 }
 
 // isBelow reports whether a path is a folder or below it. Both are without symbolic links.

@@ -113,7 +113,7 @@ func recordedElement(box live.Toolbox, c trail.Call) element {
 
 // selectedElement returns which element a selector means, as far as that can be compared.
 func selectedElement(s *screen.Selector) element {
-	e := element{counted: s.Index != nil}
+	e := element{counted: s.IsIndexed()}
 	if s.HasRelations() {
 		around := *s
 		around.Block, around.Index = nil, nil
@@ -132,8 +132,6 @@ func selectedElement(s *screen.Selector) element {
 		}
 		return ""
 	}
-	_, counted := b.Number("nthIndex")
-	e.counted = e.counted || counted
 	e.role, e.testID = b.Text("ariaRole"), b.Text("dataTestId")+b.Text("testTag")+literal("composeTestTagRegex")
 	e.name = literal("ariaNameRegex", "contentDescriptionRegex", "accessibilityTextRegex", "labelRegex", "textRegex")
 	e.id = literal("resourceIdRegex") + b.Text("uniqueId")

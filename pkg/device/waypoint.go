@@ -75,14 +75,7 @@ func newRule(path string, rule Arguments, count int) Rule {
 // isIndexed reports whether a selector takes one of several elements. One that cannot be read does not.
 func isIndexed(selector any) bool {
 	s, err := screen.ParseSelector(selector, screen.ParseOptions{})
-	if err != nil {
-		return false
-	}
-	byPlace := false
-	if s.Block != nil {
-		_, byPlace = s.Block.Number("nthIndex")
-	}
-	return s.Index != nil || byPlace
+	return err == nil && s.IsIndexed()
 }
 
 func objects(list any) (out []Arguments) {

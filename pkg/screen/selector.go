@@ -112,6 +112,11 @@ func (s *Selector) Empty() bool {
 	return (s.Block == nil || len(s.Block.conditions) == 0) && s.Index == nil && len(s.relations()) == 0
 }
 
+// IsIndexed reports whether s takes one of several elements by its number.
+func (s *Selector) IsIndexed() bool {
+	return s.Index != nil || s.Block != nil && s.Block.condition("nthIndex") != nil
+}
+
 // HasRelations reports whether s has a relation to other elements.
 func (s *Selector) HasRelations() bool { return len(s.relations()) > 0 }
 

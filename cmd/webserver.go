@@ -3,13 +3,13 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"sync/atomic"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/webserver"
@@ -73,12 +73,8 @@ func (r *resources) spec(i int) webserver.Spec {
 	if len(project.WebServers) > 1 {
 		name, file = fmt.Sprintf("webServer %d", i+1), fmt.Sprintf("web-server-%d.log", i+1)
 	}
-	env := slices.Clone(r.sessions.Env)
-	for _, key := range slices.Sorted(maps.Keys(server.Env)) {
-		env = append(env, key+"="+server.Env[key])
-	}
 	return webserver.Spec{
-		Name: name, Command: server.Command, URL: server.URL, Dir: project.Root, Env: env, Timeout: server.Timeout,
+		Name: name, Command: server.Command, URL: server.URL, Dir: project.Root, Env: device.WithVariables(r.sessions.Env, server.Env), Timeout: server.Timeout,
 		ReuseExisting: server.ReuseExisting, LogPath: filepath.Join(project.LogsDir, file), Redact: r.sessions.Redactor.Writer,
 		Log: func(level, message, hint string) {
 			r.log(event.Log{Level: level, Source: name, Message: message, Hint: hint})

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	jsruntime "github.com/trailblaze/trailblaze/pkg/runtime"
 	"github.com/trailblaze/trailblaze/pkg/scripted"
@@ -238,11 +238,7 @@ func (o Options) server(ctx context.Context, s config.Server) Check {
 
 // command checks that the command of a server exists. It does not start the command.
 func (o Options) command(c Check, s config.Server) Check {
-	env := slices.Clone(o.Env)
-	for name, value := range s.Env {
-		env = append(env, name+"="+value)
-	}
-	path, err := spawn.FindCommand(s.Command, s.Dir, env)
+	path, err := spawn.FindCommand(s.Command, s.Dir, device.WithVariables(o.Env, s.Env))
 	if err != nil {
 		return fromError(c.Name, Fail, err)
 	}

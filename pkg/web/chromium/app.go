@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"path/filepath"
 	"runtime"
@@ -110,13 +109,7 @@ func (a App) Find() (string, error) {
 	return filepath.Abs(path)
 }
 
-func (a App) environment() []string {
-	env := slices.Clone(a.Vars)
-	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
-		env = append(env, name+"="+a.Env[name])
-	}
-	return env
-}
+func (a App) environment() []string { return device.WithVariables(a.Vars, a.Env) }
 
 // checkPort returns an error if another program uses the port, which would be taken for the app.
 func (a App) checkPort(ctx context.Context) error {

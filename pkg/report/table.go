@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
-	"github.com/charmbracelet/lipgloss/table"
 )
 
 const (
@@ -34,9 +33,10 @@ func StatusTable(w io.Writer, style Style, rows [][]string) {
 func writeTable(w io.Writer, style Style, rows [][]string, draw func(cell string, column int) string) {
 	var widths []int // of the cells, gaps left out
 	cells := make([][]string, len(rows))
+	blanks := strings.NewReplacer("\n", " ", "\t", " ")
 	for i, row := range rows {
 		for j, cell := range row {
-			cell = strings.TrimRight(strings.NewReplacer("\n", " ", "\t", " ").Replace(Clean(cell)), " ")
+			cell = strings.TrimRight(blanks.Replace(Clean(cell)), " ")
 			if draw != nil {
 				cell = draw(cell, j)
 			}
@@ -57,18 +57,33 @@ func writeTable(w io.Writer, style Style, rows [][]string, draw func(cell string
 	if room := style.Width - sum(widths[:last]) - columnGap*last; style.Width > 0 && room >= minColumn {
 		widths[last] = min(widths[last], room)
 	}
-	// Without a bottom border, an empty line here, lipgloss leaves out the last row.
-	t := table.New().Border(lipgloss.Border{}).BorderTop(false).BorderLeft(false).BorderRight(false).BorderHeader(false).
-		BorderColumn(false).Rows(cells...).
-		StyleFunc(func(_, column int) lipgloss.Style {
-			if column == last {
-				return lipgloss.NewStyle().Width(widths[column])
-			}
-			return lipgloss.NewStyle().Width(widths[column] + columnGap).PaddingRight(columnGap)
-		})
-	for line := range strings.SplitSeq(strings.TrimSuffix(t.Render(), "\n"), "\n") {
-		_, _ = io.WriteString(w, strings.TrimRight(line, " ")+"\n")
+	var text strings.Builder
+	for _, row := range cells {
+		text.WriteString(alignRow(row, widths))
 	}
+	_, _ = io.WriteString(w, text.String())
+}
+
+// alignRow returns the lines of a row. Only the last cell may be wider than its column, and is wrapped then.
+func alignRow(row []string, widths []int) string {
+	last := len(row) - 1
+	var start strings.Builder
+	for i, cell := range row[:last] {
+		start.WriteString(cell + strings.Repeat(" ", widths[i]-lipgloss.Width(cell)+columnGap))
+	}
+	cell := row[last]
+	if lipgloss.Width(cell) > widths[last] {
+		cell = lipgloss.NewStyle().Width(widths[last]).Render(cell)
+	}
+	var lines strings.Builder
+	for i, line := range strings.Split(cell, "\n") {
+		indent := start.String()
+		if i > 0 {
+			indent = strings.Repeat(" ", lipgloss.Width(indent))
+		}
+		lines.WriteString(strings.TrimRight(indent+line, " ") + "\n")
+	}
+	return lines.String()
 }
 
 func sum(numbers []int) int {

@@ -93,7 +93,7 @@ func (cmd *toolCommands) listTools(ctx context.Context, f scopeFlags, o listOpti
 	}
 	view := newToolboxView(sc, registry, warned)
 	for i, t := range view.Tools {
-		view.Tools[i].Description, view.Tools[i].usage = cmd.redactor.Text(t.Description), cmd.redactor.Text(t.usage)
+		view.Tools[i].Description = cmd.redactor.Text(t.Description)
 		view.Tools[i].InputSchema = s.Redactor.Bytes(t.InputSchema)
 	}
 	return cmd.showToolbox(s.Project, view, o)
@@ -175,7 +175,7 @@ type toolView struct {
 	RequiresContext    bool            `json:"requiresContext"`
 	SupportedDrivers   []string        `json:"supportedDrivers"`
 	SupportedPlatforms []string        `json:"supportedPlatforms"`
-	usage              string
+	usage              func() string
 }
 
 type skippedView struct {
@@ -208,7 +208,7 @@ func newToolboxView(sc scope.Scope, r *discover.Registry, warnings []string) too
 		}
 		v.Tools = append(v.Tools, toolView{
 			t.Name, t.Description, t.Source, list(t.Toolsets), schema, t.IsForLLM, t.IsRecordable, t.IsDelegating,
-			t.RequiresHost, t.RequiresContext, list(t.SupportedDrivers), list(t.SupportedPlatforms), t.Usage(),
+			t.RequiresHost, t.RequiresContext, list(t.SupportedDrivers), list(t.SupportedPlatforms), t.Usage,
 		})
 	}
 	for _, s := range r.Skipped {
@@ -236,7 +236,7 @@ func (cmd *toolCommands) printToolbox(project *config.Project, v toolboxView, o 
 		for i, t := range group.tools {
 			rows[i] = []string{"  " + t.Name, t.Source.Name, strings.TrimSpace(firstLine(t.Description) + t.marks())}
 			if cmd.verbose > 0 {
-				rows[i][0] += "(" + report.Clean(t.usage) + ")"
+				rows[i][0] += "(" + report.Clean(cmd.redactor.Text(t.usage())) + ")"
 			}
 		}
 		report.Table(cmd.Stdout, style, rows)

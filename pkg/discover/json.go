@@ -24,7 +24,7 @@ func (r *Registry) MarshalJSON() ([]byte, error) {
 	if e.Unknown == nil {
 		e.Unknown = map[string]*fault.Error{}
 	}
-	maps.Copy(e.Unknown, r.missing)
+	maps.Copy(e.Unknown, r.missing())
 	for _, t := range r.Offered {
 		e.Offered = append(e.Offered, t.Name)
 	}
@@ -37,7 +37,7 @@ func (r *Registry) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return err
 	}
-	r.byName, r.missing = map[string]*Tool{}, e.Unknown
+	r.byName, r.known = map[string]*Tool{}, e.Unknown
 	for _, t := range r.Tools {
 		r.byName[t.Name] = t
 	}

@@ -53,7 +53,7 @@ type Source struct {
 	Tools    []tool.Advertised
 	Registry string // the text of its resource trailblaze://registry; empty without one
 	Caller   tool.Caller
-	Missing  []string          // names of tools that other sources of its kind have
+	Missing  func() []string   // returns the names of tools that only other sources of its kind have; may be nil
 	Rename   map[string]string // the names under which its tools are registered, by the names it advertises
 	Exclude  []string          // names and globs of tools that are not registered
 	// Unavailable says why tools are not there that trails may call, by name.
@@ -100,8 +100,10 @@ type Registry struct {
 	Wording  fault.Wording // of the hints of Find
 
 	byName  map[string]*Tool
-	byID    map[string]int          // of Toolsets
-	missing map[string]*fault.Error // why a name that is known elsewhere is not here
+	byID    map[string]int // of Toolsets
+	sources []Source
+	explain sync.Once
+	known   map[string]*fault.Error // why tools that sources know are not registered, set at the first use
 	removed map[string]*fault.Error // that a name was known before
 }
 
@@ -145,7 +147,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 				"tool %q of %s is not available here: %s", name, s.Source, s.Detail)
 		}
 	}
-	if err := cmp.Or(r.missing[name], r.removed[name]); err != nil {
+	if err := cmp.Or(r.missing()[name], r.removed[name]); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(r.Tools))
@@ -159,7 +161,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 // Build filters and registers the tools of the sources and determines which are offered. Its error holds every name
 // that is used by more than one tool, once for each two sources.
 func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) (*Registry, error) {
-	r := &Registry{byName: map[string]*Tool{}, missing: map[string]*fault.Error{}}
+	r := &Registry{byName: map[string]*Tool{}, sources: sources}
 	var same collisions
 	var advertised []string
 	var groups []group
@@ -167,17 +169,6 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) 
 	for _, src := range sources {
 		about := r.read(src)
 		groups = append(groups, about.groups...)
-		for _, name := range src.Missing {
-			r.missing[name] = src.missingError(name)
-		}
-		for name, why := range src.Unavailable {
-			if r.missing[name] == nil {
-				r.missing[name] = why
-			}
-		}
-		for name, use := range src.Instead {
-			r.missing[name] = fault.New(fault.UnknownTool, use, "%s has no command %q", src.Source, name)
-		}
 		src.Tools = r.selectTools(src)
 		for _, adv := range src.Tools {
 			t := r.describe(src, adv, about.tools[adv.Name])
@@ -212,20 +203,6 @@ func Build(sc Scope, sources []Source, toolsets []Toolset, selection Selection) 
 // command of this program.
 func (t *Tool) overrides(other *Tool) bool {
 	return t.Source.Kind == tool.FromComposed && !other.Source.Kind.OfProject()
-}
-
-// missingError returns the error for a tool that the source lacks and others of its kind have.
-func (s Source) missingError(name string) *fault.Error {
-	if len(s.Tools) == 0 {
-		return fault.New(fault.UnknownTool, "use a driver that this version supports, or a tool of a server",
-			"%q is a device command, and this version does not support the device of %s", name, s.Name)
-	}
-	has := make([]string, len(s.Tools))
-	for i, t := range s.Tools {
-		has[i] = t.Name
-	}
-	return fault.New(fault.UnknownTool, "record the step for this platform", "%s has no command %q; it has %s", s.Source,
-		name, strings.Join(has, ", "))
 }
 
 // filter applies the filters by driver, platform and host, in this order.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -20,16 +19,9 @@ func (r *Registry) selectTools(src Source) []tool.Advertised {
 	var selected []tool.Advertised
 	for _, adv := range src.Tools {
 		names = append(names, adv.Name)
-		if name, renamed := src.Rename[adv.Name]; renamed {
-			r.missing[adv.Name] = fault.New(fault.UnknownTool, "", "tool %q of %s is registered as %q", adv.Name, src.Source,
-				name)
+		if !matchesAny(src.Exclude, adv.Name) {
+			selected = append(selected, adv)
 		}
-		if matchesAny(src.Exclude, adv.Name) {
-			r.missing[adv.Name] = fault.New(fault.UnknownTool, "change exclude: in the server's entry",
-				"tool %q of %s is excluded", adv.Name, src.Source)
-			continue
-		}
-		selected = append(selected, adv)
 	}
 	for _, name := range slices.Sorted(maps.Keys(src.Rename)) {
 		r.warnUnmatched(src.String()+": rename", name, names)

@@ -97,14 +97,13 @@ func (s *Session) identify() {
 	}
 }
 
-// openDevice opens the scope's device and returns its commands as a source. It starts the device if a known call needs
-// it, unless that is delayed.
-func (s *Session) openDevice() discover.Source {
+// openDevice opens the scope's device, if a backend has it. It starts the device if a known call needs it, unless that
+// is delayed.
+func (s *Session) openDevice() {
 	driver := s.opts.Scope.Driver
 	b, ok := s.opts.Device.BackendFor(driver.Key)
 	if !ok {
-		source := tool.Source{Kind: tool.FromDevice, Name: driver.Key}
-		return discover.Source{Source: source, Missing: s.opts.DeviceCommands}
+		return
 	}
 	s.device = &usedDevice{Device: b.Open(device.Session{
 		ID: s.opts.ID, Title: s.opts.Redactor.Text(s.opts.Title), TrailDir: s.opts.TrailDir, Root: s.opts.Project.Root,
@@ -119,16 +118,36 @@ func (s *Session) openDevice() discover.Source {
 		Redact: s.opts.Redactor.Text, Outcome: s.outcome.Load, Ask: s.opts.Ask,
 	})}
 	s.device.trace = s.newTrace(s.device.Device)
-	isCommand := func(name string) bool {
-		return slices.ContainsFunc(b.Commands(), func(c tool.Advertised) bool { return c.Name == name })
-	}
-	s.needed = slices.ContainsFunc(s.opts.Tools, isCommand)
+	s.needed = slices.ContainsFunc(s.opts.Tools, func(name string) bool { return hasCommand(b, name) })
 	if !s.opts.DelayDevice {
 		s.StartDevice()
 	}
+}
+
+func hasCommand(b Backend, name string) bool {
+	return slices.ContainsFunc(b.Commands(), func(c tool.Advertised) bool { return c.Name == name })
+}
+
+// deviceSource returns the commands of the device as a source.
+func (s *Session) deviceSource() discover.Source {
+	driver := s.opts.Scope.Driver
+	b, ok := s.opts.Device.BackendFor(driver.Key)
+	if !ok {
+		return discover.Source{Source: tool.Source{Kind: tool.FromDevice, Name: driver.Key}, Missing: s.opts.DeviceCommands}
+	}
 	return discover.Source{
-		Source: tool.Source{Kind: tool.FromDevice, Name: b.Name}, Tools: b.Commands(), Caller: s.device,
-		Missing: slices.DeleteFunc(slices.Clone(s.opts.DeviceCommands), isCommand), Instead: b.Instead,
+		Source: tool.Source{Kind: tool.FromDevice, Name: b.Name}, Tools: b.Commands(), Caller: s.device, Instead: b.Instead,
+		Missing: s.commandsWithout(b),
+	}
+}
+
+// commandsWithout returns what returns the commands of other kinds of device only.
+func (s *Session) commandsWithout(b Backend) func() []string {
+	if s.opts.DeviceCommands == nil {
+		return nil
+	}
+	return func() []string {
+		return slices.DeleteFunc(s.opts.DeviceCommands(), func(name string) bool { return hasCommand(b, name) })
 	}
 }
 

@@ -57,6 +57,10 @@ func (s *Session) startServers(listOnly bool) error {
 			}
 		})
 	}
+	wg.Go(func() {
+		launching.Wait()
+		s.sources = slices.Concat([]discover.Source{s.deviceSource()}, s.opts.Builtins, []discover.Source{s.reloadSource()})
+	})
 	wg.Wait()
 	for _, srv := range started {
 		if srv != nil {

@@ -68,9 +68,9 @@ type Setup struct {
 	Env      []string // of this process
 	Builtins []discover.Source
 	Launch   Launcher
-	// DeviceCommands are the names of the commands of all kinds of device. A call to one that the session's device
-	// lacks gets an error that says so.
-	DeviceCommands []string
+	// DeviceCommands returns the names of the commands of all kinds of device. A call to one that the session's device
+	// lacks gets an error that says so. Nil if there are none.
+	DeviceCommands func() []string
 	// Sandboxes reports whether a script, when tools run on the device, runs in the sandbox, where it cannot listen for
 	// several sessions. Nil if none does.
 	Sandboxes func(config.Server) bool
@@ -187,7 +187,7 @@ func open(ctx context.Context, o Options, listOnly bool) (*Session, error) {
 	if !listOnly {
 		s.identify()
 	}
-	s.sources = slices.Concat([]discover.Source{s.openDevice()}, o.Builtins, []discover.Source{s.reloadSource()})
+	s.openDevice()
 	err := s.startServers(listOnly)
 	var registry *discover.Registry
 	if err == nil {

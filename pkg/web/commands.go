@@ -14,6 +14,14 @@ func commands() []command {
 		tabCommands(), downloadCommands(), dialogCommands(), networkCommands(), stateCommands(), clockCommands())
 }
 
+func commandsByName() map[string]command {
+	byName := map[string]command{}
+	for _, c := range commands() {
+		byName[c.Name] = c
+	}
+	return byName
+}
+
 // core are the commands that every kind of device has.
 func core() []command {
 	run := map[string]handler{

@@ -186,7 +186,7 @@ func (d *webDevice) withLimit(ctx context.Context, limit time.Duration) (context
 
 // Call implements tool.Caller. A call that names no limit gets one when the page is open.
 func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	command, ok := d.backend.commands[call.Tool]
+	command, ok := d.backend.commands()[call.Tool]
 	if !ok {
 		return tool.Result{}, fault.New(fault.Bug, "", "the web has no command %q", call.Tool)
 	}

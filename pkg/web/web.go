@@ -179,10 +179,10 @@ const maxSide = 10_000_000
 // backend starts and stops the browser of a run. It implements device.Backend.
 type backend struct {
 	options  options
-	commands map[string]command
-	script   string          // page.js
-	dir      string          // of the project, absolute
-	ctx      context.Context //nolint:containedctx // ends when the backend is closed
+	commands func() map[string]command // by name
+	script   string                    // page.js
+	dir      string                    // of the project, absolute
+	ctx      context.Context           //nolint:containedctx // ends when the backend is closed
 	cancel   context.CancelFunc
 
 	mu      sync.Mutex
@@ -202,10 +202,7 @@ func newBackend(host device.Host) (device.Backend, error) {
 		return nil, err
 	}
 	b := &backend{
-		options: o, commands: map[string]command{}, script: pageScript(o.testID), dir: host.Dir,
-	}
-	for _, c := range commands() {
-		b.commands[c.Name] = c
+		options: o, commands: sync.OnceValue(commandsByName), script: pageScript(o.testID), dir: host.Dir,
 	}
 	b.ctx, b.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // a run belongs to no call
 	return b, nil

@@ -69,7 +69,7 @@ func (w *Workspace) Sessions(ctx context.Context, c Choice) (*Sessions, error) {
 	s := &Sessions{
 		Setup: session.Setup{
 			Project: w.Project, Cwd: w.Dir, Version: w.Version, Env: w.Env, Builtins: Builtins(w.Project, w.exec(own.Redactor())),
-			DeviceCommands: w.commandNames(), Redactor: own.Redactor(), Now: w.Now, Budgets: w.budgets,
+			DeviceCommands: w.commandNames, Redactor: own.Redactor(), Now: w.Now, Budgets: w.budgets,
 			Sandboxes: func(s config.Server) bool {
 				return w.Runtimes.Sandboxes(runtime.Script{Runtime: s.Runtime, OnDevice: true})
 			},

@@ -169,9 +169,11 @@ func (c *browserContext) awaitTabs(ctx context.Context, before []*page) {
 	}
 }
 
-// hasOpened reports whether the page shows the document that it was opened for, or never will. The caller holds p.mu.
+// hasOpened reports whether the page shows the document that it was opened for, or never will: a script opens a tab with
+// a data: URL, which browsers refuse to show there, or for a script alone. The caller holds p.mu.
 func (p *page) hasOpened() bool {
-	isEmpty := p.firstURL == "" || p.firstURL == "about:blank"
+	isEmpty := p.firstURL == "" || p.firstURL == "about:blank" || strings.HasPrefix(p.firstURL, "data:") ||
+		strings.HasPrefix(p.firstURL, "javascript:")
 	failed := p.left > 0 && p.root.leaving == nil
 	return isEmpty || p.root.loader != "" || failed || p.ctx.Err() != nil
 }

@@ -1729,8 +1729,10 @@
     ariaHidden,
     suggestions,
     focused: () => describe(activeElement() ?? document.body),
-    // timersRan ends when the timers that are due have run, and those without a delay that these have started.
-    timersRan: () => new Promise((done) => setTimeout(() => setTimeout(() => setTimeout(done)))),
+    // timersRan ends when the timers that are due have run, and those without a delay that these have started. Where no
+    // scripts may run, as in a sandbox, none do.
+    timersRan: () => new Promise((done) =>
+      matchMedia("(scripting: none)").matches ? done() : setTimeout(() => setTimeout(() => setTimeout(done)))),
     boxes,
     matches,
     contentBox,

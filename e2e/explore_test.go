@@ -334,7 +334,7 @@ func TestReplayThatFailsAfterExploringWritesNothing(t *testing.T) {
 		_, _ = w.Write([]byte("<!doctype html><title>Closed</title><h1>Closed</h1>"))
 	}))
 	p := assistedProject(t, "openai-chat", at, site, nil)
-	p.write("trailblaze.yaml", p.read(t, "trailblaze.yaml")+"device: { web: { allowedOrigins: [\""+shop+"\"] } }\n")
+	p.write("trailblaze.yaml", p.read(t, "trailblaze.yaml")+"device: { actionTimeout: 4s, web: { allowedOrigins: [\""+shop+"\"] } }\n")
 	r := p.run("explore", cartGoal, "--save", savedCart)
 	r.want(t, 1, "the replay failed at step 2", "not healed, not done", savedCart+" was not written")
 	if _, err := os.Stat(p.path(savedCart)); err == nil || len(server.Received()) != 5 { // the last one is that of the repair

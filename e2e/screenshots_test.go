@@ -17,7 +17,7 @@ func TestScreenshotsAreComparedWithThoseBesideTheTrail(t *testing.T) {
 		"trailblaze.yaml": "target: app\nplatform: web\n",
 		"page.html":       "<h1>Cart</h1><p id=total>12.50</p>",
 		"trails/cart.trail.yaml": webTrail(
-			"web_navigate: { url: page.html }", "verifyScreenshot: { name: total, ref: css=#total, timeoutMs: 30000 }"),
+			"web_navigate: { url: page.html }", "verifyScreenshot: { name: total, ref: css=#total, timeoutMs: 12000 }"),
 	})
 	p.run("run").want(t, 1, "the picture cart.screens/total-web-"+runtime.GOOS+".png does not exist", "--update-screenshots missing")
 	p.run("run", "--update-screenshots", "missing").want(t, 0)

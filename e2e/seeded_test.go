@@ -126,10 +126,7 @@ func endingOf(t *testing.T, events []map[string]any, c seeded.Change) (ended map
 // the trail pass.
 func TestSeededFaultsAreNotHealed(t *testing.T) {
 	t.Parallel()
-	changes := seeded.Faults
-	if !testing.Short() {
-		changes = half(changes)
-	}
+	changes := half(seeded.Faults)
 	p, server := seededProject(t, changes)
 	events := runChanged(t, p, "5s")
 	asked := 0

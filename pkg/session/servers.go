@@ -28,7 +28,7 @@ import (
 const othersGrace = 5 * time.Second
 
 // startServers starts the servers and waits for all of them; every failure is reported. With listOnly each one is
-// stopped as soon as its tools are listed.
+// stopped as soon as its tools are listed. Once they are launched, the session's other sources of tools are read.
 func (s *Session) startServers(listOnly bool) error {
 	ctx, stopOthers := context.WithCancel(s.ctx)
 	defer stopOthers()

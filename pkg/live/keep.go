@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -18,19 +19,27 @@ const (
 	openName = ".open"
 )
 
-// keep writes the recording into the folder of the session, where it is found when the process is killed. The session
-// works without it.
+// keptRecording is the recording in the folder of the session, where it is found when the process is killed.
+type keptRecording struct {
+	mu    sync.Mutex
+	text  string // that of the session
+	given bool   // it is one that a caller has, which contains that of the session
+}
+
+// keep writes the recording into the folder of the session, unless a caller has one. The session works without it.
 func (s *Session) keep() {
 	if s.dir == "" || len(s.walk.Root.Steps) == 0 {
 		return
 	}
 	data, err := trail.Format(s.file(s.walk.Root, "", "", false))
 	text := s.text(string(data))
-	if err != nil || text == s.kept {
+	s.kept.mu.Lock()
+	defer s.kept.mu.Unlock()
+	if err != nil || s.kept.given || text == s.kept.text {
 		return
 	}
 	if err = s.writeKept(text); err == nil {
-		s.kept = text
+		s.kept.text = text
 	}
 }
 
@@ -41,8 +50,11 @@ func (s *Session) writeKept(text string) error {
 	})
 }
 
-// keepText keeps a recording that the caller has.
+// keepText keeps a recording that the caller has. From then on, the session writes none of its own over it.
 func (s *Session) keepText(recording []byte) error {
+	s.kept.mu.Lock()
+	defer s.kept.mu.Unlock()
+	s.kept.given = true
 	switch {
 	case s.dir == "":
 		return nil

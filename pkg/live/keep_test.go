@@ -57,6 +57,7 @@ func TestGivenRecordingIsKept(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
+	f.step("Open", call("launchApp")) // is in the caller's recording, too
 	if data, err := os.ReadFile(path); err != nil || string(data) != "trail: {{PIN}}\n" {
 		t.Errorf("%s %v", data, err)
 	}

@@ -146,7 +146,7 @@ type Session struct {
 	// owesTeardown says that a trail was begun whose teardown has not run.
 	owesTeardown atomic.Bool
 
-	kept    string            // the recording as it is in the folder of the session
+	kept    keptRecording
 	open    *files.LockedFile // says that the session is open; nil if that cannot be said
 	shown   *device.View      // what the caller knows of the screen; nil when nothing was shown yet
 	looked  time.Time         // when the last view was begun

@@ -125,7 +125,7 @@ func (r *RedactedSession) Done() <-chan struct{} { return r.session.Done() }
 func (r *RedactedSession) Folder() string { return r.session.dir }
 
 // SaveDraft writes a recording that the caller has into the folder of the session, where it is found when the process is
-// killed; nil removes it.
+// killed; nil removes it. From then on, the session does not write its own there.
 func (r *RedactedSession) SaveDraft(recording []byte) error { return r.session.keepText(recording) }
 
 // Lineage returns the classifiers of the device, narrow first. Calls are recorded under the first.

@@ -531,10 +531,6 @@ func TestScreensThatAreHardToRead(t *testing.T) {
 	if dumps := dumpsOf(p); len(dumps) != 1 {
 		t.Errorf("a screen that moves was read by %q, each of which takes 10 s on a phone", dumps)
 	}
-	p.App.StopMoving(3) // before the limit
-	if seen, err := dr.Read(within(t)); err != nil || len(seen.Tree.Nodes()) < 2 {
-		t.Errorf("a screen that comes to rest: %v", err)
-	}
 	p.App.Show(app.Orders)
 	p.App.Prompt()
 	if front, err := dr.Foreground(within(t)); err != nil || !strings.Contains(front, "permissioncontroller") {
@@ -543,6 +539,20 @@ func TestScreensThatAreHardToRead(t *testing.T) {
 	p.HoldUIAutomation("io.appium.uiautomator2.server")
 	_, err = dr.Read(within(t))
 	wantFault(t, err, fault.Device, "UiAutomation of "+p.Addr(), "used by another program")
+}
+
+func TestScreenThatComesToRestIsRead(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.values["uiautomator2"] = ""
+	p := d.phone(phones.AndroidOptions{})
+	dr, closeAll := d.open()
+	defer closeAll()
+	p.App.Show(app.Animation)
+	p.App.StopMoving(3) // before the limit
+	if seen, err := dr.Read(within(t)); err != nil || len(seen.Tree.Nodes()) < 2 {
+		t.Error(err)
+	}
 }
 
 // dumpsOf returns the command lines of uiautomator that a phone received.

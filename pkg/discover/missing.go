@@ -1,6 +1,8 @@
 package discover
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -20,11 +22,7 @@ func (r *Registry) missing() map[string]*fault.Error {
 func missingFrom(sources []Source) map[string]*fault.Error {
 	why := map[string]*fault.Error{}
 	for _, src := range sources {
-		if src.Missing != nil {
-			for _, name := range src.Missing() {
-				why[name] = src.missingError(name)
-			}
-		}
+		maps.Copy(why, src.lacking())
 		for name, err := range src.Unavailable {
 			if why[name] == nil {
 				why[name] = err
@@ -53,16 +51,26 @@ func (s Source) leftOut(name string) *fault.Error {
 	return nil
 }
 
-// missingError returns the error for a tool that the source lacks and others of its kind have.
-func (s Source) missingError(name string) *fault.Error {
-	if len(s.Tools) == 0 {
-		return fault.New(fault.UnknownTool, "use a driver that this version supports, or a tool of a server",
-			"%q is a device command, and this version does not support the device of %s", name, s.Name)
+// lacking returns the errors for the tools of its kind that the source does not advertise.
+func (s Source) lacking() map[string]*fault.Error {
+	if s.OfKind == nil {
+		return nil
 	}
 	has := make([]string, len(s.Tools))
 	for i, t := range s.Tools {
 		has[i] = t.Name
 	}
-	return fault.New(fault.UnknownTool, "record the step for this platform", "%s has no command %q; it has %s", s.Source,
-		name, strings.Join(has, ", "))
+	list := strings.Join(has, ", ")
+	why := map[string]*fault.Error{}
+	for _, name := range s.OfKind() {
+		switch {
+		case len(has) == 0:
+			why[name] = fault.New(fault.UnknownTool, "use a driver that this version supports, or a tool of a server",
+				"%q is a device command, and this version does not support the device of %s", name, s.Name)
+		case !slices.Contains(has, name):
+			why[name] = fault.New(fault.UnknownTool, "record the step for this platform", "%s has no command %q; it has %s",
+				s.Source, name, list)
+		}
+	}
+	return why
 }

@@ -53,7 +53,7 @@ type Source struct {
 	Tools    []tool.Advertised
 	Registry string // the text of its resource trailblaze://registry; empty without one
 	Caller   tool.Caller
-	Missing  func() []string   // returns the names of tools that only other sources of its kind have; may be nil
+	OfKind   func() []string   // returns the names of the tools of all sources of its kind; may be nil
 	Rename   map[string]string // the names under which its tools are registered, by the names it advertises
 	Exclude  []string          // names and globs of tools that are not registered
 	// Unavailable says why tools are not there that trails may call, by name.

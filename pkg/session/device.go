@@ -118,14 +118,12 @@ func (s *Session) openDevice() {
 		Redact: s.opts.Redactor.Text, Outcome: s.outcome.Load, Ask: s.opts.Ask,
 	})}
 	s.device.trace = s.newTrace(s.device.Device)
-	s.needed = slices.ContainsFunc(s.opts.Tools, func(name string) bool { return hasCommand(b, name) })
+	s.needed = slices.ContainsFunc(s.opts.Tools, func(name string) bool {
+		return slices.ContainsFunc(b.Commands(), func(c tool.Advertised) bool { return c.Name == name })
+	})
 	if !s.opts.DelayDevice {
 		s.StartDevice()
 	}
-}
-
-func hasCommand(b Backend, name string) bool {
-	return slices.ContainsFunc(b.Commands(), func(c tool.Advertised) bool { return c.Name == name })
 }
 
 // deviceSource returns the commands of the device as a source.
@@ -133,21 +131,11 @@ func (s *Session) deviceSource() discover.Source {
 	driver := s.opts.Scope.Driver
 	b, ok := s.opts.Device.BackendFor(driver.Key)
 	if !ok {
-		return discover.Source{Source: tool.Source{Kind: tool.FromDevice, Name: driver.Key}, Missing: s.opts.DeviceCommands}
+		return discover.Source{Source: tool.Source{Kind: tool.FromDevice, Name: driver.Key}, OfKind: s.opts.DeviceCommands}
 	}
 	return discover.Source{
 		Source: tool.Source{Kind: tool.FromDevice, Name: b.Name}, Tools: b.Commands(), Caller: s.device, Instead: b.Instead,
-		Missing: s.commandsWithout(b),
-	}
-}
-
-// commandsWithout returns what returns the commands of other kinds of device only.
-func (s *Session) commandsWithout(b Backend) func() []string {
-	if s.opts.DeviceCommands == nil {
-		return nil
-	}
-	return func() []string {
-		return slices.DeleteFunc(s.opts.DeviceCommands(), func(name string) bool { return hasCommand(b, name) })
+		OfKind: s.opts.DeviceCommands,
 	}
 }
 

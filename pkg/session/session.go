@@ -68,8 +68,8 @@ type Setup struct {
 	Env      []string // of this process
 	Builtins []discover.Source
 	Launch   Launcher
-	// DeviceCommands returns the names of the commands of all kinds of device, in a new list. A call to one that the
-	// session's device lacks gets an error that says so. Nil if there are none.
+	// DeviceCommands returns the names of the commands of all kinds of device. A call to one that the session's device
+	// lacks gets an error that says so. Nil if there are none.
 	DeviceCommands func() []string
 	// Sandboxes reports whether a script, when tools run on the device, runs in the sandbox, where it cannot listen for
 	// several sessions. Nil if none does.

@@ -96,7 +96,7 @@ func Registry(t TB, text string) *discover.Registry {
 	schema := fmt.Appendf(nil, `{"properties":{"appId":{"default":%q},"n":{"const":9007199254740993}},"type":"object"}`, text)
 	r, err := discover.Build(discover.Scope{Driver: "playwright-native", Platform: scope.Web}, []discover.Source{
 		{
-			Source: tool.Source{Kind: tool.FromDevice, Name: "web"}, Missing: func() []string { return []string{"swipe"} }, Instead: map[string]string{"launch": "use " + text},
+			Source: tool.Source{Kind: tool.FromDevice, Name: "web"}, OfKind: func() []string { return []string{"swipe"} }, Instead: map[string]string{"launch": "use " + text},
 			Tools: []tool.Advertised{
 				{Name: "open", Description: text, InputSchema: schema, OutputSchema: fmt.Appendf(nil, `{"title":%q}`, text)},
 				{Name: "phone", Meta: map[string]any{"trailblaze/supportedPlatforms": []any{"android"}}},

@@ -84,8 +84,7 @@ func TestRowsThatMoveWhileTheyAreReadAreReadAgain(t *testing.T) {
 
 func TestRowsAndColumnsNeedTheServer(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.values["uiautomator2"] = ""
+	d := newDeskWithoutServer(t)
 	p := d.phone(phones.AndroidOptions{})
 	s := d.backend().Open(d.session())
 	defer func() { _ = s.Close(within(t)) }()

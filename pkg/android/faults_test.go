@@ -520,8 +520,7 @@ func TestOldServerIsSaid(t *testing.T) {
 
 func TestScreensThatAreHardToRead(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.values["uiautomator2"] = ""
+	d := newDeskWithoutServer(t)
 	p := d.phone(phones.AndroidOptions{IdleLimit: 100 * time.Millisecond})
 	dr, closeAll := d.open()
 	defer closeAll()
@@ -543,8 +542,7 @@ func TestScreensThatAreHardToRead(t *testing.T) {
 
 func TestScreenThatComesToRestIsRead(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.values["uiautomator2"] = ""
+	d := newDeskWithoutServer(t)
 	p := d.phone(phones.AndroidOptions{})
 	dr, closeAll := d.open()
 	defer closeAll()
@@ -563,8 +561,7 @@ func dumpsOf(p *phones.Android) []string {
 // Where uiautomator cannot write to a terminal, it writes to a file: from the second read on at once. Nothing is left.
 func TestDumpToAFile(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.values["uiautomator2"] = ""
+	d := newDeskWithoutServer(t)
 	p := d.phone(phones.AndroidOptions{NoTerminal: true, IdleLimit: 100 * time.Millisecond})
 	dr, closeAll := d.open()
 	defer closeAll()

@@ -252,8 +252,7 @@ func TestEarlierChangesThatAreRefused(t *testing.T) {
 
 func TestInputThatIsRefused(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.values["uiautomator2"] = ""
+	d := newDeskWithoutServer(t)
 	p := d.phone(phones.AndroidOptions{RefuseInput: true})
 	p.App.Show(app.SignIn)
 	dr, closeAll := d.open()
@@ -330,8 +329,7 @@ func TestScreenStaysOn(t *testing.T) {
 // Without the server nothing else keeps the screen on.
 func TestScreenStaysOnWithoutTheServer(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.values["uiautomator2"] = ""
+	d := newDeskWithoutServer(t)
 	p := d.phone(phones.AndroidOptions{})
 	_, closeAll := d.open()
 	if got := p.Setting("global", "stay_on_while_plugged_in"); got != "7" {
@@ -643,8 +641,7 @@ func TestPhoneThatIsFolded(t *testing.T) {
 
 func TestPhoneThatIsFoldedWithoutTheServer(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.values["uiautomator2"] = ""
+	d := newDeskWithoutServer(t)
 	d.phone(phones.AndroidOptions{Foldable: true})
 	dr, closeAll := d.open()
 	defer closeAll()

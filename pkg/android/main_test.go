@@ -61,6 +61,14 @@ func newDesk(t testing.TB) *desk {
 	return d
 }
 
+// newDeskWithoutServer is newDesk without the files of the UiAutomator2 server.
+func newDeskWithoutServer(t testing.TB) *desk {
+	t.Helper()
+	d := newDesk(t)
+	d.values["uiautomator2"] = ""
+	return d
+}
+
 // writeServer writes the APKs of a version of the UiAutomator2 server.
 func (d *desk) writeServer(version string) {
 	d.t.Helper()

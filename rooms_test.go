@@ -36,7 +36,7 @@ func mayImport() map[string][]string {
 		chromium, syntax, access       = "pkg/web/chromium", "pkg/web/syntax", "pkg/web/access"
 		emulation, storage             = "pkg/web/emulation", "pkg/web/storage"
 		minified, packed               = "pkg/web/generate", "sdks/typescript/generate"
-		notes                          = "pkg/web/notes"
+		notes, network                 = "pkg/web/notes", "pkg/web/network"
 		local                          = "pkg/device/local"
 		act                            = "pkg/act"
 		remote, watch, screen          = "pkg/remote", "pkg/watch", "pkg/screen"
@@ -91,11 +91,12 @@ func mayImport() map[string][]string {
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
-		web:        {access, chromium, emulation, notes, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp, text},
+		web:        {access, chromium, emulation, network, notes, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp, text},
 		minified:   {embedded},
 		chromium:   {device, cdp, fault, lazyregexp},
 		emulation:  {device, fault, lazyregexp},
 		storage:    {syntax, fault, files},
+		network:    {notes, access, syntax, cdp, tool, fault, files, text},
 		notes:      {device, cdp, tool},
 		access:     {device, syntax, fault},
 		syntax:     {device, act, screen, fault, lazyregexp, text},

@@ -80,3 +80,18 @@ func (a Arguments) Word(key string, values ...string) (string, error) {
 	}
 	return values[i], nil
 }
+
+// InWords says which of some arguments a call has, for messages, such as: with fileName "a.csv". It is empty for none,
+// and begins with a space otherwise.
+func (a Arguments) InWords(keys ...string) string {
+	var words []string
+	for _, key := range keys {
+		if a.Has(key) {
+			words = append(words, fmt.Sprintf("%s %q", key, fmt.Sprint(a[key])))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(words, " and ")
+}

@@ -2,6 +2,7 @@
 package text
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -72,4 +73,18 @@ func Shorten(s string, n int) string {
 		return s
 	}
 	return Head(s, n-1)
+}
+
+// MaxSeen is how many things [Seen] lists.
+const MaxSeen = 5
+
+// Seen says which things came instead of what was waited for, the last [MaxSeen]: "requests: a, b", "requests: none".
+func Seen(noun string, things []string) string {
+	switch {
+	case len(things) == 0:
+		return noun + "s: none"
+	case len(things) > MaxSeen:
+		return fmt.Sprintf("the last %d of %d %ss: %s", MaxSeen, len(things), noun, strings.Join(things[len(things)-MaxSeen:], ", "))
+	}
+	return noun + "s: " + strings.Join(things, ", ")
 }

@@ -22,6 +22,9 @@ func TestText(t *testing.T) {
 		{"bytes that fit", text.HeadBytes("größer", 8), "größer"},
 		{"long", text.Shorten("größer", 4), "grö…"},
 		{"not too long", text.Shorten("größer", 6), "größer"},
+		{"nothing seen", text.Seen("tab", nil), "tabs: none"},
+		{"some seen", text.Seen("tab", []string{"a", "b"}), "tabs: a, b"},
+		{"many seen", text.Seen("tab", strings.Split("abcdefg", "")), "the last 5 of 7 tabs: c, d, e, f, g"},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: got %q, want %q", test.what, test.got, test.want)

@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/chromium"
+	"github.com/trailblaze/trailblaze/pkg/web/network"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
@@ -43,7 +44,7 @@ type webDevice struct {
 
 	given     given
 	changes   notifier // of everything below and of pages
-	network   *network
+	network   *network.Traffic
 	downloads *downloads
 	dialogs   *dialogs
 	asking    asking
@@ -223,7 +224,7 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 	}
 	d.incidents.StartCall(call.ID)
 	if isAction(call.Tool) {
-		d.network.startWindow()
+		d.network.StartAction()
 		d.journal.StartAction()
 		d.dialogs.startAction()
 	}
@@ -232,7 +233,7 @@ func (d *webDevice) Call(ctx context.Context, call tool.Call) (tool.Result, erro
 
 // addTroubles adds to a failure what happened since the last action and may be its cause.
 func (d *webDevice) addTroubles(ctx context.Context, r *tool.Result) {
-	troubles := slices.DeleteFunc([]string{d.network.troubles(ctx), d.dialogs.troubles()}, func(text string) bool { return text == "" })
+	troubles := slices.DeleteFunc([]string{d.network.Troubles(ctx), d.dialogs.troubles()}, func(text string) bool { return text == "" })
 	if len(troubles) > 0 && r.Text != "" && r.Kind != fault.InvalidArguments {
 		r.Text += "; since the last action: " + strings.Join(troubles, "; ")
 	}
@@ -240,7 +241,7 @@ func (d *webDevice) addTroubles(ctx context.Context, r *tool.Result) {
 
 // noteRequests notes in the result of a check that held that the page may still change.
 func (d *webDevice) noteRequests(ctx context.Context, p *page, call tool.Call, r *tool.Result) {
-	pending, by := d.network.pendingOfAction(), "which the action before it started"
+	pending, by := d.network.PendingOfAction(), "which the action before it started"
 	if pending == "" && isCheckOfAbsence(call) {
 		pending, by = p.pendingOfDocuments(ctx), "which the page that was opened requested"
 	}
@@ -259,8 +260,8 @@ func (p *page) pendingOfDocuments(ctx context.Context) (pending string) {
 	defer cancel()
 	n := p.device.network
 	_ = p.device.changes.waitUntil(ctx, func() bool {
-		nothingToCome := p.loaded() || n.unfinished() != ""
-		pending = n.pendingOfDocuments(p.ownLoaders())
+		nothingToCome := p.loaded() || n.Unfinished() != ""
+		pending = n.PendingOfDocuments(p.ownLoaders())
 		return pending != "" || nothingToCome
 	})
 	return pending
@@ -314,7 +315,7 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 			err = p.awaitNavigation(running, left)
 			p.context.awaitTabs(running, tabs)
 		}
-		d.network.endAction(opensPage(call.Tool))
+		d.network.EndAction(opensPage(call.Tool))
 	} else if err == nil && result.OK && isCheck(call.Tool) {
 		d.noteRequests(running, p, call, &result)
 	}
@@ -415,7 +416,7 @@ func (d *webDevice) Close(ctx context.Context) error {
 		o.context.close()
 		d.keepDownloads(o.context.browser)
 	}
-	d.network.close()
+	d.network.Close()
 	if o.context != nil && d.app != nil {
 		return o.context.browser.Close()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
@@ -101,7 +102,7 @@ func webVerifyDialog(ctx context.Context, p *page, args map[string]any) (tool.Re
 		return tool.Result{}, err
 	}
 	return tool.Result{}, fault.New(fault.ToolFailed, "message is the whole text of the dialog",
-		"no dialog%s was opened within %s; %s", patternWords(a, "type", "message"), limit, ds)
+		"no dialog%s was opened within %s; %s", a.InWords("type", "message"), limit, ds)
 }
 
 // take returns the first unverified dialog that matches, and forgets it and those before it.
@@ -126,7 +127,7 @@ func (ds *dialogs) String() string {
 	for i, d := range ds.unverified {
 		words[i] = d.String()
 	}
-	return seen("dialog", words)
+	return text.Seen("dialog", words)
 }
 
 // startAction forgets what was dismissed before an action.
@@ -145,34 +146,6 @@ func (ds *dialogs) troubles() string {
 	}
 	last := ds.dismissed[len(ds.dismissed)-1]
 	return last.String() + " was dismissed"
-}
-
-// maxSeen is how many things an error lists that came instead of what was waited for.
-const maxSeen = 5
-
-// seen says which things came instead of what was waited for: the last ones.
-func seen(what string, words []string) string {
-	switch {
-	case len(words) == 0:
-		return what + "s: none"
-	case len(words) > maxSeen:
-		return fmt.Sprintf("the last %d of %d %ss: %s", maxSeen, len(words), what, strings.Join(words[len(words)-maxSeen:], ", "))
-	}
-	return what + "s: " + strings.Join(words, ", ")
-}
-
-// patternWords says which arguments a call has, for messages, such as: with fileName "a.csv".
-func patternWords(a syntax.Arguments, names ...string) string {
-	var words []string
-	for _, name := range names {
-		if a.Has(name) {
-			words = append(words, fmt.Sprintf("%s %q", name, fmt.Sprint(a[name])))
-		}
-	}
-	if len(words) == 0 {
-		return ""
-	}
-	return " with " + strings.Join(words, " and ")
 }
 
 // onDialog accepts or dismisses a dialog at once: while it is open, scripts of the page do not run. A beforeunload

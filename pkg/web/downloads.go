@@ -208,7 +208,7 @@ func webWaitForDownload(ctx context.Context, p *page, args map[string]any) (tool
 		return tool.Result{}, err
 	case err != nil:
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "timed out after %s waiting for a download%s; %s", limit,
-			patternWords(a, "fileName", "urlPattern"), d.downloads)
+			a.InWords("fileName", "urlPattern"), d.downloads)
 	case found.state == "canceled":
 		return tool.Result{}, fault.New(fault.ToolFailed, "", "the download of %s was canceled", found.name)
 	case found.problem != "":
@@ -251,5 +251,5 @@ func (ds *downloads) String() string {
 		}
 		words = append(words, fmt.Sprintf("%s from %s (%s)", l.name, l.url, state))
 	}
-	return seen("download", words)
+	return text.Seen("download", words)
 }

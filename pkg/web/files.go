@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +34,29 @@ func foldersFor(path string, known ...string) []string {
 	return slices.DeleteFunc(known, func(folder string) bool { return folder == "" })
 }
 
+// findFile returns the path of a file beside the trail or in the project, for an argument of a command.
+func (d *webDevice) findFile(argument, name string) (string, error) {
+	var tried []string
+	for _, folder := range d.foldersOf(name) {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if !d.files.AllowsPath(path) {
+			return "", fault.New(fault.ToolFailed, allowFileHint,
+				"%s: %s may not be read: it is not below %s", argument, path, d.files)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+		tried = append(tried, path)
+	}
+	if len(tried) == 0 {
+		return "", errNoFolder(argument, name)
+	}
+	return "", &fault.Error{
+		Kind: fault.ToolFailed, Hint: "write a path relative to the trail's folder or the project's",
+		Message: fmt.Sprintf("%s: the file %s does not exist", argument, strings.Join(slices.Compact(tried), " or ")),
+	}
+}
+
 // errNoFolder is the error for a relative path in a session without a trail and a project.
 func errNoFolder(argument, path string) error {
 	return fault.New(fault.InvalidArguments, "give an absolute path",
@@ -58,7 +83,7 @@ func (p *page) allowFiles(ctx context.Context, address string) error {
 		return fault.New(fault.ToolFailed, agentFilesHint(),
 			"%s may not be opened: it is not a page", address)
 	}
-	if p.device.network.filesChecked.Swap(true) {
+	if p.device.network.PauseFiles() {
 		return nil
 	}
 	return p.context.pauseAllRequests(ctx)

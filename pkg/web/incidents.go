@@ -6,6 +6,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/network"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
@@ -16,9 +17,9 @@ func (p *page) incident(kind, text string) {
 }
 
 // onServerError notes a response with a status of 500 and more.
-func (p *page) onServerError(x *exchange) {
-	if x.kind == "Document" { // the page is not there yet
-		p.device.incidents.Add(tool.Incident{Kind: tool.HTTP5xx, Text: p.notes.Bounded(x.String()), Page: x.url})
+func (p *page) onServerError(x *network.Exchange) {
+	if x.IsDocument() { // the page is not there yet
+		p.device.incidents.Add(tool.Incident{Kind: tool.HTTP5xx, Text: p.notes.Bounded(x.String()), Page: x.URL()})
 		return
 	}
 	p.incident(tool.HTTP5xx, x.String())
@@ -44,7 +45,7 @@ func (d *webDevice) Incidents(ctx context.Context, ended bool) []tool.Incident {
 	}
 	c.awaitEvents(ctx, d.limits.probe)
 	if ended {
-		for _, r := range d.network.takeUnused() {
+		for _, r := range d.network.TakeUnused() {
 			d.incidents.Add(r)
 		}
 		for _, i := range d.dialogs.takeUnanswered() {

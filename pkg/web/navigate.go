@@ -212,7 +212,7 @@ func (p *page) open(ctx context.Context, address string, parsed bool) (tool.Resu
 	err = p.waitForDocument(ctx, before, parsed)
 	pending := ""
 	if err != nil && p.isParsed(before) {
-		if pending = p.device.network.unfinished(); pending != "" {
+		if pending = p.device.network.Unfinished(); pending != "" {
 			err = nil
 		}
 	}
@@ -256,7 +256,7 @@ func (p *page) opened(address, pending string) tool.Result {
 	if at := p.url(); at != address && at != address+"/" {
 		result.Text += ", which led to " + at
 	}
-	if status := p.device.network.status(p.main().loaderID()); status >= http.StatusBadRequest {
+	if status := p.device.network.Status(p.main().loaderID()); status >= http.StatusBadRequest {
 		result.Notes = append(result.Notes, strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))))
 	}
 	if pending != "" {
@@ -365,7 +365,7 @@ func (p *page) loadTimeout(ctx context.Context, address, before string, err erro
 		return fault.New(fault.CallTimeout, "check the server; a timeout: of the call allows more time",
 			"%s did not respond within %s", address, limit)
 	}
-	missing := p.device.network.unfinished()
+	missing := p.device.network.Unfinished()
 	if missing != "" {
 		missing = ": " + missing + " has not ended"
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/web/network"
 )
 
 // apiPages is a page that requests what its URL says, and an API.
@@ -36,10 +37,10 @@ func TestWaitForRequestAndResponse(t *testing.T) {
 	url := apiPages(t)
 	u.mustCall("navigate", "url", url+"/page")
 	u.mustCall("web_click", "ref", "get")
-	var got networkResult
+	var got network.Message
 	decode := func(text string) {
 		t.Helper()
-		got = networkResult{}
+		got = network.Message{}
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/web/chromium"
+	"github.com/trailblaze/trailblaze/pkg/web/network"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
@@ -107,7 +108,7 @@ func (p *page) sendAll(s *cdp.Session, pairs ...any) []waitFunc {
 // initSession enables the events of a page, or of a frame in a process of its own, and registers page.js for every
 // document.
 func (p *page) initSession(s *cdp.Session) []waitFunc {
-	p.device.network.pauseRequests(s)
+	p.device.network.Pause(s)
 	script := map[string]any{"source": p.device.script(), "worldName": worldName, "runImmediately": true}
 	if p.device.session.Live {
 		s.Send("Runtime.addBinding", map[string]any{"name": messageBinding, "executionContextName": worldName})
@@ -124,7 +125,7 @@ func (p *page) initSession(s *cdp.Session) []waitFunc {
 		"Log.enable", nil,
 		"Target.setAutoAttach", chromium.AutoAttach("iframe"),
 		"Page.addScriptToEvaluateOnNewDocument", script,
-		"Network.enable", networkBuffers(),
+		"Network.enable", network.Buffers(),
 	)...)
 	calls = append(calls, p.emulate(s)...)
 	return append(calls, p.device.clock.install(s)...)
@@ -224,7 +225,7 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 			if e.Method == "Network.loadingFailed" {
 				p.onNavigation(e)
 			}
-			if failed := p.device.network.onEvent(s, e); failed != nil {
+			if failed := p.device.network.OnEvent(s, e); failed != nil {
 				p.onServerError(failed)
 			}
 		}

@@ -14,10 +14,11 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/web/network"
 )
 
 // details calls web_requestDetails.
-func (u *testSession) details(args ...any) (d exchangeDetails) {
+func (u *testSession) details(args ...any) (d network.Details) {
 	u.t.Helper()
 	text := u.mustCall("web_requestDetails", args...)
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
@@ -46,7 +47,7 @@ func TestRequestDetails(t *testing.T) {
 	}
 	u.mustEval(`get("/api/orders", {method: "PUT", headers: {"X-Own": "1", Authorization: "Bearer secret"}, body: "x".repeat(200000)})`)
 	got = u.details("url", "**/api/*", "status", 200)
-	if len(got.Request.Body) != maxBody || got.Request.BodyBytes != 200000 || got.Request.Headers["x-own"] != "1" ||
+	if len(got.Request.Body) != network.MaxBody || got.Request.BodyBytes != 200000 || got.Request.Headers["x-own"] != "1" ||
 		got.Request.Headers["authorization"] != "[secret]" || got.Response.BodyBytes != 200000+len(`{"path": "/api/orders", "got": ""}`) {
 		t.Errorf("a large one: %d of %d bytes, %v %v", len(got.Request.Body), got.Request.BodyBytes, got.Request.Headers, got.Response.BodyBytes)
 	}
@@ -68,7 +69,7 @@ func TestBodyIsNotCutWithinASecret(t *testing.T) {
 	t.Parallel()
 	u := openSessionIn(t, sharedBrowser.get(t), device.Session{Redact: strings.NewReplacer("98761234", "{{PIN}}").Replace})
 	u.mustCall("navigate", "url", apiPages(t)+"/page")
-	before := maxBody - 4
+	before := network.MaxBody - 4
 	u.mustEval(fmt.Sprintf(`get("/api/orders", {method: "PUT", body: "x".repeat(%d) + "98761234".repeat(10)})`, before))
 	got := u.details("url", "**/api/orders").Request
 	if got.Body != strings.Repeat("x", before) || got.BodyBytes != before+80 {
@@ -136,23 +137,6 @@ func TestAssertNetworkEvent(t *testing.T) {
 	failed := u.mustFail("web_assertNetworkEvent", []any{"url", "**/large", "contains", "x"}, "no request")
 	if want := "POST " + url + "/api/large has a body that is too large to be searched, or files"; failed.Hint != want {
 		t.Errorf("hint: %s, want %s", failed.Hint, want)
-	}
-}
-
-func TestRequestsOfLongSessionsAreBounded(t *testing.T) {
-	t.Parallel()
-	n := newNetwork(&webDevice{})
-	t.Cleanup(n.close)
-	for i := range 3 * maxExchanges {
-		n.events++
-		n.add(&exchange{url: fmt.Sprint(i), requested: n.events, ended: n.events})
-		if i%100 == 0 {
-			n.startWindow()
-		}
-	}
-	got := n.requests(func(*exchange) bool { return true })
-	if len(got) > 2*maxExchanges || got[len(got)-1].url != fmt.Sprint(3*maxExchanges-1) {
-		t.Errorf("%d requests are remembered, the last is %s", len(got), got[len(got)-1].url)
 	}
 }
 

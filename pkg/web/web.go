@@ -23,6 +23,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/chromium"
 	"github.com/trailblaze/trailblaze/pkg/web/emulation"
+	"github.com/trailblaze/trailblaze/pkg/web/network"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
 )
@@ -217,7 +218,10 @@ func (b *backend) Open(session device.Session) device.Device {
 		origins: access.NewOrigins(session, b.options.allowedOrigins),
 	}
 	d.notes.Noted = session.Noted
-	d.dialogs, d.downloads, d.network, d.clock = &dialogs{}, &downloads{}, newNetwork(d), &clock{}
+	d.dialogs, d.downloads, d.clock = &dialogs{}, &downloads{}, &clock{}
+	d.network = network.New(network.Config{
+		Origins: d.origins, Redact: d.redact, Changed: d.changes.notify, WaitUntil: d.changes.waitUntil,
+	})
 	if d.references = session.References; d.references == nil {
 		d.references = &screen.References{}
 	}
@@ -227,7 +231,9 @@ func (b *backend) Open(session device.Session) device.Device {
 	if session.Driver == electronDriver {
 		d.app, d.appErr = b.newApp(session.App)
 		d.starting.Store(true)
-		d.network.filesChecked.Store(session.RestrictOrigins)
+		if session.RestrictOrigins {
+			d.network.PauseFiles()
+		}
 	}
 	d.ctx, d.cancel = context.WithCancel(b.ctx)
 	return d

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/web/locate"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -84,55 +84,30 @@ func (s *search) locateIn(ctx context.Context, at device.Place, recalled bool) (
 	}
 	found.Ref = references.Ref(found.Node)
 	s.target.Ref = found.Ref // for messages
-	l := &locator{search: s, node: found.Node, tree: c.tree, element: c.elements[found.Node], mark: int(s.page.device.marks.Add(1))}
-	found.Candidates, err = l.allCandidates(ctx, at.Best)
+	found.Candidates, err = s.candidates(ctx, c, found.Node, at.Best)
 	return found, err
 }
 
-// allCandidates returns all candidates that find the element, or only the best.
-func (l *locator) allCandidates(ctx context.Context, best bool) (list []device.Candidate, err error) {
-	marked := false
-	err = l.element.frame.withinSlice(ctx, func(ctx context.Context) (err error) {
-		marked, err = l.setMark(ctx)
-		return err
-	})
+// candidates returns the selectors that find an element of a capture, or only the best.
+func (s *search) candidates(ctx context.Context, c *pageCapture, n *screen.Node, best bool) ([]device.Candidate, error) {
+	m := &marked{search: s, element: c.elements[n], mark: int(s.page.device.marks.Add(1))}
+	facts, err := m.setMark(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !marked {
-		return nil, fault.New(fault.ToolFailed, "", "the frame of %s does not respond", l.node)
+	if facts == nil {
+		return nil, fault.New(fault.ToolFailed, "", "the frame of %s does not respond", n)
 	}
-	defer l.removeMark(ctx)
-	for _, c := range l.candidates() {
-		selector, warnings, err := c.find(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if selector == nil || device.HasSelector(list, selector) {
-			continue
-		}
-		if best {
-			return []device.Candidate{{By: c.by, Selector: selector, Notes: warnings}}, nil
-		}
-		matches, err := l.matches(ctx, selector)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, device.Candidate{By: c.by, Selector: selector, Matches: matches, Notes: warnings})
+	defer m.removeMark(ctx)
+	e := locate.Element{Node: n, Tree: c.tree, Facts: *facts}
+	if !best {
+		return locate.Candidates(ctx, m, e)
 	}
-	return list, nil
-}
-
-// matches returns how many elements a selector matches without its index.
-func (l *locator) matches(ctx context.Context, selector map[string]any) (int, error) {
-	block, _ := selector["web"].(map[string]any)
-	if _, indexed := block["nthIndex"]; indexed {
-		block = maps.Clone(block)
-		delete(block, "nthIndex")
-		selector = inWeb(block)
+	first, found, err := locate.Best(ctx, m, e)
+	if err != nil || !found {
+		return nil, err
 	}
-	total, _, err := l.place(ctx, selector)
-	return total, err
+	return []device.Candidate{first}, nil
 }
 
 // pointedAt returns what a person means by a point of the viewport: the control there, or that of a label, else the

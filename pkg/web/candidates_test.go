@@ -265,7 +265,7 @@ func TestLocateLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	result := <-ended
-	want := map[string]any{"nodeSelector": inWeb(map[string]any{"ariaRole": "button", "ariaNameRegex": "One"})}
+	want := map[string]any{"nodeSelector": webBlock("ariaRole", "button", "ariaNameRegex", "One")}
 	if diff := cmp.Diff(want, result.Located.Args); !result.OK || diff != "" {
 		t.Error(result.Text, diff)
 	}

@@ -48,7 +48,7 @@ func TestLiveViewShowsWhatCanBeClickedWithoutRole(t *testing.T) {
 		}
 	}
 	result, err := u.call("web_click", "ref", "e12")
-	want := map[string]any{"nodeSelector": inWeb(map[string]any{"ariaRole": "generic", "ariaNameRegex": "German"})}
+	want := map[string]any{"nodeSelector": webBlock("ariaRole", "generic", "ariaNameRegex", "German")}
 	if diff := cmp.Diff(want, result.Located.Args); err != nil || diff != "" {
 		t.Errorf("%v: recorded (-want +got):\n%s", err, diff)
 	}

@@ -29,9 +29,7 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 	if err != nil {
 		return observed{}, err
 	}
-	e := capture.elements[found.Node]
-	l := &locator{search: s, node: found.Node, tree: capture.tree, element: e}
-	located, err := l.locate(ctx, s.page.device.located)
+	located, err := s.locateShown(ctx, capture, found.Node, s.page.device.located)
 	if err != nil || located == nil {
 		return observed{Tries: 1, Missing: fmt.Sprintf("the frame of %s, %s, does not respond", s.target.Ref, found.Was)}, err
 	}
@@ -40,6 +38,7 @@ func (s *search) findShown(ctx context.Context, wait time.Duration) (observed, e
 			s.target.Ref, s.page.device.references.Ref(found.Node))
 	}
 	s.page.device.located = located
+	e := capture.elements[found.Node]
 	o := observed{Tries: 1}
 	err = e.frame.withinSlice(ctx, func(ctx context.Context) (err error) {
 		o, err = s.observeNode(ctx, e.frame, e.id, wait)

@@ -21,7 +21,7 @@ import (
 // locate returns the selector for an element of a capture.
 func (u *testSession) locate(c *pageCapture, n *screen.Node) (*locatedElement, error) {
 	s := u.page().search(syntax.Target{Ref: u.device.(*webDevice).references.Ref(n)}, check{unique: true})
-	return (&locator{search: s, node: n, tree: c.tree, element: c.elements[n]}).locate(u.t.Context(), nil)
+	return s.locateShown(u.t.Context(), c, n, nil)
 }
 
 // capture returns what the page shows.
@@ -233,7 +233,7 @@ func TestSelectorsForRecordings(t *testing.T) {
 		if len(want) == 0 {
 			t.Fatalf("more elements than expected: %s", n)
 		}
-		if diff := cmp.Diff(inWeb(want[0].block), located.selector); diff != "" || !slices.Equal(located.Warnings, want[0].warnings) {
+		if diff := cmp.Diff(map[string]any{"web": want[0].block}, located.selector); diff != "" || !slices.Equal(located.Warnings, want[0].warnings) {
 			t.Errorf("%s: -want +got:\n%s, warnings %q, want %q", n, diff, located.Warnings, want[0].warnings)
 		}
 		if wrong := u.isFoundBy(c.elements[n], located.selector); wrong != "" {

@@ -1,4 +1,4 @@
-package web
+package locate
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const (
 // card with a text that no other has, or of a part of the page with a name of its own.
 func (l *locator) byRow(fits func(name string) bool) finder {
 	return func(ctx context.Context) (map[string]any, []string, error) {
-		is := roleAndName{l.node.RoleName(), l.node.Name()}
+		is := roleAndName{l.Node.RoleName(), l.Node.Name()}
 		if !fits(is.name) || !screen.IsRole(is.role) || screen.IsStructural(is.role) {
 			return nil, nil, nil
 		}
@@ -66,10 +66,10 @@ type surrounding struct {
 
 // surroundings returns what is around the element, the innermost first, and cards last.
 func (l *locator) surroundings() (list []surrounding) {
-	if l.tree == nil {
+	if l.Tree == nil {
 		return nil
 	}
-	for outer := l.tree.Parent(l.node); outer != nil; outer = l.tree.Parent(outer) {
+	for outer := l.Tree.Parent(l.Node); outer != nil; outer = l.Tree.Parent(outer) {
 		role := outer.RoleName()
 		switch {
 		case outer.IsRow():
@@ -80,8 +80,8 @@ func (l *locator) surroundings() (list []surrounding) {
 			list = append(list, surrounding{inWeb(roleAndName{role, outer.Name()}.block()), role, outer.Name(), nil})
 		}
 	}
-	heading := roleAndName{"heading", l.facts.Card.Heading}
-	for _, css := range l.facts.Card.Selectors {
+	heading := roleAndName{"heading", l.Facts.Card.Heading}
+	for _, css := range l.Facts.Card.Selectors {
 		card := inWeb(map[string]any{"cssSelector": css.Selector})
 		card["containsDescendants"] = []any{inWeb(heading.block())}
 		list = append(list, surrounding{card, "card", heading.name, css.Texts})
@@ -98,11 +98,11 @@ func isNamedPart(n *screen.Node) bool {
 // selectBeside returns selector with the condition that the element is the first one below, or on the right of, a text
 // that stands before it; nil if no such selector finds it.
 func (l *locator) selectBeside(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, error) {
-	if l.tree == nil {
+	if l.Tree == nil {
 		return nil, nil
 	}
-	nodes := l.tree.Nodes()
-	before := nodes[:max(0, slices.Index(nodes, l.node))]
+	nodes := l.Tree.Nodes()
+	before := nodes[:max(0, slices.Index(nodes, l.Node))]
 	tries := 0
 	for _, n := range slices.Backward(before) {
 		role, name := n.RoleName(), n.Name()
@@ -147,7 +147,7 @@ func containing(selector map[string]any, texts ...string) map[string]any {
 
 // rowTexts returns texts in a row that may tell it from others: those with letters first, else in their order.
 func (l *locator) rowTexts(row *screen.Node) []string {
-	texts := textsOf(l.tree, row, l.node)
+	texts := textsOf(l.Tree, row, l.Node)
 	slices.SortStableFunc(texts, func(a, b string) int { return len(textWarnings("", a)) - len(textWarnings("", b)) })
 	return texts[:min(maxRowTexts, len(texts))]
 }
@@ -173,15 +173,15 @@ func textsOf(tree *screen.Tree, n, except *screen.Node) (texts []string) {
 
 // isText reports whether people know the element by a text in it.
 func (l *locator) isText() bool {
-	return l.tree != nil && !screen.IsControl(l.node.RoleName()) && len(l.checkedTexts()) > 0
+	return l.Tree != nil && !screen.IsControl(l.Node.RoleName()) && len(l.checkedTexts()) > 0
 }
 
 // checkedTexts are the texts that a check of the element is about.
 func (l *locator) checkedTexts() []string {
-	if name := l.node.Name(); name != "" {
+	if name := l.Node.Name(); name != "" {
 		return []string{name}
 	}
-	texts := textsOf(l.tree, l.node, nil)
+	texts := textsOf(l.Tree, l.Node, nil)
 	return texts[:min(maxCheckedTexts, len(texts))]
 }
 
@@ -190,7 +190,7 @@ func (l *locator) withText(list []candidate) []candidate {
 	texts := l.checkedTexts()
 	out := []candidate{{"its texts", l.containing(list, texts)}}
 	if len(texts) == 1 {
-		is := roleAndName{l.node.RoleName(), texts[0]}
+		is := roleAndName{l.Node.RoleName(), texts[0]}
 		by := func(selecting selecting) finder {
 			return func(ctx context.Context) (map[string]any, []string, error) {
 				return l.byRoleAndName(ctx, is, selecting)
@@ -201,7 +201,7 @@ func (l *locator) withText(list []candidate) []candidate {
 	for _, c := range list {
 		out = append(out, candidate{c.by, func(ctx context.Context) (map[string]any, []string, error) {
 			selector, warnings, err := c.find(ctx)
-			return selector, append(warnings, fmt.Sprintf("the text of %s is not checked; check it with web_verifyTextVisible", l.node)), err
+			return selector, append(warnings, fmt.Sprintf("the text of %s is not checked; check it with web_verifyTextVisible", l.Node)), err
 		}})
 	}
 	return out

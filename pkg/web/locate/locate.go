@@ -1,4 +1,10 @@
-package web
+// Package locate chooses the selectors by which a recording names an element of a web page: by a test id, by role and
+// name, by what is around it, by CSS, by its place among others. It says why one may find another element in a later
+// replay.
+//
+// The package does not know browsers. Each selector is tried in the page, with the search that a replay makes, and only
+// those that find this very element are returned.
+package locate
 
 import (
 	"context"
@@ -10,89 +16,102 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/screen"
-	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
-	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // maxSelectorName is the length of the longest name, in characters, that a selector has if there is another way.
 const maxSelectorName = 80
 
-// locateTries is how often a selector is looked for in a page that may change meanwhile.
-const locateTries = 3
-
-// locator makes the selector by which a replay finds an element. Each selector is tried with the search that the replay
-// makes, and the first one that finds this very element is taken.
-type locator struct {
-	search  *search // of the call
-	node    *screen.Node
-	element element
-	tree    *screen.Tree // with node; nil if nothing around it is known
-	facts   elementFacts
-	mark    int // the number of its mark in page.js: 0 for the call that runs, else another for each locator
-
-	inBrowser *roleAndName // what browserName returned; nil before
+// Page tries selectors in a page for one element. Selectors are written as the argument nodeSelector is. An error ends
+// the choice, and is returned as it is.
+type Page interface {
+	// Place returns how many elements of all frames a selector matches, and the index of the element among them, from 0;
+	// -1 when it is not one of them.
+	Place(ctx context.Context, selector map[string]any) (total, index int, err error)
+	// Finds reports whether a replay with a selector finds the element, which Place has just found with it. When a replay
+	// does not, the page may have changed since, and an error says so.
+	Finds(ctx context.Context, selector map[string]any) (bool, error)
+	// BrowserName returns the ARIA role and the name of the element in the browser's accessibility tree; both are empty
+	// when the tree does not have the element.
+	BrowserName(ctx context.Context) (role, name string, err error)
+	// HasSecret reports whether a recording would change a text, because a secret is in it.
+	HasSecret(text string) bool
 }
 
-// elementFacts are what page.js knows of an element.
-type elementFacts struct {
+// Element is the element that selectors are chosen for.
+type Element struct {
+	Node    *screen.Node
+	Tree    *screen.Tree // with Node; nil if nothing around it is known
+	Facts   Facts
+	Checked bool // it is checked by what it shows, so selectors with its texts come first
+}
+
+// Facts are what the page knows of an element. They can be read from what page.js returns, as JSON.
+type Facts struct {
 	TestID        string        // value of the attribute for test ids
 	CountedTestID bool          // the same test id with another number is in the page
-	ID            []cssSelector // by an id that looks stable, or an attribute for the test ids of other tools
-	CSS           []cssSelector // others that are unique in the frame, best first
-	Position      []cssSelector // the shortest path that is unique in the frame; at most one
-	Path          cssSelector   // from the top of the document
+	ID            []CSSSelector // by an id that looks stable, or an attribute for the test ids of other tools
+	CSS           []CSSSelector // others that are unique in the frame, best first
+	Position      []CSSSelector // the shortest path that is unique in the frame; at most one
+	Path          CSSSelector   // from the top of the document
 	Card          struct {
 		Heading   string        // its text; empty without a card
-		Selectors []cssSelector // which others like it match, too
+		Selectors []CSSSelector // which others like it match, too
 	}
 }
 
-// cssSelector is a CSS selector with the texts of the page that are in it.
-type cssSelector struct {
+// CSSSelector is a CSS selector with the texts of the page that are in it.
+type CSSSelector struct {
 	Selector string
 	Texts    []string
 	Counts   bool // it counts elements
 }
 
-// locate returns how a recording names the element. before is what an earlier try returned, or nil; it is kept while it
-// finds the element. The result is nil if the frame of the element does not respond.
-func (l *locator) locate(ctx context.Context, before *locatedElement) (*locatedElement, error) {
-	marked := false
-	err := l.element.frame.withinSlice(ctx, func(ctx context.Context) (err error) {
-		marked, err = l.setMark(ctx)
-		return err
-	})
-	if err != nil || !marked {
-		return nil, err
-	}
-	if before != nil && before.key == l.node.Key {
-		if found, err := l.finds(ctx, before.selector); found || err != nil {
-			return before, err
+// Best returns the selector that a recording names an element by. It is false when no selector finds the element. The
+// number of elements that it matches is not set.
+func Best(ctx context.Context, p Page, e Element) (best device.Candidate, found bool, err error) {
+	l := &locator{Element: e, page: p}
+	for _, c := range l.candidates() {
+		selector, warnings, err := c.find(ctx)
+		if err != nil {
+			return device.Candidate{}, false, err
+		}
+		if selector != nil {
+			return device.Candidate{By: c.by, Selector: selector, Notes: warnings}, true, nil
 		}
 	}
-	for _, candidate := range l.candidates() {
-		selector, warnings, err := candidate.find(ctx)
+	return device.Candidate{}, false, nil
+}
+
+// Candidates returns all selectors that find an element, best first, each once.
+func Candidates(ctx context.Context, p Page, e Element) (list []device.Candidate, err error) {
+	l := &locator{Element: e, page: p}
+	for _, c := range l.candidates() {
+		selector, warnings, err := c.find(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if selector != nil {
-			args := map[string]any{"nodeSelector": selector}
-			return &locatedElement{tool.Located{Args: args, Warnings: warnings}, selector, l.node.Key}, nil
+		if selector == nil || device.HasSelector(list, selector) {
+			continue
 		}
+		matches, err := l.matches(ctx, selector)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, device.Candidate{By: c.by, Selector: selector, Matches: matches, Notes: warnings})
 	}
-	var connected bool
-	if err := l.element.frame.eval(ctx, "isMarkedConnected", &connected, l.mark); err != nil {
-		return nil, err
-	}
-	if l.search.unlocated++; !connected || l.search.unlocated < locateTries {
-		return nil, errGone // the page changed meanwhile
-	}
-	return nil, fault.New(fault.ToolFailed, "name it by ref or nodeSelector, or give it a test id",
-		"%s is %s, which no selector for a recording finds", l.search.target.Ref, l.node)
+	return list, nil
+}
+
+// locator chooses selectors for an element.
+type locator struct {
+	Element
+
+	page      Page
+	inBrowser *roleAndName // what browserName returned; nil before
 }
 
 // finder returns a selector that finds the element, nil if it has none, and why the selector may find another element
@@ -125,38 +144,22 @@ func (l *locator) candidates() []candidate {
 		{"position", l.byPosition},
 		{"position", l.byPath},
 	}
-	if l.search.check.name == "visible" && !l.search.acts && l.isText() {
+	if l.Checked && l.isText() {
 		return l.withText(list)
 	}
 	return list
 }
 
-// setMark marks the element for the check "marked", and reads its facts.
-func (l *locator) setMark(ctx context.Context) (marked bool, err error) {
-	handle, err := l.search.page.resolveNode(ctx, l.element.frame, l.element.id)
-	if err != nil {
-		return false, err
-	}
-	defer handle.release()
-	err = l.element.frame.eval(ctx, "mark", &l.facts, handle, l.mark)
-	return err == nil, err
-}
-
-// removeMark forgets the mark.
-func (l *locator) removeMark(ctx context.Context) {
-	_ = l.element.frame.eval(ctx, "unmark", nil, l.mark) // a document that is gone has none
-}
-
 // byTestID returns a selector with the test id, if that counts elements or not.
 func (l *locator) byTestID(counted bool) finder {
 	return func(ctx context.Context) (selector map[string]any, warnings []string, err error) {
-		if l.facts.TestID == "" || l.facts.CountedTestID != counted {
+		if l.Facts.TestID == "" || l.Facts.CountedTestID != counted {
 			return nil, nil, nil
 		}
 		if counted {
-			warnings = []string{fmt.Sprintf("%s is found by a test id that counts, which may change", l.node)}
+			warnings = []string{fmt.Sprintf("%s is found by a test id that counts, which may change", l.Node)}
 		}
-		selector, err = l.unique(ctx, inWeb(map[string]any{"dataTestId": l.facts.TestID}), l.facts.TestID)
+		selector, err = l.unique(ctx, inWeb(map[string]any{"dataTestId": l.Facts.TestID}), l.Facts.TestID)
 		return selector, warnings, err
 	}
 }
@@ -165,19 +168,19 @@ func (l *locator) byTestID(counted bool) finder {
 func inWeb(block map[string]any) map[string]any { return map[string]any{"web": block} }
 
 func (l *locator) byStableID(ctx context.Context) (map[string]any, []string, error) {
-	return l.byCSS(ctx, l.facts.ID)
+	return l.byCSS(ctx, l.Facts.ID)
 }
 
 func (l *locator) byAttributes(ctx context.Context) (map[string]any, []string, error) {
-	return l.byCSS(ctx, l.facts.CSS)
+	return l.byCSS(ctx, l.Facts.CSS)
 }
 
 func (l *locator) byPosition(ctx context.Context) (map[string]any, []string, error) {
-	return l.byCSS(ctx, l.facts.Position)
+	return l.byCSS(ctx, l.Facts.Position)
 }
 
 // byCSS returns the first selector that matches nothing else in any frame.
-func (l *locator) byCSS(ctx context.Context, selectors []cssSelector) (map[string]any, []string, error) {
+func (l *locator) byCSS(ctx context.Context, selectors []CSSSelector) (map[string]any, []string, error) {
 	for _, css := range selectors {
 		selector, err := l.unique(ctx, inWeb(map[string]any{"cssSelector": css.Selector}), css.Texts...)
 		if err != nil || selector != nil {
@@ -188,22 +191,22 @@ func (l *locator) byCSS(ctx context.Context, selectors []cssSelector) (map[strin
 }
 
 func (l *locator) byPath(ctx context.Context) (map[string]any, []string, error) {
-	selector, err := l.selectByIndex(ctx, inWeb(map[string]any{"cssSelector": l.facts.Path.Selector}), l.facts.Path.Texts...)
-	return selector, slices.Concat(l.warnings(l.facts.Path), l.indexWarnings(selector)), err
+	selector, err := l.selectByIndex(ctx, inWeb(map[string]any{"cssSelector": l.Facts.Path.Selector}), l.Facts.Path.Texts...)
+	return selector, slices.Concat(l.warnings(l.Facts.Path), l.indexWarnings(selector)), err
 }
 
-func (l *locator) warnings(css cssSelector) []string {
+func (l *locator) warnings(css CSSSelector) []string {
 	if !css.Counts {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is found by its position in the page, which may change", l.node)}
+	return []string{fmt.Sprintf("%s is found by its position in the page, which may change", l.Node)}
 }
 
 // indexWarnings says that a selector counts elements.
 func (l *locator) indexWarnings(selector map[string]any) []string {
 	block, _ := selector["web"].(map[string]any)
 	if index, ok := block["nthIndex"].(int); ok {
-		return []string{fmt.Sprintf("%s is number %d of several with this selector, which may change", l.node, index+1)}
+		return []string{fmt.Sprintf("%s is number %d of several with this selector, which may change", l.Node, index+1)}
 	}
 	return nil
 }
@@ -223,7 +226,7 @@ type selecting func(ctx context.Context, selector map[string]any, texts ...strin
 // that does not find the element, it takes them from the browser's accessibility tree.
 func (l *locator) byName(fits func(name string) bool, selecting selecting) finder {
 	return func(ctx context.Context) (map[string]any, []string, error) {
-		shown := roleAndName{l.node.RoleName(), l.node.Name()}
+		shown := roleAndName{l.Node.RoleName(), l.Node.Name()}
 		if shown.name != "" && !fits(shown.name) {
 			return nil, nil, nil
 		}
@@ -327,23 +330,12 @@ func (n roleAndName) constant() string {
 
 // browserName returns the role and the name of the element in the browser's accessibility tree, which it reads once.
 func (l *locator) browserName(ctx context.Context) (roleAndName, error) {
-	if l.inBrowser != nil {
-		return *l.inBrowser, nil
-	}
-	var answer struct {
-		Nodes []axNode `json:"nodes"`
-	}
-	err := l.element.frame.session.Call(ctx, "Accessibility.getPartialAXTree",
-		map[string]any{"backendNodeId": l.element.id, "fetchRelatives": false}, &answer)
-	if err != nil {
-		return roleAndName{}, asGone(err)
-	}
-	l.inBrowser = &roleAndName{}
-	for _, n := range answer.Nodes {
-		if n.BackendNodeID == l.element.id && !n.Ignored {
-			name := strings.Join(strings.Fields(n.Name.text()), " ")
-			l.inBrowser = &roleAndName{screen.RoleOfBrowser(n.Role.text()), name}
+	if l.inBrowser == nil {
+		role, name, err := l.page.BrowserName(ctx)
+		if err != nil {
+			return roleAndName{}, err
 		}
+		l.inBrowser = &roleAndName{role, strings.Join(strings.Fields(name), " ")}
 	}
 	return *l.inBrowser, nil
 }
@@ -353,7 +345,7 @@ func (l *locator) unique(ctx context.Context, selector map[string]any, texts ...
 	if l.hasSecret(selector, texts) {
 		return nil, nil
 	}
-	total, index, err := l.place(ctx, selector)
+	total, index, err := l.page.Place(ctx, selector)
 	if err != nil || total != 1 || index < 0 {
 		return nil, err
 	}
@@ -366,7 +358,7 @@ func (l *locator) selectByIndex(ctx context.Context, selector map[string]any, te
 	if l.hasSecret(selector, texts) {
 		return nil, nil
 	}
-	total, index, err := l.place(ctx, selector)
+	total, index, err := l.page.Place(ctx, selector)
 	if err != nil || index < 0 {
 		return nil, err
 	}
@@ -378,29 +370,29 @@ func (l *locator) selectByIndex(ctx context.Context, selector map[string]any, te
 	return l.confirm(ctx, selector)
 }
 
-// confirm returns selector if a replay with it finds the element, else nil. The error is errGone if the page probably
-// changed since it was made.
+// confirm returns selector if a replay with it finds the element, else nil.
 func (l *locator) confirm(ctx context.Context, selector map[string]any) (map[string]any, error) {
-	found, err := l.finds(ctx, selector)
-	switch {
-	case err != nil:
+	if found, err := l.page.Finds(ctx, selector); !found || err != nil {
 		return nil, err
-	case found:
-		return selector, nil
 	}
-	if l.search.unlocated++; l.search.unlocated < locateTries {
-		return nil, errGone
+	return selector, nil
+}
+
+// matches returns how many elements a selector matches without its index.
+func (l *locator) matches(ctx context.Context, selector map[string]any) (int, error) {
+	block, _ := selector["web"].(map[string]any)
+	if _, indexed := block["nthIndex"]; indexed {
+		block = maps.Clone(block)
+		delete(block, "nthIndex")
+		selector = inWeb(block)
 	}
-	return nil, nil
+	total, _, err := l.page.Place(ctx, selector)
+	return total, err
 }
 
 // hasSecret reports whether a recording would change selector, because a secret is in it or in one of texts.
 func (l *locator) hasSecret(selector map[string]any, texts []string) bool {
-	d := l.search.page.device
-	changes := func(text string) bool {
-		return d.notes.Redact(text) != text || d.session.Redact != nil && d.session.Redact(text) != text
-	}
-	return slices.ContainsFunc(append(textsIn(selector), texts...), changes)
+	return slices.ContainsFunc(append(textsIn(selector), texts...), l.page.HasSecret)
 }
 
 // textsIn returns all texts in a selector.
@@ -418,78 +410,4 @@ func textsIn(value any) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// probe returns the search that a replay makes for selector. It finds its element ready if that is the marked one.
-func (l *locator) probe(given map[string]any) (*search, error) {
-	selector, err := screen.ParseSelector(given, screen.ParseOptions{})
-	if err != nil {
-		return nil, err
-	}
-	t, _, err := syntax.BySelector(selector)
-	if err != nil {
-		return nil, err
-	}
-	c := check{
-		name: "marked", unique: l.search.check.unique, preferredRoles: l.search.check.preferredRoles,
-		options: map[string]any{"mark": l.mark},
-	}
-	return l.search.page.search(t, c), nil
-}
-
-// finds reports whether a replay with selector finds the element.
-func (l *locator) finds(ctx context.Context, selector map[string]any) (bool, error) {
-	s, err := l.probe(selector)
-	if err != nil {
-		return false, err
-	}
-	o, err := s.find(ctx, 0)
-	return err == nil && o.Ready && o.frame == l.element.frame, err
-}
-
-// place returns how many elements selector matches in all frames, and the place of the element among them; -1 when it
-// is not one of them.
-func (l *locator) place(ctx context.Context, selector map[string]any) (total, index int, err error) {
-	s, err := l.probe(selector)
-	if err != nil {
-		return 0, -1, err
-	}
-	if err := s.captureRelated(ctx); err != nil {
-		return 0, -1, err
-	}
-	index = -1
-	for _, f := range s.page.frames() {
-		count, at := 0, -1
-		err := f.withinSlice(ctx, func(ctx context.Context) (err error) {
-			count, at, err = s.placeIn(ctx, f, l)
-			return err
-		})
-		if err != nil {
-			return 0, -1, err
-		}
-		if at >= 0 {
-			index = total + at
-		}
-		total += count
-	}
-	return total, index, nil
-}
-
-// placeIn returns how many elements of a frame match, and the place of that of l among them; -1 when it is not one of
-// them.
-func (s *search) placeIn(ctx context.Context, f *frame, l *locator) (count, index int, err error) {
-	if s.target.Spec != nil {
-		var found struct{ Count, Index int }
-		err := f.eval(ctx, "placeOfMarked", &found, s.target.Spec, l.mark)
-		if f != l.element.frame {
-			found.Index = -1
-		}
-		return found.Count, found.Index, err
-	}
-	nodes, _, err := s.nodes(ctx, f)
-	index = slices.IndexFunc(nodes, func(n axNode) bool { return n.BackendNodeID == l.element.id })
-	if f != l.element.frame {
-		index = -1
-	}
-	return len(nodes), index, err
 }

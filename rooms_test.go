@@ -37,7 +37,7 @@ func mayImport() map[string][]string {
 		emulation, storage             = "pkg/web/emulation", "pkg/web/storage"
 		minified, packed               = "pkg/web/generate", "sdks/typescript/generate"
 		notes, network                 = "pkg/web/notes", "pkg/web/network"
-		locate                         = "pkg/web/locate"
+		locate, geometry               = "pkg/web/locate", "pkg/web/geometry"
 		local                          = "pkg/device/local"
 		act                            = "pkg/act"
 		remote, watch, screen          = "pkg/remote", "pkg/watch", "pkg/screen"
@@ -92,8 +92,9 @@ func mayImport() map[string][]string {
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
-		web:        {access, chromium, emulation, locate, network, notes, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp, text},
+		web:        {access, chromium, emulation, geometry, locate, network, notes, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp, text},
 		minified:   {embedded},
+		geometry:   {screen},
 		locate:     {notes, device, screen, lazyregexp},
 		chromium:   {device, cdp, fault, lazyregexp},
 		emulation:  {device, fault, lazyregexp},

@@ -158,11 +158,11 @@ func (c *pageCapture) key(e element) screen.Key {
 // errGone when the page changed since the capture.
 func (c *pageCapture) elementAt(ctx context.Context, x, y float64) (element, error) {
 	for f := c.frames[0]; ; {
-		back, ok := c.planes[f].inverse()
+		back, ok := c.planes[f].Inverse()
 		if !ok {
 			return element{}, errGone
 		}
-		inX, inY := back.apply(x, y)
+		inX, inY := back.Apply(x, y)
 		hit, err := c.hit(ctx, f, inX, inY)
 		if err != nil {
 			return hit, err

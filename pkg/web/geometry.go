@@ -3,12 +3,12 @@ package web
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/web/geometry"
 )
 
 // peekRounds is how often a picture is taken again because the page changed meanwhile.
@@ -45,35 +45,6 @@ func looksLike(a, b device.View) bool {
 		})
 }
 
-// plane maps a point of one viewport to another: x is a*x + c*y + e there, and y is b*x + d*y + f.
-type plane struct{ a, b, c, d, e, f float64 }
-
-var identity = plane{a: 1, d: 1} //nolint:gochecknoglobals // never changes
-
-// apply maps a point.
-func (m plane) apply(x, y float64) (float64, float64) {
-	return m.a*x + m.c*y + m.e, m.b*x + m.d*y + m.f
-}
-
-// followedBy returns the plane that applies m and after it next.
-func (m plane) followedBy(next plane) plane {
-	a, b := next.apply(m.a, m.b)
-	c, d := next.apply(m.c, m.d)
-	e, f := next.apply(m.e, m.f)
-	return plane{a - next.e, b - next.f, c - next.e, d - next.f, e, f}
-}
-
-// inverse returns the plane that undoes m. It is false when m maps all points to a line.
-func (m plane) inverse() (plane, bool) {
-	det := m.a*m.d - m.b*m.c
-	if det == 0 {
-		return plane{}, false
-	}
-	return plane{
-		m.d / det, -m.b / det, -m.c / det, m.a / det, (m.c*m.f - m.d*m.e) / det, (m.b*m.e - m.a*m.f) / det,
-	}, true
-}
-
 // setFocus marks the node in a frame, or in the frames inside it, that has the focus.
 func (c *pageCapture) setFocus(ctx context.Context, f *frame) error {
 	var id int
@@ -103,11 +74,11 @@ func (c *pageCapture) setFocus(ctx context.Context, f *frame) error {
 // nodes.
 // Documents of frames that are not shown, or do not respond, have none.
 func (p *page) measure(ctx context.Context, c *pageCapture) (device.Geometry, error) {
-	var view viewport
+	var view geometry.Viewport
 	if err := p.main().eval(ctx, "viewport", &view); err != nil {
 		return device.Geometry{}, err
 	}
-	c.local, c.planes = map[*frame]plane{}, map[*frame]plane{}
+	c.local, c.planes = map[*frame]geometry.Plane{}, map[*frame]geometry.Plane{}
 	for _, f := range c.frames { // parents before children
 		if err := f.withinSlice(ctx, func(ctx context.Context) error { return c.addPlane(ctx, f, view) }); err != nil {
 			return device.Geometry{}, err
@@ -125,10 +96,10 @@ func (p *page) measure(ctx context.Context, c *pageCapture) (device.Geometry, er
 }
 
 // addPlane sets the planes of a frame, if the frame around it has them. view is the viewport of the page.
-func (c *pageCapture) addPlane(ctx context.Context, f *frame, view viewport) error {
+func (c *pageCapture) addPlane(ctx context.Context, f *frame, view geometry.Viewport) error {
 	if f.parent == nil {
-		c.local[f] = identity
-		c.planes[f] = view.plane()
+		c.local[f] = geometry.Identity()
+		c.planes[f] = view.Plane()
 		return nil
 	}
 	around, known := c.planes[f.parent.localRoot()]
@@ -140,31 +111,28 @@ func (c *pageCapture) addPlane(ctx context.Context, f *frame, view viewport) err
 		return err
 	}
 	if c.local[f] = onto; f.localRoot() == f {
-		c.local[f] = identity
+		c.local[f] = geometry.Identity()
 	}
-	c.planes[f] = onto.followedBy(around)
+	c.planes[f] = onto.FollowedBy(around)
 	return nil
 }
 
 // frameIn returns the plane from the viewport of an inner frame to that of the outermost frame of the process that its
 // element is in. It is false for a frame that is not shown.
-func (c *pageCapture) frameIn(ctx context.Context, f *frame) (m plane, shown bool, err error) {
+func (c *pageCapture) frameIn(ctx context.Context, f *frame) (m geometry.Plane, shown bool, err error) {
 	size := c.parts[f].viewport
 	zoom, err := c.zoom(ctx, f.parent)
 	if err != nil || size.Width == 0 || size.Height == 0 {
 		return m, false, err
 	}
-	var box struct{ Model struct{ Content []float64 } }
+	var box struct {
+		Model struct{ Content geometry.Quad }
+	}
 	err = f.parent.session.Call(ctx, "DOM.getBoxModel", map[string]any{"backendNodeId": c.parts[f].owner}, &box)
-	if err != nil || len(box.Model.Content) != 8 {
+	if err != nil || !box.Model.Content.IsValid() {
 		return m, false, notRefused(err)
 	}
-	q := box.Model.Content // x and y of the corners, clockwise from the top left one
-	across, down := zoom/size.Width, zoom/size.Height
-	m = plane{
-		(q[2] - q[0]) * across, (q[3] - q[1]) * across, (q[6] - q[0]) * down, (q[7] - q[1]) * down, q[0] * zoom, q[1] * zoom,
-	}
-	return m, true, nil
+	return box.Model.Content.Plane(size.Width, size.Height, zoom), true, nil
 }
 
 // zoom returns by what the browser divides the places of what is in a frame.
@@ -172,17 +140,16 @@ func (c *pageCapture) zoom(ctx context.Context, f *frame) (float64, error) {
 	if f.parent == nil {
 		return 1, nil
 	}
-	var divided struct{ Quads [][]float64 }
+	var divided struct{ Quads []geometry.Quad }
 	err := f.session.Call(ctx, "DOM.getContentQuads", map[string]any{"backendNodeId": c.parts[f].root}, &divided)
-	if err != nil || len(divided.Quads) == 0 || len(divided.Quads[0]) != 8 {
+	if err != nil || len(divided.Quads) == 0 || !divided.Quads[0].IsValid() {
 		return 1, notRefused(err)
 	}
-	q, m := divided.Quads[0], c.local[f]
-	width := math.Hypot(q[2]-q[0], q[3]-q[1])
+	width := divided.Quads[0].Width()
 	if width == 0 {
 		return 1, nil
 	}
-	return math.Hypot(m.a, m.b) * c.parts[f].viewport.Width / width, nil
+	return c.local[f].Stretch() * c.parts[f].viewport.Width / width, nil
 }
 
 // notRefused returns nil for an error that the browser returns of an element without a layout, else err.
@@ -212,23 +179,6 @@ func (c *pageCapture) boundsOf(e element) *screen.Rect {
 		return nil
 	}
 	view := c.parts[e.frame].viewport
-	bounds := m.bounds(box{laid[0] - view.ScrollX, laid[1] - view.ScrollY, laid[2], laid[3]})
+	bounds := m.Bounds(geometry.Box{X: laid[0] - view.ScrollX, Y: laid[1] - view.ScrollY, Width: laid[2], Height: laid[3]})
 	return &bounds
-}
-
-// bounds returns the smallest upright rectangle, in whole pixels, around where m maps a box to.
-func (m plane) bounds(b box) screen.Rect {
-	left, top := math.Inf(1), math.Inf(1)
-	right, bottom := math.Inf(-1), math.Inf(-1)
-	for _, corner := range [][2]float64{{0, 0}, {b.Width, 0}, {0, b.Height}, {b.Width, b.Height}} {
-		x, y := m.apply(b.X+corner[0], b.Y+corner[1])
-		left, top, right, bottom = min(left, x), min(top, y), max(right, x), max(bottom, y)
-	}
-	whole := func(v float64) int { return int(math.Round(v)) }
-	return screen.Rect{Left: whole(left), Top: whole(top), Right: whole(right), Bottom: whole(bottom)}
-}
-
-// plane maps a point of the viewport of the page to its window, which may show a part of it larger.
-func (v viewport) plane() plane {
-	return plane{a: v.Scale, d: v.Scale, e: -v.OffsetX * v.Scale, f: -v.OffsetY * v.Scale}
 }

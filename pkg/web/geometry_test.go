@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/geometry"
 )
 
 // geometryPages have buttons that data-box names as they are named. OTHER stands for another origin.
@@ -72,11 +73,11 @@ func geometryServer(t *testing.T) (base string) {
 }
 
 // playwrightBoxes returns what Playwright says of some pages.
-func playwrightBoxes(t *testing.T, scale string, urls []string) (all []map[string]*box) {
+func playwrightBoxes(t *testing.T, scale string, urls []string) (all []map[string]*geometry.Box) {
 	t.Helper()
 	out := runPlaywright(t.Context(), t, "geometry.mjs", append([]string{scale}, urls...)...)
 	for line := range strings.Lines(string(out)) {
-		var boxes map[string]*box
+		var boxes map[string]*geometry.Box
 		if err := json.Unmarshal([]byte(line), &boxes); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
@@ -119,7 +120,7 @@ func TestBoundsAreThoseOfPlaywright(t *testing.T) {
 				}
 				for which, box := range want[i] {
 					if n := named(v, which); n == nil || n.Bounds == nil || box == nil || !isNear(*n.Bounds, *box) {
-						t.Errorf("%s: %v is at %+v, Playwright says %+v", name, n, n.Bounds, box)
+						t.Errorf("%s: %v is at %+v, Playwright says %+v", name, n, n.Bounds, *box)
 					}
 				}
 				if v.Geometry.Width != 800 || v.Geometry.Height != 600 || scale != map[float64]string{1: "1", 2: "2"}[v.Geometry.PixelRatio] {
@@ -131,7 +132,7 @@ func TestBoundsAreThoseOfPlaywright(t *testing.T) {
 }
 
 // isNear reports whether each edge is in the same place, to a pixel.
-func isNear(r screen.Rect, b box) bool {
+func isNear(r screen.Rect, b geometry.Box) bool {
 	for got, want := range map[int]float64{r.Left: b.X, r.Top: b.Y, r.Right: b.X + b.Width, r.Bottom: b.Y + b.Height} {
 		if math.Abs(float64(got)-want) > 1 {
 			return false
@@ -162,7 +163,7 @@ func TestBoundsAreWhereThePictureShowsThem(t *testing.T) {
 }
 
 // placeOfColour returns where the picture of a view has the colour of the button, in the unit of bounds.
-func placeOfColour(t *testing.T, v device.View) box {
+func placeOfColour(t *testing.T, v device.View) geometry.Box {
 	t.Helper()
 	picture, err := png.Decode(bytes.NewReader(v.Screenshot))
 	if err != nil {
@@ -177,8 +178,8 @@ func placeOfColour(t *testing.T, v device.View) box {
 		}
 	}
 	s := v.Geometry.PixelRatio
-	return box{
-		float64(found.Min.X) / s, float64(found.Min.Y) / s, float64(found.Dx()) / s, float64(found.Dy()) / s,
+	return geometry.Box{
+		X: float64(found.Min.X) / s, Y: float64(found.Min.Y) / s, Width: float64(found.Dx()) / s, Height: float64(found.Dy()) / s,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/geometry"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
@@ -48,7 +49,7 @@ type match struct {
 	CenterX *int         `json:"centerX,omitempty"`
 	CenterY *int         `json:"centerY,omitempty"`
 
-	Box   *box `json:"box,omitempty"` // in the viewport of its frame, as page.js returns it; nil in results
+	Box   *geometry.Box `json:"box,omitempty"` // in the viewport of its frame, as page.js returns it; nil in results
 	frame *frame
 }
 
@@ -138,7 +139,7 @@ func (s *search) matchesIn(ctx context.Context, f *frame, from, to int) (list []
 
 // place sets where elements are that have a box.
 func (p *page) place(ctx context.Context, list []match) error {
-	var planes map[*frame]plane
+	var planes map[*frame]geometry.Plane
 	for i := range list {
 		m := &list[i]
 		if m.Box == nil {
@@ -151,7 +152,7 @@ func (p *page) place(ctx context.Context, list []match) error {
 			}
 		}
 		if onto, shown := planes[m.frame]; shown {
-			bounds := onto.bounds(*m.Box)
+			bounds := onto.Bounds(*m.Box)
 			at := bounds.Centre()
 			m.Bounds, m.CenterX, m.CenterY = &bounds, &at.X, &at.Y
 		}
@@ -161,7 +162,7 @@ func (p *page) place(ctx context.Context, list []match) error {
 }
 
 // planes returns how the viewports of the frames of elements lie in that of the page. A frame that is not shown has none.
-func (p *page) planes(ctx context.Context, of []match) (map[*frame]plane, error) {
+func (p *page) planes(ctx context.Context, of []match) (map[*frame]geometry.Plane, error) {
 	if slices.ContainsFunc(of, func(m match) bool { return m.frame.parent != nil }) {
 		c, err := p.captureAll(ctx)
 		if err != nil {
@@ -170,7 +171,7 @@ func (p *page) planes(ctx context.Context, of []match) (map[*frame]plane, error)
 		_, err = p.measure(ctx, c)
 		return c.planes, err
 	}
-	var view viewport
+	var view geometry.Viewport
 	err := p.main().eval(ctx, "viewport", &view)
-	return map[*frame]plane{p.main(): view.plane()}, err
+	return map[*frame]geometry.Plane{p.main(): view.Plane()}, err
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"image"
-	"math"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/picture"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/geometry"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -77,18 +77,6 @@ type pageShot struct {
 	fullPage, strict bool
 }
 
-// box is a rectangle in CSS pixels, in the viewport of the page.
-type box struct{ X, Y, Width, Height float64 }
-
-// viewport is the size of the window and of the document, and how far it is scrolled, in CSS pixels.
-type viewport struct {
-	Width, Height, PageWidth, PageHeight, ScrollX, ScrollY float64
-	// Of a page that is zoomed as on phones, the window shows what begins at OffsetX and OffsetY of the viewport, Scale
-	// times as large. The size of the window is that of its picture, without PixelRatio.
-	Scale, OffsetX, OffsetY, WindowWidth, WindowHeight float64
-	PixelRatio                                         float64 // pixels of a picture for one of the window
-}
-
 // take implements picture.Check.
 func (s *pageShot) take(ctx context.Context) (*image.RGBA, error) {
 	for _, f := range s.page.frames() {
@@ -104,7 +92,7 @@ func (s *pageShot) take(ctx context.Context) (*image.RGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	var view viewport
+	var view geometry.Viewport
 	if err := s.page.main().eval(ctx, "viewport", &view); err != nil {
 		return nil, err
 	}
@@ -129,23 +117,17 @@ func (s *pageShot) take(ctx context.Context) (*image.RGBA, error) {
 	scale := float64(taken.Rect.Dx()) / max(1, width)
 	var masked []image.Rectangle
 	for _, m := range masks {
-		masked = append(masked, m.scaled(left, top, scale))
+		masked = append(masked, m.Scaled(left, top, scale))
 	}
 	picture.Mask(taken, masked)
 	if part == nil {
 		return taken, nil
 	}
-	return picture.Crop(taken, part.scaled(left, top, scale)), nil
-}
-
-// scaled returns a box in the pixels of a picture that begins at -left and -top of the viewport.
-func (b box) scaled(left, top, scale float64) image.Rectangle {
-	at := func(v float64) int { return int(math.Round(v * scale)) }
-	return image.Rect(at(b.X+left), at(b.Y+top), at(b.X+left+b.Width), at(b.Y+top+b.Height))
+	return picture.Crop(taken, part.Scaled(left, top, scale)), nil
 }
 
 // boxOfElement waits until the element is visible and scrolls it into view. It returns nil for a whole page.
-func (s *pageShot) boxOfElement(ctx context.Context) (*box, error) {
+func (s *pageShot) boxOfElement(ctx context.Context) (*geometry.Box, error) {
 	if s.element == nil {
 		return nil, nil //nolint:nilnil // there is no element
 	}
@@ -154,20 +136,20 @@ func (s *pageShot) boxOfElement(ctx context.Context) (*box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.page.inPage(ctx, o.frame, box{o.X, o.Y, o.Width, o.Height})
+	b, err := s.page.inPage(ctx, o.frame, geometry.Box{X: o.X, Y: o.Y, Width: o.Width, Height: o.Height})
 	return &b, err
 }
 
 // boxesOfMasks returns the boxes of all elements that may look different, in all frames.
-func (s *pageShot) boxesOfMasks(ctx context.Context) ([]box, error) {
-	var found []box
+func (s *pageShot) boxesOfMasks(ctx context.Context) ([]geometry.Box, error) {
+	var found []geometry.Box
 	for _, t := range s.masks {
 		if t.Spec == nil {
 			o, err := s.page.search(t, check{name: "box"}).do(ctx, 0, nil)
 			if err != nil {
 				continue // what is not there needs no mask
 			}
-			b, err := s.page.inPage(ctx, o.frame, box{o.X, o.Y, o.Width, o.Height})
+			b, err := s.page.inPage(ctx, o.frame, geometry.Box{X: o.X, Y: o.Y, Width: o.Width, Height: o.Height})
 			if err != nil {
 				return nil, err
 			}
@@ -175,7 +157,7 @@ func (s *pageShot) boxesOfMasks(ctx context.Context) ([]box, error) {
 			continue
 		}
 		for _, f := range s.page.frames() {
-			var boxes []box
+			var boxes []geometry.Box
 			if err := f.eval(ctx, "boxes", &boxes, t.Spec); err != nil && !errors.Is(err, errGone) {
 				return nil, err
 			}
@@ -192,17 +174,17 @@ func (s *pageShot) boxesOfMasks(ctx context.Context) ([]box, error) {
 }
 
 // inPage converts a box in the viewport of a frame to that of the page.
-func (p *page) inPage(ctx context.Context, f *frame, b box) (box, error) {
+func (p *page) inPage(ctx context.Context, f *frame, b geometry.Box) (geometry.Box, error) {
 	for ; f.parent != nil; f = f.parent {
 		owner, err := p.frameElement(ctx, f)
 		if err != nil {
-			return box{}, err
+			return geometry.Box{}, err
 		}
-		var around box
+		var around geometry.Box
 		err = f.parent.eval(ctx, "contentBox", &around, owner)
 		owner.release()
 		if err != nil {
-			return box{}, err
+			return geometry.Box{}, err
 		}
 		b.X, b.Y = b.X+around.X, b.Y+around.Y
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
+	"github.com/trailblaze/trailblaze/pkg/web/geometry"
 )
 
 // captureRounds is how often a page is captured again because frames navigated meanwhile. After that, the frames that
@@ -32,7 +33,7 @@ type pageCapture struct {
 	positions map[*screen.Node]string
 	// local are the planes from the viewports of frames to that of the outermost frame of the same process, planes those
 	// to that of the page. They are nil until measure has set them.
-	local, planes map[*frame]plane
+	local, planes map[*frame]geometry.Plane
 	recalled      bool // it is one of before
 }
 

@@ -2,14 +2,13 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -84,10 +83,6 @@ func getElementCount(ctx context.Context, p *page, args map[string]any) (tool.Re
 
 // queryResult returns the result of a query: v as text for people and trails, and {"value": v} for programs.
 func queryResult(v any) (tool.Result, error) {
-	data, err := json.Marshal(map[string]any{"value": v})
-	if err != nil {
-		return tool.Result{}, fmt.Errorf("write the answer as JSON: %w", err)
-	}
 	text := "null"
 	switch v := v.(type) {
 	case string:
@@ -97,5 +92,5 @@ func queryResult(v any) (tool.Result, error) {
 	case int:
 		text = strconv.Itoa(v)
 	}
-	return tool.Result{OK: true, Text: text, Structured: data}, nil
+	return tool.Result{OK: true, Text: text, Structured: notes.Marshal(map[string]any{"value": v})}, nil
 }

@@ -37,7 +37,7 @@ func mayImport() map[string][]string {
 		emulation, storage             = "pkg/web/emulation", "pkg/web/storage"
 		minified, packed               = "pkg/web/generate", "sdks/typescript/generate"
 		notes, network                 = "pkg/web/notes", "pkg/web/network"
-		locate, geometry               = "pkg/web/locate", "pkg/web/geometry"
+		locate, geometry, axtree       = "pkg/web/locate", "pkg/web/geometry", "pkg/web/axtree"
 		local                          = "pkg/device/local"
 		act                            = "pkg/act"
 		remote, watch, screen          = "pkg/remote", "pkg/watch", "pkg/screen"
@@ -92,10 +92,11 @@ func mayImport() map[string][]string {
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
-		web:        {access, chromium, emulation, geometry, locate, network, notes, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp, text},
+		web:        {access, axtree, chromium, emulation, geometry, locate, network, notes, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp, text},
 		minified:   {embedded},
 		geometry:   {screen},
 		locate:     {notes, device, screen, lazyregexp},
+		axtree:     {syntax, screen},
 		chromium:   {device, cdp, fault, lazyregexp},
 		emulation:  {device, fault, lazyregexp},
 		storage:    {syntax, fault, files},

@@ -7,6 +7,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
+	"github.com/trailblaze/trailblaze/pkg/web/axtree"
 	"github.com/trailblaze/trailblaze/pkg/web/locate"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
@@ -158,7 +159,7 @@ func (m *marked) placeIn(ctx context.Context, f *frame, s *search) (count, index
 		return found.Count, found.Index, err
 	}
 	nodes, _, err := s.nodes(ctx, f)
-	index = slices.IndexFunc(nodes, func(n axNode) bool { return n.BackendNodeID == m.element.id })
+	index = slices.IndexFunc(nodes, func(n axtree.Node) bool { return n.BackendNodeID == m.element.id })
 	if f != m.element.frame {
 		index = -1
 	}
@@ -168,13 +169,13 @@ func (m *marked) placeIn(ctx context.Context, f *frame, s *search) (count, index
 // BrowserName implements locate.Page.
 func (m *marked) BrowserName(ctx context.Context) (role, name string, err error) {
 	var answer struct {
-		Nodes []axNode `json:"nodes"`
+		Nodes []axtree.Node `json:"nodes"`
 	}
 	err = m.element.frame.session.Call(ctx, "Accessibility.getPartialAXTree",
 		map[string]any{"backendNodeId": m.element.id, "fetchRelatives": false}, &answer)
 	for _, n := range answer.Nodes {
 		if n.BackendNodeID == m.element.id && !n.Ignored {
-			role, name = screen.RoleOfBrowser(n.Role.text()), n.Name.text()
+			role, name = screen.RoleOfBrowser(n.Role.Text()), n.Name.Text()
 		}
 	}
 	return role, name, asGone(err)

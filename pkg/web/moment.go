@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
+	"github.com/trailblaze/trailblaze/pkg/web/axtree"
 )
 
 // moment is what was read of a page for one answer about it, so that nothing that takes long in a page with many elements
@@ -16,7 +17,7 @@ type moment struct {
 	mu        sync.Mutex
 	documents map[*frame]aria.Document
 	snapshots map[*aria.Capture]*aria.Tree
-	queries   map[axQuery][]axNode
+	queries   map[axQuery][]axtree.Node
 }
 
 // axQuery are the arguments of frame.query.
@@ -28,7 +29,7 @@ type axQuery struct {
 type momentKey struct{}
 
 func newMoment() *moment {
-	return &moment{snapshots: map[*aria.Capture]*aria.Tree{}, queries: map[axQuery][]axNode{}}
+	return &moment{snapshots: map[*aria.Capture]*aria.Tree{}, queries: map[axQuery][]axtree.Node{}}
 }
 
 // withMoment returns a context in which the page is read as it was at one moment.
@@ -43,7 +44,7 @@ func momentOf(ctx context.Context) *moment {
 }
 
 // query returns the nodes that read returns, which the caller may change.
-func (m *moment) query(q axQuery, read func() ([]axNode, error)) ([]axNode, error) {
+func (m *moment) query(q axQuery, read func() ([]axtree.Node, error)) ([]axtree.Node, error) {
 	if m == nil {
 		return read()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
+	"github.com/trailblaze/trailblaze/pkg/web/axtree"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
@@ -26,7 +27,7 @@ func (s *search) captureRelated(ctx context.Context) (err error) {
 
 // relatedNodes returns the elements of a frame that match the target's selector with relations. Elements in relations
 // are in the same frame. Roles and names are those of the snapshot.
-func (s *search) relatedNodes(ctx context.Context, f *frame) ([]axNode, error) {
+func (s *search) relatedNodes(ctx context.Context, f *frame) ([]axtree.Node, error) {
 	document, ok := s.documents[f]
 	if !ok {
 		return nil, errGone // the frame was added after the capture, or does not respond
@@ -52,10 +53,10 @@ func (s *search) relatedNodes(ctx context.Context, f *frame) ([]axNode, error) {
 		also := tree.ResolveNative(selector)
 		found = slices.DeleteFunc(found, func(n *screen.Node) bool { return !slices.Contains(also, n) })
 	}
-	var nodes []axNode
+	var nodes []axtree.Node
 	for _, n := range found {
 		if id, ok := elementID(n); ok && n.Role != "text" {
-			nodes = append(nodes, axNode{Role: axValue{n.RoleName()}, Name: axValue{n.Name()}, BackendNodeID: id})
+			nodes = append(nodes, axtree.NewNode(n.RoleName(), n.Name(), id))
 		}
 	}
 	return nodes, nil

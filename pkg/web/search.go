@@ -14,6 +14,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/web/aria"
+	"github.com/trailblaze/trailblaze/pkg/web/axtree"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
@@ -307,7 +308,7 @@ func (s *search) findIn(ctx context.Context, f *frame, index int, wait time.Dura
 
 // nodes returns the elements in the accessibility tree of a frame that match the target, and the names of other
 // elements with its role.
-func (s *search) nodes(ctx context.Context, f *frame) (nodes []axNode, names []string, err error) {
+func (s *search) nodes(ctx context.Context, f *frame) (nodes []axtree.Node, names []string, err error) {
 	switch {
 	case s.target.Related != nil:
 		nodes, err = s.relatedNodes(ctx, f)
@@ -325,7 +326,7 @@ func (s *search) nodes(ctx context.Context, f *frame) (nodes []axNode, names []s
 // snapshotNodes returns the elements with the target's role and name in the snapshots that recordings are made from.
 // They may lack the name in the browser's accessibility tree, which gives no names to rows, for example. The name of an
 // element without one is its text, as in relations.
-func (p *page) snapshotNodes(ctx context.Context, t syntax.Target) ([]axNode, error) {
+func (p *page) snapshotNodes(ctx context.Context, t syntax.Target) ([]axtree.Node, error) {
 	snapshot := aria.Snapshot
 	if t.Role == "generic" { // what people click although it has no role
 		snapshot = aria.LiveSnapshot
@@ -334,14 +335,11 @@ func (p *page) snapshotNodes(ctx context.Context, t syntax.Target) ([]axNode, er
 	if err != nil {
 		return nil, err
 	}
-	var nodes []axNode
+	var nodes []axtree.Node
 	for _, line := range tree.Lines() {
 		exactly, _ := t.Name.Matches(cmp.Or(line.Name, line.Text))
 		if exactly && line.BackendNodeID != 0 && (t.Role == "" || line.Role == t.Role) {
-			nodes = append(nodes, axNode{
-				Role: axValue{line.Role}, Name: axValue{line.Name},
-				BackendNodeID: line.BackendNodeID,
-			})
+			nodes = append(nodes, axtree.NewNode(line.Role, line.Name, line.BackendNodeID))
 		}
 	}
 	return nodes, nil
@@ -349,13 +347,13 @@ func (p *page) snapshotNodes(ctx context.Context, t syntax.Target) ([]axNode, er
 
 // chooseNode checks the node with an index, the first node for index -1.
 func (s *search) chooseNode(
-	ctx context.Context, f *frame, nodes []axNode, names []string, index int, wait time.Duration,
+	ctx context.Context, f *frame, nodes []axtree.Node, names []string, index int, wait time.Duration,
 ) (observed, error) {
 	selector := act.Selector{Indexed: index >= 0, Index: max(index, 0)}
 	if s.check.any && index < 0 {
 		return s.chooseAny(ctx, f, nodes)
 	}
-	describe := func(n axNode) string { return fmt.Sprintf("%s %q", n.Role.text(), n.Name.text()) }
+	describe := func(n axtree.Node) string { return fmt.Sprintf("%s %q", n.Role.Text(), n.Name.Text()) }
 	chosen := act.Choose(selector, s.check.unique, nodes, describe)
 	if !chosen.Ready {
 		return observed{Count: len(nodes), Tries: 1, Matches: chosen.Matches, otherNames: names, frame: f}, nil
@@ -366,7 +364,7 @@ func (s *search) chooseNode(
 }
 
 // chooseAny checks the nodes until one is ready.
-func (s *search) chooseAny(ctx context.Context, f *frame, nodes []axNode) (observed, error) {
+func (s *search) chooseAny(ctx context.Context, f *frame, nodes []axtree.Node) (observed, error) {
 	var first observed
 	for i, n := range nodes {
 		o, err := s.observeNode(ctx, f, n.BackendNodeID, 0)

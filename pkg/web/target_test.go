@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
@@ -188,29 +186,5 @@ func TestElementArgumentsThatAreInvalid(t *testing.T) {
 	_, err := syntax.ElementOf(syntax.Arguments{"nodeSelector": map[string]any{"iosMaestro": map[string]any{"textRegex": "x"}}})
 	if err == nil || !strings.Contains(fault.As(err).Hint, "nodeSelector.iosMaestro matches nothing on a web page") {
 		t.Errorf("a block of another driver: %v", err)
-	}
-}
-
-func TestInDocumentOrder(t *testing.T) {
-	t.Parallel()
-	nodes := []axNode{
-		{
-			ID:       "1",
-			Children: []string{"2", "3"},
-		},
-		{ID: "2", Children: []string{"4", "lost", "1"}},
-		{ID: "3"},
-		{ID: "4", Children: []string{"4"}},
-		{ID: "5"},
-	}
-	var got []string
-	for _, n := range inDocumentOrder(nodes) {
-		got = append(got, n.ID)
-	}
-	if diff := cmp.Diff([]string{"1", "2", "4", "3"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if got := inDocumentOrder(nil); len(got) != 0 {
-		t.Errorf("without nodes: %v", got)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	_ "embed" // clock.js
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -61,7 +60,7 @@ func webSetClock(ctx context.Context, p *page, args map[string]any) (tool.Result
 	if !a.Has("now") && !a.Has("advanceMs") {
 		return tool.Result{}, fault.New(fault.InvalidArguments, "", "web_setClock needs now or advanceMs")
 	}
-	now, err := readTime(a, p.device.backend.options.emulation.Zone)
+	now, err := syntax.ParseNow(a, p.device.backend.options.emulation.Zone)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -101,33 +100,6 @@ func webSetClock(ctx context.Context, p *page, args map[string]any) (tool.Result
 		result.Text += "; timers that the page had started before are not affected: set the clock before it is opened"
 	}
 	return result, nil
-}
-
-// readTime returns the time of the argument now; zero without it. A time without a zone is in zone.
-func readTime(a syntax.Arguments, zone *time.Location) (time.Time, error) {
-	if !a.Has("now") {
-		return time.Time{}, nil
-	}
-	text, isText := a["now"].(string)
-	if !isText {
-		return time.UnixMilli(int64(a.Number("now", 0))), nil
-	}
-	if milliseconds, err := strconv.ParseInt(text, 10, 64); err == nil && len(text) > len("2027") {
-		return time.UnixMilli(milliseconds), nil
-	}
-	if t, err := time.Parse(time.DateOnly, text); err == nil {
-		return t, nil
-	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		return t, nil
-	}
-	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04"} {
-		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, fault.New(fault.InvalidArguments, "write it like 2027-01-31, 2027-01-31T12:00:00 or 2027-01-31T12:00:00Z",
-		"now: %q is not a date and time", text)
 }
 
 // setClock sets the clock of the frame's document, and reports whether the document had none of ours before. A frame

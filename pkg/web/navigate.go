@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
-	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
@@ -107,13 +105,6 @@ func clearAppData(ctx context.Context, p *page, _ map[string]any) (tool.Result, 
 	return success("cleared cookies, storage and permissions; the page is blank"), nil
 }
 
-var absoluteURL = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*://|^(?i:about|data):`)
-
-// isPath reports whether an argument is the path of a file, and not a URL.
-func isPath(address, baseURL string) bool {
-	return !absoluteURL().MatchString(address) && (!strings.HasPrefix(address, "/") || baseURL == "")
-}
-
 // checkForAgent returns an error for a path that an agent may not open as a page. A token may add the beginning of a
 // query, so a path has none.
 func checkForAgent(command string, args device.Arguments, baseURL string) error {
@@ -123,7 +114,7 @@ func checkForAgent(command string, args device.Arguments, baseURL string) error 
 		path = path[:i]
 	}
 	opens := address != "" && (command == "navigate" || command == "web_navigate")
-	if !opens || !isPath(address, baseURL) || access.IsPage(path) && !strings.Contains(path, "{{") {
+	if !opens || !syntax.IsPath(address, baseURL) || access.IsPage(path) && !strings.Contains(path, "{{") {
 		return nil
 	}
 	return fault.New(fault.PermissionDenied, agentFilesHint(),
@@ -138,7 +129,7 @@ func (p *page) resolveURL(address string) (string, error) {
 		return "", fault.New(fault.InvalidArguments, "", "url is empty")
 	}
 	switch session := p.device.session; {
-	case isPath(address, session.BaseURL):
+	case syntax.IsPath(address, session.BaseURL):
 	case strings.HasPrefix(address, "/"):
 		return syntax.NormalizeURL(session.BaseURL, address), nil
 	default:
@@ -153,7 +144,7 @@ func (p *page) resolveURL(address string) (string, error) {
 				if folder != "" {
 					p.device.files.AllowFolderOf(path)
 				}
-				return fileURL(path) + rest, nil
+				return syntax.FileURL(path) + rest, nil
 			}
 			cut := strings.LastIndexAny(file, "?#")
 			if cut < 0 {
@@ -174,15 +165,6 @@ func (p *page) resolveURL(address string) (string, error) {
 		Cause:   fs.ErrNotExist,
 		Details: map[string]any{tool.MissingFile: tried[0]},
 	}
-}
-
-// fileURL returns the file: URL of an absolute path.
-func fileURL(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // C:/ on Windows
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 // open opens a URL and waits for the page to load, or with parsed only until its document is complete.

@@ -154,7 +154,7 @@ func (s *search) Observe(ctx context.Context, wait time.Duration) (act.Observati
 	s.otherNames = o.otherNames
 	reason := o.Reason
 	if o.Actual != nil {
-		reason += fmt.Sprintf(" is %q, %s", shorten(*o.Actual), notExpected(s.check.options))
+		reason += fmt.Sprintf(" is %q, %s", shorten(*o.Actual), syntax.NotExpected(s.check.options))
 	}
 	return act.Observation[observed]{
 		Element: o,

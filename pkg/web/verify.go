@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -54,44 +53,8 @@ func checkValue(args syntax.Arguments) error {
 		return fault.New(fault.InvalidArguments, "give attribute, such as href",
 			"type ATTRIBUTE needs the name of an attribute")
 	}
-	_, err := comparisonOf(args)
+	_, err := syntax.ComparisonOptions(args)
 	return errors.Join(err, checkVerified(args))
-}
-
-// comparisonOf returns the options of page.js for the only one of expected, contains and pattern that is given.
-func comparisonOf(args syntax.Arguments) (map[string]any, error) {
-	var given []string
-	for _, name := range []string{"expected", "contains", "pattern"} {
-		if args.Has(name) {
-			given = append(given, name)
-		}
-	}
-	if len(given) != 1 {
-		return nil, fault.New(fault.InvalidArguments, "give one of expected, contains and pattern",
-			"%s of expected, contains and pattern are given", map[bool]string{true: "none", false: "several"}[len(given) == 0])
-	}
-	text := args.Text(given[0])
-	options := map[string]any{given[0]: text}
-	switch given[0] {
-	case "contains":
-		if syntax.IsBlank(text) {
-			return nil, fault.New(fault.InvalidArguments, "", "contains is empty, and every text has that")
-		}
-	case "pattern":
-		return syntax.PatternOptions(text)
-	}
-	return options, nil
-}
-
-// notExpected says what the text of an element is not, by the options of comparisonOf.
-func notExpected(options map[string]any) string {
-	switch {
-	case options["contains"] != nil:
-		return fmt.Sprintf("without %q", options["contains"])
-	case options["pattern"] != nil:
-		return fmt.Sprintf("which does not match %q", options["pattern"])
-	}
-	return fmt.Sprintf("not %q", options["expected"])
 }
 
 func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
@@ -107,7 +70,7 @@ func webVerifyValue(ctx context.Context, p *page, args map[string]any) (tool.Res
 	if err := checkValue(a); err != nil {
 		return tool.Result{}, err
 	}
-	options, err := comparisonOf(a)
+	options, err := syntax.ComparisonOptions(a)
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
 
 // OriginOf returns the origin of a URL with the scheme http or https, without the port that is the default; "" for any
@@ -86,4 +88,21 @@ func HasNoOrigin(address string) bool {
 // doing so.
 func ReachesFiles(address string) bool {
 	return !slices.Contains([]string{"http", "https", "about", "data"}, SchemeOf(address))
+}
+
+var absoluteURL = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*://|^(?i:about|data):`)
+
+// IsPath reports whether an argument is the path of a file, and not a URL. With a base URL, what begins with a slash is a
+// URL, too.
+func IsPath(address, baseURL string) bool {
+	return !absoluteURL().MatchString(address) && (!strings.HasPrefix(address, "/") || baseURL == "")
+}
+
+// FileURL returns the file: URL of an absolute path.
+func FileURL(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // C:/ on Windows
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/web/aria"
 	"github.com/trailblaze/trailblaze/pkg/web/locate"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
@@ -49,7 +50,7 @@ func (s *search) locateAt(ctx context.Context, at device.Place) (device.Location
 	s.page.device.pointed.Store(true)
 	if before, same := s.page.recall(ctx); same {
 		found, err := s.locateIn(before, at, true)
-		if err == nil && found.Node.Kind == "" && !isField(found.Node) { // what a field holds may have changed
+		if err == nil && found.Node.Kind == "" && !aria.IsField(found.Node) { // what a field holds may have changed
 			return found, nil
 		}
 	}

@@ -198,7 +198,7 @@ func (p *page) newCapture(
 		c.parts[f], pages[part.document] = part, screen.Page{Address: addressOf(d.URL), Title: d.Title}
 	}
 	c.root = c.nodes(main, c.parts[main].tree)
-	dropLabels(c.root)
+	aria.DropLabels(c.root)
 	c.root.Key = screen.Key(c.parts[main].document)
 	c.tree = screen.NewTree(c.root, 0, 0, screen.Web)
 	c.tree.Pages = pages
@@ -216,34 +216,6 @@ func addressOf(raw string) string {
 		return u.Path + "#" + u.Fragment
 	}
 	return u.Path
-}
-
-// dropLabels removes texts that stand beside a field, or first in a group, and are its name, as the texts of labels
-// are.
-func dropLabels(n *screen.Node) {
-	isLabelOf := func(label, field *screen.Node) bool {
-		return label.Role == "text" && isField(field) && label.Name() == field.Name()
-	}
-	var kept []*screen.Node
-	for i, c := range n.Children {
-		before, after := i > 0 && isLabelOf(c, n.Children[i-1]), i+1 < len(n.Children) && isLabelOf(c, n.Children[i+1])
-		legend := i == 0 && c.Role == "text" && hasLegend(n) && c.Name() == n.Name()
-		if !before && !after && !legend {
-			kept = append(kept, c)
-		}
-		dropLabels(c)
-	}
-	n.Children = kept
-}
-
-func hasLegend(n *screen.Node) bool {
-	return slices.Contains([]string{"group", "radiogroup"}, n.RoleName())
-}
-
-func isField(n *screen.Node) bool {
-	role := n.RoleName()
-	others := []string{"checkbox", "radio", "switch", "combobox", "listbox", "slider"}
-	return screen.IsTextInput(role) || slices.Contains(others, role)
 }
 
 // nodes returns a snapshot of f, or of an element in it, as nodes, with the content of the frames inside.
@@ -287,7 +259,7 @@ func (c *pageCapture) part(e element) (*screen.Tree, bool) {
 		return nil, false
 	}
 	root := c.nodes(e.frame, inside)
-	dropLabels(root)
+	aria.DropLabels(root)
 	return screen.NewTree(root, 0, 0, screen.Web), true
 }
 

@@ -1,5 +1,5 @@
-// Package axtree chooses among the nodes of the browser's accessibility tree, by role and name. Roles are written as the
-// browser does.
+// Package axtree chooses among the nodes of the browser's accessibility tree, by role and name. Roles are written as
+// the browser does.
 package axtree
 
 import (
@@ -66,8 +66,8 @@ func InDocumentOrder(nodes []Node) []Node {
 	return ordered
 }
 
-// FilterByName sorts nodes by whether they have a name: into those whose name matches, those whose name matches in another case, and the names of
-// the others.
+// FilterByName sorts nodes by whether they have a name: into those whose name matches, those whose name matches in
+// another case, and the names of the others.
 func FilterByName(n *syntax.ElementName, nodes []Node) (found, inAnotherCase []Node, others []string) {
 	for _, node := range nodes {
 		exactly, folded := n.Matches(node.Name.Text())

@@ -60,8 +60,8 @@ func (r *Route) unusedIncident() tool.Incident {
 	}
 }
 
-// ReadRoute reads the arguments of web_route. A url that is relative is resolved against base. findFile returns the path
-// of the file that an argument names. The error is of kind InvalidArguments, or is that of reading the file.
+// ReadRoute reads the arguments of web_route. A url that is relative is resolved against base. findFile returns the
+// path of the file that an argument names. The error is of kind InvalidArguments, or is that of reading the file.
 func ReadRoute(args syntax.Arguments, base string, findFile func(argument, name string) (string, error)) (*Route, error) {
 	r := &Route{
 		abort: args.Flag("abort", false), delay: time.Duration(args.Number("delayMs", 0)) * time.Millisecond,
@@ -133,8 +133,8 @@ func (t *Traffic) AddRoute(r *Route, call string) {
 	t.routes = slices.Insert(t.routes, 0, r)
 }
 
-// RemoveRoutes removes the routes with a url as it was written, or all for an empty one, and returns how many. The error
-// is of kind ToolFailed if none has the url.
+// RemoveRoutes removes the routes with a url as it was written, or all for an empty one, and returns how many. The
+// error is of kind ToolFailed if none has the url.
 func (t *Traffic) RemoveRoutes(url string) (removed int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

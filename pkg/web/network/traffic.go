@@ -95,8 +95,8 @@ func (t *Traffic) StartAction() {
 	t.earlier = t.earlier[max(0, len(t.earlier)-maxExchanges):]
 }
 
-// EndAction says that the action has ended that StartAction began. opened says that it opened a page, whose requests are
-// not those of an action.
+// EndAction says that the action has ended that StartAction began. opened says that it opened a page, whose requests
+// are not those of an action.
 func (t *Traffic) EndAction(opened bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

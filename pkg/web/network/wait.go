@@ -81,7 +81,8 @@ func (t *Traffic) wait(
 		"timed out after %s waiting for a %s%s; %s", limit, what, p.words, t.recent(ctx))
 }
 
-// mayName reports whether a call may learn the URL of an exchange: a script in the sandbox only if it may use its origin.
+// mayName reports whether a call may learn the URL of an exchange: a script in the sandbox only if it may use its
+// origin.
 func (t *Traffic) mayName(ctx context.Context, x *Exchange) bool {
 	return t.config.Origins.CheckSandbox(ctx, x.url) == nil
 }
@@ -107,8 +108,8 @@ func (t *Traffic) recent(ctx context.Context) string {
 	return text.Seen("request", words)
 }
 
-// requests returns copies of the requests of the session for which matches returns true, in the order in which they were
-// sent: of those that ended before the last action and of the others, the last maxExchanges each.
+// requests returns copies of the requests of the session for which matches returns true, in the order in which they
+// were sent: of those that ended before the last action and of the others, the last maxExchanges each.
 func (t *Traffic) requests(matches func(*Exchange) bool) []Exchange {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -206,7 +205,16 @@ func (p *page) update(change func()) {
 // onPageEvent handles the events of a session of the page that are not about frames.
 func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 	p.traceEvent(s, e)
-	p.noteInJournal(e)
+	request, isRequest := notes.ReadRequestEvent(e)
+	if isRequest {
+		p.device.trace.onRequest(e.Method, request)
+	}
+	if p.device.session.Live {
+		p.device.journal.OnConsole(e, p.device.redact)
+		if isRequest {
+			p.device.journal.OnRequest(e.Method, request, p.device.redact)
+		}
+	}
 	switch e.Method {
 	case "Page.javascriptDialogOpening":
 		p.onDialog(s, e)
@@ -221,11 +229,11 @@ func (p *page) onPageEvent(s *cdp.Session, e cdp.Event) {
 	case "Fetch.requestPaused":
 		p.onRequest(s, e)
 	default:
-		if strings.HasPrefix(e.Method, "Network.") {
-			if e.Method == "Network.loadingFailed" {
-				p.onNavigation(e)
-			}
-			if failed := p.device.network.OnEvent(s, e); failed != nil {
+		if e.Method == "Network.loadingFailed" {
+			p.onNavigation(e)
+		}
+		if isRequest {
+			if failed := p.device.network.OnRequest(s, e.Method, request); failed != nil {
 				p.onServerError(failed)
 			}
 		}
@@ -285,13 +293,6 @@ func (p *page) emulate(s *cdp.Session) []waitFunc {
 		s.Send("Emulation.setLocaleOverride", map[string]any{"locale": e.Locale})
 	}
 	return calls
-}
-
-// noteInJournal notes requests and lines of the console in a live session.
-func (p *page) noteInJournal(e cdp.Event) {
-	if p.device.session.Live {
-		p.device.journal.OnEvent(e, p.device.redact)
-	}
 }
 
 // redact removes the secrets of the pages and of the session from a text.

@@ -124,7 +124,7 @@ func (t *tracer) pause(p *page) {
 	}
 }
 
-// traceEvent records an event of a page.
+// traceEvent records an event of a page that is not about a request.
 func (p *page) traceEvent(s *cdp.Session, e cdp.Event) {
 	t := p.device.trace
 	switch {
@@ -133,8 +133,6 @@ func (p *page) traceEvent(s *cdp.Session, e cdp.Event) {
 		t.onFrame(p, s, e)
 	case e.Method == "Runtime.consoleAPICalled", e.Method == "Runtime.exceptionThrown", e.Method == "Log.entryAdded":
 		t.onConsole(e)
-	case strings.HasPrefix(e.Method, "Network."):
-		t.onRequest(e)
 	}
 }
 
@@ -193,17 +191,17 @@ func (t *tracer) addLine(list []string, line string) []string {
 	return append(list, line)
 }
 
-// onRequest notes the requests of a page when they end. A redirect ends one request and begins another.
-func (t *tracer) onRequest(e cdp.Event) {
-	params, ok := notes.ReadRequestEvent(e)
-	if !ok {
+// onRequest notes the requests of a page when they end. A redirect ends one request and begins another. method is the
+// name of the event.
+func (t *tracer) onRequest(method string, params notes.RequestEvent) {
+	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.pending[params.RequestID]
 	switch {
-	case e.Method == "Network.requestWillBeSent":
+	case method == "Network.requestWillBeSent":
 		if r != nil && params.RedirectResponse != nil {
 			r.Status = params.RedirectResponse.Status
 			t.requests = t.addLine(t.requests, r.Line(params.Timestamp, "redirect"))
@@ -216,7 +214,7 @@ func (t *tracer) onRequest(e cdp.Event) {
 	case r == nil:
 	case params.Response != nil:
 		r.Status, r.Cached = params.Response.Status, params.Response.FromDiskCache
-	case e.Method == "Network.loadingFailed":
+	case method == "Network.loadingFailed":
 		delete(t.pending, params.RequestID)
 		t.requests = t.addLine(t.requests, r.Line(params.Timestamp, params.ErrorText))
 	default:

@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/access"
+	"github.com/trailblaze/trailblaze/pkg/web/notes"
 )
 
 const (
@@ -103,35 +104,14 @@ func (t *Traffic) EndAction(opened bool) {
 	t.acted, t.opened = t.events, opened
 }
 
-// OnEvent notes requests and responses, and ignores other events. It returns a copy of an exchange whose response has
-// just come, with a status of 500 and more and not from a route; nil for any other event.
-func (t *Traffic) OnEvent(s *cdp.Session, e cdp.Event) (failed *Exchange) {
-	var p struct {
-		RequestID, LoaderID, ErrorText, Type string
-		Timestamp                            float64
-		Request                              struct {
-			URL, Method, PostData string
-			HasPostData           bool
-			Headers               map[string]any
-		}
-		Response, RedirectResponse *struct {
-			Status  int
-			Headers map[string]any
-		}
-	}
-	switch e.Method {
-	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
-	default:
-		return nil
-	}
-	if e.Decode(&p) != nil || strings.HasPrefix(p.Request.URL, "data:") {
-		return nil
-	}
+// OnRequest notes an event of a session about a request, of which method is the name. It returns a copy of an exchange
+// whose response has just come, with a status of 500 and more and not from a route; nil for any other event.
+func (t *Traffic) OnRequest(s *cdp.Session, method string, p notes.RequestEvent) (failed *Exchange) {
 	t.mu.Lock()
 	t.events++
 	x := t.last(p.RequestID)
 	switch {
-	case e.Method == "Network.requestWillBeSent":
+	case method == "Network.requestWillBeSent":
 		if x != nil && p.RedirectResponse != nil {
 			x.status, x.answer, x.responded, x.ended = p.RedirectResponse.Status, p.RedirectResponse.Headers, t.events, t.events
 			x.finished = p.Timestamp

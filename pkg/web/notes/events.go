@@ -34,12 +34,17 @@ func ConsoleLine(e cdp.Event) (line string, ok bool) {
 
 // RequestEvent is an event about a request.
 type RequestEvent struct {
-	RequestID, Type, ErrorText string
-	Timestamp                  float64
-	Request                    struct{ URL, Method string }
+	RequestID, LoaderID, Type, ErrorText string
+	Timestamp                            float64
+	Request                              struct {
+		URL, Method, PostData string
+		HasPostData           bool
+		Headers               map[string]any
+	}
 	Response, RedirectResponse *struct {
 		Status        int
 		FromDiskCache bool
+		Headers       map[string]any
 	}
 	EncodedDataLength float64
 }

@@ -44,15 +44,13 @@ func (j *Journal) StartAction() {
 	j.acted = j.count
 }
 
-// OnEvent notes a request, or a line of the console. redact removes secrets.
-func (j *Journal) OnEvent(e cdp.Event, redact func(string) string) {
+// OnConsole notes a line of the console, and ignores other events. redact removes secrets.
+func (j *Journal) OnConsole(e cdp.Event, redact func(string) string) {
 	if line, ok := ConsoleLine(e); ok {
 		if e.Method == "Runtime.exceptionThrown" {
 			line = "error: " + line
 		}
 		j.addLine(cutLine(redact(line)))
-	} else if r, ok := ReadRequestEvent(e); ok {
-		j.onRequest(redact, e.Method, r)
 	}
 }
 
@@ -70,7 +68,8 @@ func (j *Journal) addLine(line string) {
 	}
 }
 
-func (j *Journal) onRequest(redact func(string) string, method string, r RequestEvent) {
+// OnRequest notes an event about a request, of which method is the name. redact removes secrets.
+func (j *Journal) OnRequest(method string, r RequestEvent, redact func(string) string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var open *journalEntry

@@ -72,7 +72,7 @@ func ReadRoute(args syntax.Arguments, base string, findFile func(argument, name 
 		return nil, err
 	}
 	r.pattern.words = args.InWords("method", "url")
-	r.pattern.status, r.status = 0, int(args.Number("status", http.StatusOK))
+	r.status = int(args.Number("status", http.StatusOK))
 	switch {
 	case r.abort && r.answers:
 		return nil, fault.New(fault.InvalidArguments, "remove abort, or status, headers, body and bodyFile",

@@ -97,19 +97,14 @@ func (t *Traffic) checkUse(ctx context.Context, x *Exchange) error {
 
 // recent lists in words the requests since the last action that a call may name.
 func (t *Traffic) recent(ctx context.Context) string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var words []string
-	for _, x := range t.exchanges {
-		if max(x.requested, x.responded, x.ended) > t.window && t.mayName(ctx, x) {
-			words = append(words, x.String())
-		}
-	}
-	return text.Seen("request", words)
+	return text.Seen("request", inWords(t.requests(func(x *Exchange) bool {
+		return max(x.requested, x.responded, x.ended) > t.window && t.mayName(ctx, x)
+	})))
 }
 
 // requests returns copies of the requests of the session for which matches returns true, in the order in which they
-// were sent: of those that ended before the last action and of the others, the last maxExchanges each.
+// were sent: of those that ended before the last action and of the others, the last maxExchanges each. It calls matches
+// with t.mu held.
 func (t *Traffic) requests(matches func(*Exchange) bool) []Exchange {
 	t.mu.Lock()
 	defer t.mu.Unlock()

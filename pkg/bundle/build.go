@@ -16,6 +16,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 // esbuildVersion is the version of esbuild, which determines its output.
@@ -300,7 +301,7 @@ func (b *builder) sourceName(source string) string {
 		path = filepath.Join(b.root, path)
 	}
 	if b.target == Node {
-		return FileURL(path)
+		return files.URL(path)
 	}
 	return path
 }

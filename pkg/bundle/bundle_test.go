@@ -8,6 +8,8 @@ import (
 
 	sourcemap "github.com/go-sourcemap/sourcemap"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 // scriptCase is a script and its expected output. DIR stands for its directory.
@@ -263,7 +265,7 @@ func TestSourceMap(t *testing.T) {
 			source, _, line, column, ok := m.Source(strings.Count(before, "\n")+1, len(before)-strings.LastIndex(before, "\n")-1)
 			place := filepath.Join(dir, want)
 			if target == Node {
-				place = FileURL(place)
+				place = files.URL(place)
 			}
 			if got := fmt.Sprintf("%s:%d:%d", source, line, column); !ok || got != place {
 				t.Errorf("%s: %q comes from %s, want %s", target, token, got, place)

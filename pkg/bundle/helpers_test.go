@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -94,7 +96,7 @@ func node22(t testing.TB) string {
 }
 
 func tsx(t testing.TB) []string {
-	return []string{node20(t), "--import", FileURL(servers(t, "node_modules", "tsx", "dist", "loader.mjs"))}
+	return []string{node20(t), "--import", files.URL(servers(t, "node_modules", "tsx", "dist", "loader.mjs"))}
 }
 
 // run runs a program in a directory and returns its output.

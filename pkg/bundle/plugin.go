@@ -16,6 +16,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 // builder builds one bundle.
@@ -350,7 +351,7 @@ export const __trailblaze_meta = {
   dirname: __trailblaze_dirname, filename: __trailblaze_filename, url: %s, main: %t,
   resolve: (name) => __trailblaze_url(__trailblaze_find(name)),
 };
-`, quote(filepath.Dir(v.importer)), quote(v.importer), quote(FileURL(v.importer)), v.importer == b.resolved)
+`, quote(filepath.Dir(v.importer)), quote(v.importer), quote(files.URL(v.importer)), v.importer == b.resolved)
 }
 
 func (b *builder) nodeModule(v virtualModule) string {

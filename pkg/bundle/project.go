@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"iter"
-	"net/url"
 	"path/filepath"
 	"strings"
 )
@@ -75,13 +74,4 @@ func packageManager(dir string) string {
 		}
 	}
 	return ""
-}
-
-// FileURL returns the file: URL of an absolute path.
-func FileURL(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // C:/…
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
 }

@@ -1,5 +1,5 @@
-// Package files reads and replaces files that a user names. Reading never waits for a pipe or a terminal and never
-// returns more than the caller allows.
+// Package files reads, replaces and locks files that a user names, and writes their URLs. Reading never waits for a pipe
+// or a terminal and never returns more than the caller allows.
 package files
 
 import (

@@ -20,6 +20,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/bundle"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 )
 
 // The runtimes that can be selected.
@@ -222,7 +223,7 @@ func (f *Finder) nodeCommand(ctx context.Context, node, script, forced string) (
 		return c, nil
 	}
 	if loader := f.loader(filepath.Dir(script)); loader != "" {
-		c.Argv, c.Runtime = []string{node, "--import", bundle.FileURL(loader), script}, "node+tsx"
+		c.Argv, c.Runtime = []string{node, "--import", files.URL(loader), script}, "node+tsx"
 		return c, nil
 	}
 	if forced != "" && ext != ".tsx" && ext != ".jsx" {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/web/access"
-	"github.com/trailblaze/trailblaze/pkg/web/syntax"
 )
 
 // project writes a project with a page, beside a secret outside of it, and returns their folders.
@@ -45,13 +45,13 @@ func TestOnlyFilesOfProjectAreOpened(t *testing.T) {
 	root, outside := project(t)
 	b := sharedBrowser.get(t)
 	u := openSessionIn(t, b, device.Session{Root: root})
-	secret := syntax.FileURL(filepath.Join(outside, "secret.html"))
+	secret := files.URL(filepath.Join(outside, "secret.html"))
 	const refused = "may not be opened: it is not below "
 	for _, address := range []string{
 		secret, filepath.Join(outside,
 			"secret.html"), "../outside/secret.html", "link.html", "FILE:" + strings.TrimPrefix(secret, "file:"),
 		"file://localhost" + strings.TrimPrefix(secret, "file://"), strings.Replace(secret, "secret", "%73ecret", 1),
-		strings.Replace(secret, "outside", "outside/../outside", 1), syntax.FileURL(root) + "/../outside/secret.html",
+		strings.Replace(secret, "outside", "outside/../outside", 1), files.URL(root) + "/../outside/secret.html",
 	} {
 		u.mustFail("navigate", []any{"url", address}, refused)
 		u.mustFail("web_navigate", []any{"url", address}, refused)
@@ -106,9 +106,9 @@ func TestAgentsOpenOnlyPagesFromFiles(t *testing.T) {
 	if err := os.Symlink(filepath.Join(root, ".env"), filepath.Join(root, "env.html")); err != nil {
 		t.Fatal(err)
 	}
-	env := syntax.FileURL(filepath.Join(root, ".env"))
+	env := files.URL(filepath.Join(root, ".env"))
 	u := openLive(t, device.Session{Root: root, RestrictOrigins: true})
-	for _, address := range []string{".env", ".env?x.html", ".env#x.html", env, "env.html", "good.js", syntax.FileURL(root)} {
+	for _, address := range []string{".env", ".env?x.html", ".env#x.html", env, "env.html", "good.js", files.URL(root)} {
 		u.mustFail("web_navigate", []any{"url", address}, "may not be opened: it is not a page")
 	}
 	u.mustCall("web_navigate", "url", "frame.html")
@@ -148,16 +148,16 @@ func TestPagesInTheWorkingDirectory(t *testing.T) {
 	const refused = "may not be opened: it is not below "
 	session := device.Session{Root: root, WorkingDir: filepath.Join(dir, "pages")}
 	u := openSessionIn(t, sharedBrowser.get(t), session)
-	for _, address := range []string{".env", "link.html", "../outside/secret.html", syntax.FileURL(filepath.Join(dir, "pages", "app.html"))} {
+	for _, address := range []string{".env", "link.html", "../outside/secret.html", files.URL(filepath.Join(dir, "pages", "app.html"))} {
 		u.mustFail("web_navigate", []any{"url", address}, refused)
 	}
 	u.mustCall("web_navigate", "url", "deep/in.html")
-	u.mustFail("web_navigate", []any{"url", syntax.FileURL(filepath.Join(dir, "pages", "app.html"))}, refused)
+	u.mustFail("web_navigate", []any{"url", files.URL(filepath.Join(dir, "pages", "app.html"))}, refused)
 
 	session.WorkingDir = dir
 	u = openSessionIn(t, sharedBrowser.get(t), session)
 	u.mustCall("web_navigate", "url", "pages/app.html")
-	secret := syntax.FileURL(filepath.Join(outside, "secret"))
+	secret := files.URL(filepath.Join(outside, "secret"))
 	blocked := ": blocked, because it is not below " + access.ResolvePath(root) + " or " + access.ResolvePath(filepath.Join(dir, "pages"))
 	u.waitForNotes("- "+secret+".js"+blocked, "- "+secret+".html"+blocked)
 	if got := u.mustEval("[window.own, window.leaked].join()"); got != "true," {
@@ -176,8 +176,8 @@ func TestPagesCannotOpenFiles(t *testing.T) {
 	for _, address := range []string{"about:blank", "data:text/html,x", serve(t, nil) + "/page-store.html"} {
 		u.mustCall("navigate", "url", address)
 		at := u.mustCall("web_currentUrl")
-		u.mustEval("location.href = '" + syntax.FileURL(filepath.Join(outside, "secret.html")) + "'; open(location.href); 0")
-		u.waitForNotes("- security: Not allowed to load local resource: " + syntax.FileURL(filepath.Join(outside,
+		u.mustEval("location.href = '" + files.URL(filepath.Join(outside, "secret.html")) + "'; open(location.href); 0")
+		u.waitForNotes("- security: Not allowed to load local resource: " + files.URL(filepath.Join(outside,
 			"secret.html")) + " ()")
 		if got := u.mustCall("web_currentUrl"); got != at {
 			t.Errorf("%s opened %s", at, got)
@@ -194,10 +194,10 @@ func TestAllowFileAllowsOtherFolders(t *testing.T) {
 		`["../outside"]`,
 	} {
 		folders, err := access.ReadFolders(allowed)
-		files := access.NewFiles(device.Session{Root: root}, folders)
-		if err != nil || !files.Allows(syntax.FileURL(filepath.Join(outside, "secret.html"))) ||
-			files.Allows(syntax.FileURL(filepath.Dir(root))) {
-			t.Errorf("with %s: %v", allowed, files)
+		readable := access.NewFiles(device.Session{Root: root}, folders)
+		if err != nil || !readable.Allows(files.URL(filepath.Join(outside, "secret.html"))) ||
+			readable.Allows(files.URL(filepath.Dir(root))) {
+			t.Errorf("with %s: %v", allowed, readable)
 		}
 	}
 	for name, tt := range map[string]struct {
@@ -216,7 +216,7 @@ func TestAllowFileAllowsOtherFolders(t *testing.T) {
 		"without folders":         {device.Session{}, filepath.Join(root, "page.html"), false},
 		"missing below a symlink": {device.Session{Root: root}, filepath.Join(root, "link.html", "x"), false},
 	} {
-		if got := access.NewFiles(tt.session, nil).Allows(syntax.FileURL(tt.file)); got != tt.want {
+		if got := access.NewFiles(tt.session, nil).Allows(files.URL(tt.file)); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
@@ -144,7 +145,7 @@ func (p *page) resolveURL(address string) (string, error) {
 				if folder != "" {
 					p.device.files.AllowFolderOf(path)
 				}
-				return syntax.FileURL(path) + rest, nil
+				return files.URL(path) + rest, nil
 			}
 			cut := strings.LastIndexAny(file, "?#")
 			if cut < 0 {

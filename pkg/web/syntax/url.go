@@ -97,12 +97,3 @@ var absoluteURL = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*://|^(?i:about|data):`
 func IsPath(address, baseURL string) bool {
 	return !absoluteURL().MatchString(address) && (!strings.HasPrefix(address, "/") || baseURL == "")
 }
-
-// FileURL returns the file: URL of an absolute path.
-func FileURL(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // C:/ on Windows
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
-}

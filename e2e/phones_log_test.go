@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	simulated "github.com/trailblaze/trailblaze/testdata/phones"
@@ -98,7 +99,7 @@ func TestLogOfTheAppIsRedacted(t *testing.T) {
 	d := newPhoneDesk(t)
 	p := d.androidWith(simulated.AndroidOptions{App: app.Options{NoPrompt: true}})
 	p.App.Show(app.Orders)
-	p.Log(app.ShopID, "Shop", "long ago")
+	p.LogAt(p.Now().Add(-time.Minute), app.ShopID, "Shop", "long ago")
 	p.After("am start", func() { p.Log(app.ShopID, "Shop", "token is s3cr3t-4711") })
 	d.write("trails/see-an-order.trail.yaml", phoneTrailOf(open, "tap: { text: Nowhere, timeoutMs: 1 }"))
 	d.run("run", "--platform", "android", "--secret", "TOKEN=s3cr3t-4711").want(t, 1)

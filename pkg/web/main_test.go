@@ -62,6 +62,7 @@ const roleVariable = "WEB_TEST_ROLE"
 func runRole(role string) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM)
+	spawn.AdoptOrphans() // as the program does: a dying process has no environment by which it could be found
 	supervisor := spawn.NewSupervisor(spawn.Options{})
 	b, err := Kind().New(device.Host{Env: os.Environ(), Programs: local.Programs(supervisor)})
 	if err != nil {

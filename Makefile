@@ -87,19 +87,19 @@ demo-mobile: adb chromium build ## replay one trail on a simulated Android phone
 demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## the same trails where there is neither bun nor node
 	.ci/no-runtime bin/trailblaze
 
-# make lint and make test-race vet.
+# make lint and make test-race vet. Browsers are headless shells where one is installed, which take less time; the tests of
+# pkg/web, which would use Chromium, use it in test-race.
 .PHONY: test
 test: deps ## run every test; some try less than in test-race: fewer random changes, pages, faults, runtimes and trails of the example
-	go test -short -vet=off -parallel 6 -timeout 25m $(TESTED)
+	TRAILBLAZE_BROWSER="$${TRAILBLAZE_BROWSER:-$$(for name in $(HEADLESS_SHELLS); do command -v $$name && break; done)}" \
+		go test -short -vet=off -parallel 6 -timeout 25m $(TESTED)
 	cd $(JUDGES) && go test ./...
 
 # One package at a time: with the race detector, two that start browsers need more memory and time than small machines have.
 .PHONY: test-race
-test-race: deps deps-appium ## run every test, with the race detector, and those of pkg/web in the headless shell too
+test-race: deps deps-appium ## run every test, with the race detector
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
 	go test $(RACE) -p 1 -parallel 4 -timeout 40m $(TESTED)
-	TRAILBLAZE_BROWSER=$$(for name in $(HEADLESS_SHELLS); do command -v $$name && exit; done; echo $$name) \
-		go test -short -vet=off ./pkg/web/...
 
 # Not part of test: Wine and the compiler of its library need 600 MB.
 .PHONY: test-windows

@@ -469,7 +469,7 @@ func TestDoctorChecksWithEveryResult(t *testing.T) {
 		"very old node": {map[string]string{
 			"trailblaze.yaml": scripts["trailblaze.yaml"], "tools/a.ts": "",
 		}, []string{"PATH=" + veryOldNode}, nil, map[string]string{"node": "warn", "server ts": "fail"}},
-		"not executable":   {scripts, []string{"PATH=" + notRunnable}, nil, map[string]string{"browser": "fail"}},
+		"not executable":   {scripts, []string{"PATH=" + notRunnable, "TRAILBLAZE_BROWSER="}, nil, map[string]string{"browser": "fail"}},
 		"no cache":         {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium", "cache")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
 		"odd cache":        {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + filepath.Join(notRunnable, "chromium")}, nil, map[string]string{"cache": "warn", "leftover processes": "ok"}},
 		"odd state":        {scripts, []string{"TRAILBLAZE_CACHE_DIR=" + oddState}, nil, map[string]string{"cache": "ok", "leftover processes": "fail"}},

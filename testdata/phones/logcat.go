@@ -59,12 +59,9 @@ func newAndroidLog(now func() time.Time) *androidLog {
 
 // add adds a message, which may have several lines.
 func (l *androidLog) add(buffer string, pid int, priority byte, tag, message string) {
-	l.addAt(l.now(), buffer, pid, priority, tag, message)
-}
-
-func (l *androidLog) addAt(at time.Time, buffer string, pid int, priority byte, tag, message string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	at := l.now()
 	for line := range strings.SplitSeq(message, "\n") {
 		l.lines = append(l.lines, logLine{buffer, at, pid, priority, tag, line})
 	}
@@ -81,12 +78,17 @@ func (l *androidLog) pid(name string) int {
 
 // Log adds a message of an app to the log of the phone.
 func (p *Android) Log(name, tag, message string) {
-	p.LogAt(p.Now(), name, tag, message)
+	p.log.add(mainBuffer, p.log.pid(name), 'I', tag, message)
 }
 
-// LogAt adds a message that an app has written earlier.
-func (p *Android) LogAt(at time.Time, name, tag, message string) {
-	p.log.addAt(at, mainBuffer, p.log.pid(name), 'I', tag, message)
+// AgeLog makes all messages of the log older.
+func (p *Android) AgeLog(by time.Duration) {
+	p.log.mu.Lock()
+	defer p.log.mu.Unlock()
+	p.log.lines = slices.Clone(p.log.lines) // a logcat may be reading them
+	for i := range p.log.lines {
+		p.log.lines[i].time = p.log.lines[i].time.Add(-by)
+	}
 }
 
 // processChanged logs what happens to the process of an app, as Android does.

@@ -123,6 +123,20 @@ func TestInputTextTypesIntoFocusedField(t *testing.T) {
 	}
 }
 
+// The focus comes with a frame, in most rounds after the key if that does not wait for it.
+func TestKeysGoToFieldWithAutofocus(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	for range 5 {
+		u.mustCall("web_navigate", "url", serve(t, nil)+"/act-form.html")
+		u.mustEval(`document.body.prepend(Object.assign(document.createElement("input"), { autofocus: true })); 0`)
+		u.mustCall("web_pressKey", "key", "x")
+		if got := u.mustEval(`document.querySelector("input").value`); got != "x" {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 // Wikis put the caret of a focused editor at its beginning.
 func TestTypeAppendsToFieldWhoseCaretIsElsewhere(t *testing.T) {
 	t.Parallel()

@@ -1119,6 +1119,14 @@
     }
   };
 
+  // focused describes what keys go to. The browser gives an element with autofocus the focus with a frame of its own,
+  // which can come after the page has loaded.
+  const focused = async () => {
+    const awaits = activeElement() === document.body && document.querySelector("[autofocus]");
+    if (awaits && !matchMedia("(scripting: none)").matches) await nextFrame();
+    return describe(activeElement() ?? document.body);
+  };
+
   // focusedField is the field that has the focus in this document.
   const focusedField = () => {
     const el = activeElement();
@@ -1728,7 +1736,7 @@
     findText,
     ariaHidden,
     suggestions,
-    focused: () => describe(activeElement() ?? document.body),
+    focused,
     // timersRan ends when the timers that are due have run, and those without a delay that these have started. Where no
     // scripts may run, as in a sandbox, none do.
     timersRan: () => new Promise((done) =>

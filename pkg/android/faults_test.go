@@ -280,7 +280,7 @@ func TestServerDoesNotRespond(t *testing.T) {
 			p := d.phone(phones.AndroidOptions{Server: serverVersion})
 			b := d.backend()
 			if !withContext {
-				b.limits.call = 300 * time.Millisecond
+				b.limits.call = 2 * time.Second
 			}
 			dr, err := b.open(within(t), d.session())
 			if err != nil {

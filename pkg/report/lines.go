@@ -37,22 +37,26 @@ func (j *JSONLines) Handle(r event.Record) {
 // Err returns the error of the write that failed, if one did.
 func (j *JSONLines) Err() error { return j.err }
 
-// SessionLog writes the records of one session to a file, as the same lines as JSONLines. Its goroutine writes them, so
-// that no call waits for the disk: in one write when a call has finished, or when no record has come for flushDelay. A
-// process that is killed loses the records of that time.
+// SessionLog writes the records of one session to a file, as the same lines as JSONLines. A timer writes those of
+// writeDelay in one write, so that no call waits for the disk, or for a goroutine that is woken. A process that is killed
+// loses the records of that time.
 type SessionLog struct {
-	file    io.WriteCloser
+	file    io.WriteCloser // nil if it could not be created
 	onError func(error)
-	written chan error // receives the first error, or nil, when all is written
 
-	mu      sync.Mutex
-	records chan event.Record // nil when closed
+	mu        sync.Mutex
+	unwritten []event.Record
+	due       *time.Timer // calls write; set while records are unwritten
+	closed    bool
+
+	writing sync.Mutex // is locked before mu
+	failed  error      // the first error of the file
 }
 
 const (
 	maxUnwritten = 256      // records; with more, calls wait for the disk
 	maxWrite     = 64 << 10 // bytes in one write, approximately
-	flushDelay   = 50 * time.Millisecond
+	writeDelay   = 5 * time.Millisecond
 )
 
 // NewSessionLog creates the file at path. When the log cannot be written, onError is called once and the run continues.
@@ -62,58 +66,52 @@ func NewSessionLog(path string, onError func(error)) *SessionLog {
 	file, err := os.Create(path)
 	if err != nil {
 		onError(err)
-		return &SessionLog{}
+		return &SessionLog{closed: true}
 	}
 	return startSessionLog(file, onError)
 }
 
 func startSessionLog(file io.WriteCloser, onError func(error)) *SessionLog {
-	records := make(chan event.Record, maxUnwritten)
-	l := &SessionLog{file: file, onError: onError, written: make(chan error, 1), records: records}
-	go func() { l.written <- l.write(records) }()
+	l := &SessionLog{file: file, onError: onError}
+	l.due = time.AfterFunc(writeDelay, l.write)
 	return l
 }
 
 // Handle implements event.Handler. It drops records after Close.
 func (l *SessionLog) Handle(r event.Record) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.records != nil {
-		l.records <- r
+	if l.closed {
+		l.mu.Unlock()
+		return
+	}
+	l.unwritten = append(l.unwritten, r)
+	n := len(l.unwritten)
+	if n == 1 {
+		l.due.Reset(writeDelay)
+	}
+	l.mu.Unlock()
+	if n >= maxUnwritten {
+		l.write()
 	}
 }
 
-// write receives records until the channel is closed, also after an error, because Handle may wait for room.
-func (l *SessionLog) write(records <-chan event.Record) error {
+// write writes the records so far. It drops them after an error.
+func (l *SessionLog) write() {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.mu.Lock()
+	records := l.unwritten
+	l.unwritten = nil
+	l.mu.Unlock()
 	var lines []byte
-	var failed error
-	flush := func() {
-		if len(lines) > 0 && failed == nil {
-			_, failed = l.file.Write(lines)
+	for i, r := range records {
+		if l.failed != nil {
+			return
 		}
-		lines = lines[:0]
-	}
-	idle := time.NewTimer(flushDelay)
-	defer idle.Stop()
-	for {
-		select {
-		case <-idle.C:
-			flush()
-			continue
-		case r, ok := <-records:
-			if !ok {
-				flush()
-				if err := l.file.Close(); failed == nil {
-					failed = err
-				}
-				return failed
-			}
-			lines = append(lines, recordLine(r, MaxLine)...)
-			_, callFinished := r.Event.(event.CallFinished)
-			if callFinished && len(records) == 0 || len(lines) >= maxWrite {
-				flush()
-			}
-			idle.Reset(flushDelay)
+		lines = append(lines, recordLine(r, MaxLine)...)
+		if len(lines) >= maxWrite || i == len(records)-1 {
+			_, l.failed = l.file.Write(lines)
+			lines = lines[:0]
 		}
 	}
 }
@@ -121,18 +119,23 @@ func (l *SessionLog) write(records <-chan event.Record) error {
 // Close writes the remaining records and closes the file. It returns the error that it passes to onError.
 func (l *SessionLog) Close() error {
 	l.mu.Lock()
-	records := l.records
-	l.records = nil
+	closed := l.closed
+	l.closed = true
 	l.mu.Unlock()
-	if records == nil {
+	if closed {
 		return nil
 	}
-	close(records)
-	err := <-l.written
-	if err != nil {
-		l.onError(err)
+	l.due.Stop()
+	l.write()
+	l.writing.Lock() // of the timer, which may write the last records
+	defer l.writing.Unlock()
+	if err := l.file.Close(); l.failed == nil {
+		l.failed = err
 	}
-	return err
+	if l.failed != nil {
+		l.onError(l.failed)
+	}
+	return l.failed
 }
 
 // recordLine returns a record as a line of JSON, or a log record with the error when it cannot be encoded or would have
@@ -151,7 +154,7 @@ func recordLine(r event.Record, limit int) []byte {
 }
 
 // encode encodes a record without json.Marshal, which would check the JSON again. It recovers panics, which would
-// otherwise end the process from the goroutine of a session log.
+// otherwise end the process from the timer of a session log.
 func encode(r event.Record) (line []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -192,47 +192,36 @@ func (c *countingFile) Write(p []byte) (int, error) {
 
 func (c *countingFile) Close() error { return nil }
 
-func TestSessionLogWritesOncePerCall(t *testing.T) {
+func TestSessionLogWritesAfterDelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file := &countingFile{}
 		log := startSessionLog(file, func(err error) { t.Error(err) })
-		const calls = 100
-		for range calls {
-			log.Handle(event.Record{Event: event.CallStarted{Call: "1"}})
+		want := func(writes, lines int32) {
+			t.Helper()
 			synctest.Wait()
-			log.Handle(event.Record{Event: event.CallFinished{Call: "1"}})
-			synctest.Wait()
+			if file.writes.Load() != writes || file.lines.Load() != lines {
+				t.Errorf("%d lines in %d writes, want %d in %d", file.lines.Load(), file.writes.Load(), lines, writes)
+			}
 		}
-		if lines := file.lines.Load(); lines != 2*calls || file.writes.Load() != calls {
-			t.Errorf("%d lines in %d writes for %d calls", lines, file.writes.Load(), calls)
+		time.Sleep(time.Second) //nolint:forbidigo // the time of the test bubble
+		log.Handle(event.Record{Event: event.CallStarted{}})
+		time.Sleep(writeDelay - 1) //nolint:forbidigo // the time of the test bubble
+		log.Handle(event.Record{Event: event.CallFinished{}})
+		want(0, 0)
+		time.Sleep(time.Nanosecond) //nolint:forbidigo // the time of the test bubble
+		want(1, 2)
+		for range maxUnwritten - 1 {
+			log.Handle(event.Record{Event: event.CallStarted{}})
 		}
+		want(1, 2)
+		log.Handle(event.Record{Event: event.CallFinished{}})
+		want(2, 2+maxUnwritten)
+		log.Handle(event.Record{Event: event.StepFinished{}})
 		if err := log.Close(); err != nil {
 			t.Error(err)
 		}
-	})
-}
-
-func TestSessionLogWritesWhenIdle(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		file := &countingFile{}
-		log := startSessionLog(file, func(err error) { t.Error(err) })
-		log.Handle(event.Record{Event: event.StepStarted{}})
-		log.Handle(event.Record{Event: event.CallStarted{}})
-		time.Sleep(flushDelay - 1) //nolint:forbidigo // the time of the test bubble
-		synctest.Wait()
-		if file.writes.Load() != 0 {
-			t.Errorf("%d writes before %s", file.writes.Load(), flushDelay)
-		}
-		time.Sleep(time.Nanosecond) //nolint:forbidigo // the time of the test bubble
-		synctest.Wait()
-		if lines := file.lines.Load(); lines != 2 || file.writes.Load() != 1 {
-			t.Errorf("%d lines in %d writes", lines, file.writes.Load())
-		}
-		if err := log.Close(); err != nil || file.writes.Load() != 1 {
-			t.Errorf("%v, %d writes", err, file.writes.Load())
-		}
+		want(3, 3+maxUnwritten)
 	})
 }
 

@@ -17,7 +17,7 @@
 //     The counts are the last line.
 //   - Text of tools, trails and servers goes through Clean.
 //
-// A stream calls its handlers one record at a time. Console and SessionLog have a goroutine each, which Close joins.
+// A stream calls its handlers one record at a time. Console has a goroutine, which Close joins.
 package report
 
 import (

@@ -90,7 +90,11 @@ func runChanged(t *testing.T, p *project, limit string) []map[string]any {
 	config := p.read(t, "trailblaze.yaml")
 	defer p.write("trailblaze.yaml", config)
 	p.write("trailblaze.yaml", config+fmt.Sprintf("device: { actionTimeout: %[1]s, assertionTimeout: %[1]s }\n", limit))
-	r := p.run("run", "--heal", "write", "--json", "--workers", "4")
+	workers := "2" // with the race detector, so that no page is silent for seconds
+	if testing.Short() {
+		workers = "4"
+	}
+	r := p.run("run", "--heal", "write", "--json", "--workers", workers)
 	r.want(t, 1)
 	return r.events(t)
 }

@@ -81,7 +81,11 @@ async function serve(studio: Studio, page: Page, past = newPast()): Promise<void
 	const shop = await page.context().newPage();
 	await shop.setViewportSize({ width: 1000, height: 700 });
 	await shop.setContent(shopPage);
-	const picture = await shop.screenshot({ type: "jpeg" });
+	// Chromium on a busy machine is sometimes "unable to capture" a page that it has just shown.
+	let picture: Buffer = Buffer.alloc(0);
+	await expect(async () => {
+		picture = await shop.screenshot({ type: "jpeg" });
+	}).toPass();
 	await shop.close();
 	await page.route("http://studio.test/folder/past/**", (route) => {
 		const { pathname } = new URL(route.request().url());

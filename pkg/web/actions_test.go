@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -126,13 +127,16 @@ func TestInputTextTypesIntoFocusedField(t *testing.T) {
 // The focus comes with a frame, in most rounds after the key if that does not wait for it.
 func TestKeysGoToFieldWithAutofocus(t *testing.T) {
 	t.Parallel()
-	u := openSession(t)
-	for range 5 {
-		u.mustCall("web_navigate", "url", serve(t, nil)+"/act-form.html")
-		u.mustEval(`document.body.prepend(Object.assign(document.createElement("input"), { autofocus: true })); 0`)
-		u.mustCall("web_pressKey", "key", "x")
-		if got := u.mustEval(`document.querySelector("input").value`); got != "x" {
-			t.Errorf("%q", got)
+	at := serve(t, map[string]http.HandlerFunc{"/framed": htmlPage(`<iframe src="/act-form.html"></iframe>`)})
+	for path, inside := range map[string]string{"/act-form.html": "document", "/framed": "document.querySelector('iframe').contentDocument"} {
+		u := openSession(t)
+		for range 5 {
+			u.mustCall("web_navigate", "url", at+path)
+			u.mustEval(inside + `.body.prepend(Object.assign(document.createElement("input"), { autofocus: true })); 0`)
+			u.mustCall("web_pressKey", "key", "x")
+			if got := u.mustEval(inside + `.querySelector("input").value`); got != "x" {
+				t.Errorf("%s: %q", path, got)
+			}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -392,24 +391,6 @@ func TestTabThatNeverShowsADocument(t *testing.T) {
 		u.mustCall("web_navigate", "url", at+"/ways")
 		if got := u.mustCall("web_click", "ref", name); strings.Contains(got, "without a response") {
 			t.Errorf("%s: %s", name, got)
-		}
-	}
-}
-
-// Timers run only where scripts do: not in the frame of a message in a mail program, for example.
-func TestFramesWithoutScriptsHaveNoTimers(t *testing.T) {
-	t.Parallel()
-	at := serve(t, map[string]http.HandlerFunc{
-		"/mail": htmlPage(`<iframe sandbox srcdoc="<p>one"></iframe><iframe sandbox=allow-same-origin srcdoc="<p>two"></iframe><iframe srcdoc="<p>three"></iframe>`),
-	})
-	u := openSession(t)
-	u.mustCall("web_navigate", "url", at+"/mail")
-	u.waitForFrames("/mail", "srcdoc", "srcdoc", "srcdoc")
-	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
-	defer cancel()
-	for _, f := range u.page().frames() {
-		if err := f.eval(ctx, "timersRan", nil); err != nil {
-			t.Errorf("%s: %v", f.url, err)
 		}
 	}
 }

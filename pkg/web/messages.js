@@ -6,7 +6,7 @@
   "use strict";
   if (globalThis.trailblazeMessages === document) return;
   globalThis.trailblazeMessages = document;
-  const { isVisible, shownText, normalize, controls } = globalThis.trailblaze;
+  const { after, isVisible, shownText, normalize, controls } = globalThis.trailblaze;
 
   const liveRegions = "[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive], output";
   // What changes all the time, or opens and closes because of an action, is not a message.
@@ -20,7 +20,7 @@
   const regions = new Set();
   const added = new Map(); // elements, with when they were added and what they show
   let shown = new Map(); // texts, with where and since when
-  let [timer, pause, lookedAt] = [0, 50, 0];
+  let [planned, pause, lookedAt] = [false, 50, 0];
 
   const isMessage = (el) =>
     el.textContent.length <= maxText &&
@@ -56,7 +56,7 @@
   };
 
   const look = () => {
-    timer = 0;
+    planned = false;
     const now = (lookedAt = performance.now());
     const before = shown;
     shown = new Map();
@@ -88,8 +88,9 @@
   };
 
   const lookSoon = () => {
-    if (!timer && (regions.size || added.size || shown.size))
-      timer = setTimeout(look, Math.max(0, lookedAt + pause - performance.now()));
+    if (planned || !(regions.size || added.size || shown.size)) return;
+    planned = true;
+    after(Math.max(0, lookedAt + pause - performance.now()), look);
   };
 
   // What shows and hides a live region is watched there and around it only: pages move other elements all the time.

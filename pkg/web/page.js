@@ -503,18 +503,41 @@
     return hit ? `${describe(hit)} covers it` : "nothing there receives events";
   };
 
-  // -------------------------------------------------------------------------------------------------- checking elements
+  // ------------------------------------------------------------------------------------------------------------ waiting
+
+  // In a document without scripts, such as one in a sandbox, the browser calls no callbacks of timers and of animation
+  // frames: it writes an error to the console instead. But it keeps promises.
+  const hasScripts = !matchMedia("(scripting: none)").matches;
+
+  let neverChanged;
+
+  // after calls a function after some milliseconds. clearTimeout takes what it returns, and may have no effect.
+  const after = (milliseconds, done) => {
+    if (hasScripts) return setTimeout(done, milliseconds);
+    neverChanged ??= new Int32Array(new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer);
+    Promise.resolve(Atomics.waitAsync(neverChanged, 0, 0, milliseconds).value).then(done);
+  };
+
+  // inNextFrame calls a function in the next animation frame.
+  const inNextFrame = (done) => {
+    if (hasScripts) return requestAnimationFrame(done);
+    const animation = new Animation(new KeyframeEffect(null, null, 1));
+    animation.play();
+    animation.finished.then(done);
+  };
 
   // nextFrame ends with the next animation frame, or after limit milliseconds in a page that draws none, such as one in
   // the background.
   const nextFrame = (limit = 200) =>
     new Promise((done) => {
-      const timer = setTimeout(done, limit);
-      requestAnimationFrame(() => {
+      const timer = after(limit, done);
+      inNextFrame(() => {
         clearTimeout(timer);
         done();
       });
     });
+
+  // -------------------------------------------------------------------------------------------------- checking elements
 
   const sameBox = (a, b) => a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
 
@@ -526,7 +549,7 @@
     const sample = { boxes: new Map(), frameEnded: false };
     for (const el of [...document.querySelectorAll(controls)].slice(0, 300))
       sample.boxes.set(el, el.getBoundingClientRect());
-    requestAnimationFrame(() => (sample.frameEnded = true));
+    inNextFrame(() => (sample.frameEnded = true));
     sampledBoxes = sample;
     return document;
   };
@@ -1119,11 +1142,15 @@
     }
   };
 
+  // hasAutofocus reports whether an element in a document has autofocus. Frames of other origins are not given the focus.
+  const hasAutofocus = (inside) =>
+    Boolean(inside.querySelector("[autofocus]")) ||
+    [...inside.querySelectorAll("iframe, frame")].some((el) => el.contentDocument && hasAutofocus(el.contentDocument));
+
   // focused describes what keys go to. The browser gives an element with autofocus the focus with a frame of its own,
   // which can come after the page has loaded.
   const focused = async () => {
-    const awaits = activeElement() === document.body && document.querySelector("[autofocus]");
-    if (awaits && !matchMedia("(scripting: none)").matches) await nextFrame();
+    if (activeElement() === document.body && hasAutofocus(document)) await nextFrame();
     return describe(activeElement() ?? document.body);
   };
 
@@ -1676,7 +1703,7 @@
   const watch = (time) => {
     const all = roots();
     if (!watchedUntil || all.length !== watched) changes++; // nobody knows what has changed since the last time
-    if (!watchedUntil) setTimeout(stopWatching, time);
+    if (!watchedUntil) after(time, stopWatching);
     watched = all.length;
     watchedUntil = Math.max(watchedUntil, performance.now() + time);
     for (const root of all)
@@ -1686,7 +1713,7 @@
 
   const stopWatching = () => {
     const left = watchedUntil - performance.now();
-    if (left > 0 || waiting.size) return void setTimeout(stopWatching, Math.max(left, 100));
+    if (left > 0 || waiting.size) return void after(Math.max(left, 100), stopWatching);
     watchedUntil = 0;
     observer.disconnect();
     for (const type of changeEvents) removeEventListener(type, noteChange, { capture: true });
@@ -1698,7 +1725,7 @@
     if (changes === seen) {
       let done;
       const changed = new Promise((resolve) => (done = resolve));
-      const timer = setTimeout(done, limit);
+      const timer = after(limit, done);
       waiting.add(done);
       await changed;
       waiting.delete(done);
@@ -1729,6 +1756,7 @@
 
   globalThis.trailblaze = {
     document,
+    after,
     observe,
     apply,
     inputResult,
@@ -1737,10 +1765,9 @@
     ariaHidden,
     suggestions,
     focused,
-    // timersRan ends when the timers that are due have run, and those without a delay that these have started. Where no
-    // scripts may run, as in a sandbox, none do.
-    timersRan: () => new Promise((done) =>
-      matchMedia("(scripting: none)").matches ? done() : setTimeout(() => setTimeout(() => setTimeout(done)))),
+    // timersRan ends when the timers that are due have run, and those without a delay that these have started.
+    timersRan: () =>
+      new Promise((done) => (hasScripts ? setTimeout(() => setTimeout(() => setTimeout(done))) : done())),
     boxes,
     matches,
     contentBox,

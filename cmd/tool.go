@@ -41,7 +41,7 @@ func (cmd *toolCommands) newTool() *cobra.Command {
 		Use:   "tool NAME [ARGUMENT=VALUE...]",
 		Short: "Call one tool and print its result",
 		Long: `Call one registered tool in a session of its own and print its result. A VALUE is text if the tool's schema
-accepts text, else JSON. {{name}} in it is replaced with memory and secrets, as in a trail. With --save the call becomes a
+accepts text, else JSON; ["a", "b"] is a list where that accepts lists, too. {{name}} in it is replaced with memory and secrets, as in a trail. With --save the call becomes a
 step of a trail; for a delegating tool, the calls that it delegates to are saved instead. ` + "`trailblaze tool NAME --help`" + `
 lists the arguments of a tool.
 
@@ -172,17 +172,16 @@ func (cmd *toolCommands) single(ctx context.Context, f toolFlags, words []string
 	return o, choice, nil
 }
 
-// readArg returns the value of an argument: the text itself where the tool's schema accepts text or it is not valid
-// JSON, else the decoded JSON.
+// readArg returns the value of an argument: the decoded JSON, or the text itself where it is not valid JSON or the tool's
+// schema accepts text. Where that accepts lists as well, a list in JSON is one.
 func readArg(t *discover.Tool, name, text string) any {
-	if t.AcceptsText(name) {
-		return text
-	}
 	value, err := trail.DecodeJSON([]byte(text))
-	if err != nil {
-		return text
+	_, isList := value.([]any)
+	acceptsText, acceptsList := t.Accepts(name)
+	if err == nil && (!acceptsText || acceptsList && isList) {
+		return value
 	}
-	return value
+	return text
 }
 
 // argumentPairs returns the values of words of the form ARGUMENT=VALUE, by argument.

@@ -33,10 +33,12 @@ func TestToolParsesArgumentsBySchema(t *testing.T) {
 			[]string{"count=-3", "ratio=0.5", "on=false", "level=2", `list=[1, "1", null]`, `map={"a": {"b": []}}`, "any=[true]"},
 			`{"any":[true],"count":-3,"level":2,"list":[1,"1",null],"map":{"a":{"b":[]}},"on":false,"ratio":0.5}`,
 		},
-		"all at once":                {[]string{"--args", `{"count": 3, "name": "x", "any": null}`}, `{"any":null,"count":3,"name":"x"}`},
-		"some at once, others added": {[]string{"--args", `{"count": 3, "name": "x"}`, "name=y", "on=true"}, `{"count":3,"name":"y","on":true}`},
-		"with values of memory":      {[]string{"--memory", "who=Ann", "name=hi {{who}} \\{{who}} ${who}", "any={{who}}"}, `{"any":"Ann","name":"hi Ann {{who}} Ann"}`},
-		"none":                       {nil, `{}`},
+		"a list where text is accepted, too": {[]string{`some=["a", "b"]`}, `{"some":["a","b"]}`},
+		"a text where a list is, too":        {[]string{`some={"a": 1}`}, `{"some":"{\"a\": 1}"}`},
+		"all at once":                        {[]string{"--args", `{"count": 3, "name": "x", "any": null}`}, `{"any":null,"count":3,"name":"x"}`},
+		"some at once, others added":         {[]string{"--args", `{"count": 3, "name": "x"}`, "name=y", "on=true"}, `{"count":3,"name":"y","on":true}`},
+		"with values of memory":              {[]string{"--memory", "who=Ann", "name=hi {{who}} \\{{who}} ${who}", "any={{who}}"}, `{"any":"Ann","name":"hi Ann {{who}} Ann"}`},
+		"none":                               {nil, `{}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

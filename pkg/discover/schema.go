@@ -171,11 +171,11 @@ func (t *Tool) Arguments() []Argument {
 	return append(required, optional...)
 }
 
-// AcceptsText reports whether the schema allows text for an argument.
-func (t *Tool) AcceptsText(name string) bool {
+// Accepts reports whether the schema allows a text and a list for an argument.
+func (t *Tool) Accepts(name string) (text, list bool) {
 	p := t.inputOutline().Properties[name]
 	isText := func(value any) bool { _, ok := value.(string); return ok }
-	return slices.Contains(p.types(), "string") || slices.ContainsFunc(p.Enum, isText)
+	return slices.Contains(p.types(), "string") || slices.ContainsFunc(p.Enum, isText), slices.Contains(p.types(), "array")
 }
 
 // MaskedArgs returns the arguments as people and logs may see them: those that the schema marks as writeOnly are

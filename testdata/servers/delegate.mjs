@@ -49,7 +49,7 @@ const tools = {
   typed: [
     {
       name: { type: "string" }, count: { type: "integer" }, ratio: { type: "number" }, on: { type: "boolean" }, list: { type: "array" },
-      map: { type: "object" }, kind: { enum: ["one", "two"] }, level: { enum: [1, 2] }, either: { type: ["string", "number"] }, any: {},
+      map: { type: "object" }, kind: { enum: ["one", "two"] }, level: { enum: [1, 2] }, either: { type: ["string", "number"] }, some: { type: ["array", "string"] }, any: {},
     }, [], {},
     (args) => ({ ...text(JSON.stringify(args)), structuredContent: args }),
   ],

@@ -42,7 +42,7 @@ func (s *Session) observe(ctx context.Context) error {
 	}
 	s.show(view)
 	if s.lastStep = (stepName{}); before != nil && !sameScreen(before, s.shown) {
-		s.beforeAction = before
+		s.beforeStep, s.beforeAction = before, before
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ type Weakness string
 
 // The weaknesses of checks.
 const (
-	HeldBefore Weakness = "held before" // on the screen before the last step that changed it, too
+	HeldBefore Weakness = "held before" // on the screens before the last step that changed it and before its last action, too
 	NeverSeen  Weakness = "never seen"  // something is not there, but no screen of the session is known to have shown it
 )
 
@@ -36,8 +36,8 @@ func (s *Session) noteAction(r StepRequest, before *device.View) {
 	if !acts || before == nil || s.shown == nil || sameScreen(before, s.shown) {
 		return
 	}
-	if s.lastActed = true; !continues {
-		s.beforeAction = before
+	if s.lastActed, s.beforeAction = true, before; !continues {
+		s.beforeStep = before
 	}
 }
 
@@ -63,7 +63,7 @@ func (s *Session) weaknesses(calls []trail.Call, recorded [][]trail.Call, report
 		switch {
 		case IsAbsence(c) && s.mayBeMisspelt(calls[i]):
 			report.Calls[i].Weak = NeverSeen
-		case s.beforeAction != nil && s.shown != nil && holds(s.beforeAction, c):
+		case s.beforeStep != nil && s.shown != nil && holds(s.beforeStep, c) && holds(s.beforeAction, c):
 			report.Calls[i].Weak = HeldBefore
 			report.Warnings = append(report.Warnings, c.Tool+" held before the last action, too, so it does not show what that did")
 		}

@@ -47,3 +47,20 @@ func TestWarnsOfChecksThatHeldBeforeTheAction(t *testing.T) {
 		t.Errorf("by reference, in\n%s", shot.Text)
 	}
 }
+
+// TestCheckOfWhatTheStepHasShownAndHidden has a step that opens a dialog and closes it, with a request for each.
+func TestCheckOfWhatTheStepHasShownAndHidden(t *testing.T) {
+	t.Parallel()
+	f := open(t, func(o *live.Options) { o.Agent = false })
+	f.step("Open", call("launchApp"))
+	f.app.opens["Hello"], f.app.closes = "Bye", map[string]string{"Bye": "Hello"}
+	for _, name := range []string{"Sign in", "Hello", "Bye"} {
+		f.step("Say hello", call("tap", "text", name))
+	}
+	for text, weak := range map[string]bool{"Hello": false, "Never": true} {
+		r := f.request(live.StepRequest{Text: "Gone", Kind: trail.KindVerify, Calls: []trail.Call{call("assertNotVisible", "text", text)}})
+		if got := len(r.Warnings) > 0; got != weak {
+			t.Errorf("%s: %q", text, r.Warnings)
+		}
+	}
+}

@@ -19,6 +19,7 @@ type app struct {
 	mu      sync.Mutex
 	buttons []string
 	opens   map[string]string
+	closes  map[string]string // the button that tapping a button removes
 	leads   map[string]string // the document that tapping a button leads to
 	at      string            // the document
 	tapped  []string
@@ -190,6 +191,7 @@ func (a *app) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 		if opened := a.opens[text]; opened != "" {
 			a.buttons = append(a.buttons, opened)
 		}
+		a.buttons = slices.DeleteFunc(a.buttons, func(name string) bool { return name == a.closes[text] })
 		switch text {
 		case "Photo":
 			result.Attachments = []tool.Attachment{{Type: "image", MIME: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}}

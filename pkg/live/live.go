@@ -155,17 +155,18 @@ type Session struct {
 	// unreported is the last screen of calls of other processes since shown, with what happened until then; nil for none.
 	unreported *device.View
 	otherCalls int // made by other processes since the last report
-	// beforeAction is the screen before the last step of the caller that changed it; nil when it is not known.
-	beforeAction *device.View
-	lastStep     stepName     // of the last request
-	lastRunning  *replay.Step // the same, if the session is attached
-	lastActed    bool         // a request of that step has changed the screen
-	seen         seenTexts
-	unfinished   []stepName // the steps whose last request failed
-	notPassed    []stepName // the steps with calls of tasks that did not pass
-	unrecorded   int        // how many calls that may change the app were made without recording
-	repairs      []repair   // of trails, that were saved
-	omitted      int        // how much of what could not be recorded was reported
+	// beforeStep and beforeAction are the screens before the last step of the caller that changed it, and before the last
+	// request of it that did; nil when they are not known.
+	beforeStep, beforeAction *device.View
+	lastStep                 stepName     // of the last request
+	lastRunning              *replay.Step // the same, if the session is attached
+	lastActed                bool         // a request of that step has changed the screen
+	seen                     seenTexts
+	unfinished               []stepName // the steps whose last request failed
+	notPassed                []stepName // the steps with calls of tasks that did not pass
+	unrecorded               int        // how many calls that may change the app were made without recording
+	repairs                  []repair   // of trails, that were saved
+	omitted                  int        // how much of what could not be recorded was reported
 }
 
 // open is [Open] for a session whose answers may have secrets.

@@ -113,7 +113,7 @@ func (s *Session) RunTrail(ctx context.Context, r TrailRequest) (TrailReport, er
 		}
 	}
 	var after StepReport
-	s.beforeAction, s.seen = nil, seenTexts{partial: true}
+	s.beforeStep, s.beforeAction, s.seen = nil, nil, seenTexts{partial: true}
 	_, err = s.reportScreen(ctx, false, &after)
 	report.URL, report.Changes, report.Events, report.Messages = after.URL, after.Changes, after.Events, after.Messages
 	return report, err

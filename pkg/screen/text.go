@@ -246,5 +246,6 @@ func (n *Node) StateWords() []string {
 	toggle(n.Pressed, "pressed")
 	add(n.Selected, "selected")
 	add(n.Clickable && !IsControl(n.RoleName()), "clickable")
+	add(n.Editable && !IsControl(n.RoleName()), "editable")
 	return out
 }

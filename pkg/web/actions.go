@@ -82,7 +82,15 @@ func webHover(ctx context.Context, p *page, args map[string]any) (tool.Result, e
 	}
 	s := p.search(t, check{name: "hover", want: "ready for the mouse", unique: true, pointer: true})
 	o, err := s.do(ctx, p.actionLimit(ctx, args), func(ctx context.Context, o observed) error {
-		return unconfirmed(p.moveMouse(ctx, o.X, o.Y))
+		if err := p.moveMouse(ctx, o.X, o.Y); err != nil {
+			return unconfirmed(err)
+		}
+		var moved struct{ Reason string }
+		_ = o.frame.eval(ctx, "apply", &moved) // a page that the mouse leads elsewhere does not answer
+		if moved.Reason != "" {
+			return &act.NotReceivedError{Reason: moved.Reason}
+		}
+		return nil
 	})
 	if err != nil {
 		return tool.Result{}, err
@@ -252,6 +260,7 @@ func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 	t := syntax.NewTarget("the page")
 	t.Spec = map[string]string{"middle": ""} // what a person would scroll
 	if a.Has("ref") || a.Has("nodeSelector") {
+		by["wheel"] = true
 		if t, err = syntax.ElementOf(a); err != nil {
 			return tool.Result{}, err
 		}
@@ -265,6 +274,9 @@ func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, 
 		})
 	if err != nil {
 		return tool.Result{}, err
+	}
+	if o.Wheel {
+		return success("turned the wheel %s by %.0f pixels over %s", strings.ToLower(direction), amount, o.Found), nil
 	}
 	if o.Moved == 0 {
 		return success("nothing moved: %s is at %.0f of %.0f pixels", o.Found, o.Position, o.End), nil

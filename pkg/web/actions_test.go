@@ -72,7 +72,7 @@ func TestTypeFailsWithReason(t *testing.T) {
 		{"readonly", "x", "#readonly is not ready for text: it is read-only"},
 		{"agree", "x", "it does not take text: input#agree"},
 		{"list", "x", "it does not take text: ul#list"},
-		{"born", "soon", `"soon" is not valid for a date field`},
+		{"born", "soon", `"soon" is not valid for a date field, whose values have the form 2027-12-31`},
 		{"age", "old", `"old" is not valid for a number field`},
 		{"gone", "x", "it is not visible: display: none"},
 		{"refuses", "x", "input#refuses did not accept the text: nothing in it changed"},
@@ -280,4 +280,58 @@ func TestHoverNeedsOneElement(t *testing.T) {
 		"ariaRole":      "button",
 		"ariaNameRegex": "Twin", "nthIndex": 1,
 	}})
+}
+
+// Lists that draw only some of their rows, maps and canvases handle the wheel themselves.
+func TestScrollTurnsTheWheelWhereAScriptHandlesIt(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{"/list": htmlPage(`<div style="height: 3000px"></div>
+		<div id=list style="height: 100px; overflow: hidden"></div><script>
+		let first = 0;
+		const draw = () => list.innerHTML = [0, 1, 2, 3, 4].map((i) => "<div>Row " + (first + i) + "</div>").join("");
+		list.onwheel = (event) => { event.preventDefault(); first += event.deltaY / 20; draw(); };
+		draw();
+	</script>`)})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", at+"/list")
+	if got := u.mustCall("web_scroll", "ref", "Row 2", "amount", 200); got != `turned the wheel down by 200 pixels over div "Row 2"` {
+		t.Errorf("%q", got)
+	}
+	u.mustCall("web_verifyTextVisible", "text", "Row 14")
+	if got := u.mustCall("web_scroll", "direction", "UP"); !strings.HasPrefix(got, "scrolled the page up by 500 pixels") {
+		t.Errorf("%q", got)
+	}
+}
+
+// What is above the element opens after a moment, and moves it away from the mouse.
+func TestHoverFollowsElement(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{"/menu": htmlPage(`<style>
+			#above { height: 0; transition: height 0.2s } #above.open { height: 60px }
+			#pulse:hover { animation: pulse 0.1s infinite alternate } @keyframes pulse { to { transform: scale(1.2) } }
+		</style><div id=above></div><button id=actions>Actions</button><p id=menu hidden>Menu text</p><button id=pulse>Pulse</button>
+		<script>
+		let timer;
+		actions.onmouseenter = () => timer = setTimeout(() => menu.hidden = false, 150);
+		actions.onmouseleave = () => { clearTimeout(timer); menu.hidden = true; };
+	</script>`)})
+	u := openSession(t)
+	for range 5 {
+		u.mustCall("web_navigate", "url", at+"/menu")
+		u.mustEval("void setTimeout(() => above.className = 'open', 10)")
+		u.mustCall("web_hover", "ref", `button "Actions"`)
+		u.mustCall("web_verifyTextVisible", "text", "Menu text")
+		u.mustCall("web_hover", "ref", "Pulse")
+	}
+}
+
+func TestTypeIntoPartOfEditor(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.show(`<div contenteditable id=editor><p id=first>Hello <b>bold</b></p><p id=second>Second</p></div>`)
+	u.mustCall("web_type", "ref", "css=#first", "text", "Good day")
+	u.mustCall("web_type", "ref", "Second", "text", " to none", "clearFirst", false)
+	if got := u.mustEval("[...editor.children].map((p) => p.textContent).join()"); got != "Good day,Second to none" {
+		t.Errorf("%q", got)
+	}
 }

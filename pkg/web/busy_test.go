@@ -237,13 +237,21 @@ func TestEvidenceOfPageThatDidNotLoadEndsSoon(t *testing.T) {
 // A query that answers without the page has still waited for it: what is collected afterwards must not wait as long again.
 func TestPageThatDoesNotRespondIsSlowForTheTrace(t *testing.T) {
 	t.Parallel()
+	begin := make(chan struct{})
 	at := serve(t, map[string]http.HandlerFunc{
-		"/page": htmlPage(`<button onclick="setTimeout(() => { const x = new XMLHttpRequest(); x.open('GET', '/hang', false); x.send() }, 50)">Go</button>`),
+		"/page": htmlPage(`<script>new EventSource("/begin").onmessage = () => {
+			const request = new XMLHttpRequest(); request.open("GET", "/hang", false); request.send();
+		};</script>`),
+		"/begin": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			<-begin
+			_, _ = w.Write([]byte("data: now\n\n"))
+		},
 		"/hang": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	})
 	u := openSession(t)
 	u.mustCall("web_navigate", "url", at+"/page")
-	u.mustCall("web_click", "ref", "Go")
+	close(begin)
 	for p := u.page(); !p.slow.Load(); { // until the request has begun
 		result, err := u.callWithin(300*time.Millisecond, "web_currentUrl", nil)
 		if err != nil || !result.OK || result.Text != at+"/page" {

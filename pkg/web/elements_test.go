@@ -315,6 +315,7 @@ func TestActionsOnElements(t *testing.T) {
 		{"web_uploadFile", m{"ref": "Photos", "files": []any{"a.txt", "b.txt"}}, "has 2 files", false, "photos a.txt in a.txt, photos b.txt in b.txt"},
 		{"web_uploadFile", m{"ref": "css=#photo", "files": []any{"a.txt", "b.txt"}}, "it takes one file, not 2", true, ""},
 		{"web_uploadFile", m{"ref": "css=#drop", "files": "a.txt"}, "it is not a file field", true, ""},
+		{"web_uploadFile", m{"ref": "Attach", "files": "a.txt"}, `button#attach "Attach": it is not a file field; click it, then call web_uploadFile without an element`, true, ""},
 		{"web_uploadFile", m{"ref": "css=#photo", "files": outside}, "it is not below", true, ""},
 		{"web_uploadFile", m{"ref": "css=#photo", "files": "../c.txt"}, "does not exist", true, ""},
 		{"web_uploadFile", m{"ref": "css=#photo", "files": "."}, "is not a file", true, ""},

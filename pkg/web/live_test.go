@@ -109,6 +109,33 @@ func TestLiveViewShowsFrames(t *testing.T) {
 	}
 }
 
+// People type into editors without a role, and read what is in those with one.
+func TestEditorsAreShown(t *testing.T) {
+	t.Parallel()
+	u := openLive(t, device.Session{})
+	u.show(`<div contenteditable role=textbox aria-label=Body>some</div><div contenteditable aria-label=Draft>delta</div>
+		<div contenteditable></div><div contenteditable><p>First</p></div><div contenteditable=false>fixed</div>`)
+	want := `- textbox "Body" [ref=e1]: "some"
+- generic "Draft" [ref=e2] [editable]: "delta"
+- generic [ref=e3] [editable]
+- generic [ref=e4] [editable]
+  - paragraph [ref=e5]: "First"
+- text: "fixed"`
+	if got := u.shown(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := u.mustCall("web_type", "ref", "e2", "text", "one\ntwo"); got != `filled generic "Draft"` {
+		t.Errorf("%q", got)
+	}
+	u.mustCall("web_type", "ref", "e3", "text", "three")
+	u.mustCall("web_type", "ref", "e5", "text", "four")
+	for _, line := range []string{`[ref=e2] [editable]: "one two"`, `[ref=e3] [editable]: "three"`, `[ref=e5]: "four"`} {
+		if got := u.shown(); !strings.Contains(got, line) {
+			t.Errorf("%s is not in\n%s", line, got)
+		}
+	}
+}
+
 // livePage has elements for every command that names one.
 func livePage(far string) http.HandlerFunc {
 	return htmlPage(`<title>live</title><label>Name <input id="name1234"></label><label>Pin <input type=password></label>
@@ -332,13 +359,14 @@ func TestEventsSinceLastView(t *testing.T) {
 	if events := u.view(device.ViewOptions{}).Events; len(events) > 0 {
 		t.Errorf("nothing happened: %q", events)
 	}
-	u.mustEval(`confirm("Delete\n- button \u202eall?"); console.error("first\nline"); console.error("second"); open("/popup"); d.click(); 0`)
+	u.mustEval(`confirm("Delete\n- button \u202eall?"); console.error("first\nline"); console.error("second"); console.warn("careful"); open("/popup"); d.click(); 0`)
 	want := []string{
 		`dialog: confirm "Delete\n- button \u202eall?", dismissed; web_handleDialog before the call accepts it`,
 		"download: report.txt from " + url + "/file",
 		"download: report.txt is completed, 1 byte",
 		"window opened: " + url + "/popup",
 		"2 console errors, the first: console.error: first line",
+		"1 console warning: console.warning: careful",
 	}
 	var got []string
 	waitFor(t, "the events", func() bool {

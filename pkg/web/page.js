@@ -645,6 +645,18 @@
     return false;
   };
 
+  // whetherUnder waits until an element stays where it is, for a short time, and tells whether it is still under the mouse.
+  const whetherUnder = async (el, point, before) => {
+    const end = performance.now() + 500;
+    for (let stays = 0; stays < 2 && performance.now() < end; stays++) {
+      await nextFrame();
+      const box = el.getBoundingClientRect();
+      if (!sameBox(box, before)) stays = -1;
+      before = box;
+    }
+    return el.isConnected && coveredReason(el, point) ? { reason: "it moved away from the mouse" } : {};
+  };
+
   // checkPointer checks whether an element can receive a click or the mouse. With options.inset, it scrolls an element
   // near an edge away from that, if it can.
   const checkPointer = (given, options, memo) => {
@@ -683,13 +695,16 @@
   // check, until the element changes.
   const checks = {
     click: (el, options, memo) => checkPointer(el, { ...options, enabled: true }, memo),
-    hover: (el, options, memo) => checkPointer(el, options, memo),
+    hover: (el, options, memo) => {
+      const ready = checkPointer(el, options, memo);
+      return ready.reason === undefined ? { ...ready, apply: () => whetherUnder(el, ready, memo.box) } : ready;
+    },
 
     // focus prepares a field for text: with options.clear it selects everything in it, with options.atEnd it moves the
     // caret to the end, also in a field that has the focus.
     focus: (given, options) => {
-      const control = controlOf(given, "input, textarea, [contenteditable]");
-      const el = (control.isContentEditable && closest(control, "[contenteditable]")) || control;
+      const field = controlOf(given, "input, textarea, [contenteditable]"); // which may be a paragraph of an editor
+      const el = (field.isContentEditable && closest(field, "[contenteditable]")) || field;
       const hidden = invisibleReason(el);
       if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
       const disabled = disabledReason(el);
@@ -702,23 +717,26 @@
       }
       if (!isInside(activeElement(el), el)) return { reason: "it does not take the focus", held: attachedVisibleEnabled };
       if (options.clear && !isValidValue(el, options.text)) {
+        const form = formsOfValues[el.type];
         return {
-          reason: `${options.secret ? "the value" : `"${options.text}"`} is not valid for a ${el.type} field`,
+          reason:
+            `${options.secret ? "the value" : `"${options.text}"`} is not valid for a ${el.type} field` +
+            (form ? `, whose values have the form ${form}` : ""),
           held: attachedVisibleEnabled,
         };
       }
       if (options.clear && nativeTypes.has(el.type))
         return { found: describe(el), apply: () => setValue(el, options.text) };
-      if (options.clear || options.atEnd) selectContent(el, options.clear);
-      return { found: describe(el) };
+      if (options.clear || options.atEnd) selectContent(field, options.clear);
+      return { found: describe(field), receiver: el, field };
     },
 
     // select chooses options of a drop-down list, by value or by label.
     select: (given, options) => {
       const el = controlOf(given, "select");
       if (el.localName !== "select") {
-        if (neverSelect(el)) return { impossible: "it is not a <select>; click it, then click the option" };
-        return { reason: `it is not a <select> but ${describe(el)}`, held: attached };
+        if (isOtherControl(el)) return { impossible: "it is not a <select>; click it, then click the option" };
+        return { reason: `it is not a <select> but ${describe(el)}; click it, then click the option`, held: attached };
       }
       const hidden = invisibleReason(el);
       if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
@@ -747,8 +765,11 @@
       return { found: describe(el), apply: () => chooseOptions(el, chosen) };
     },
 
-    // scroll moves what is inside an element, or inside the nearest ancestor that scrolls in that direction.
-    scroll: (el, options) => ({ apply: () => scrollContent(el, options) }),
+    // scroll turns the wheel over an element, if options.wheel is true and a script handles that. Else it moves what is
+    // inside the element, or inside the nearest ancestor that scrolls in that direction.
+    scroll: (el, options) => ({
+      apply: () => (options.wheel && turnWheel(el, options) ? { wheel: true } : scrollContent(el, options)),
+    }),
 
     exists: () => ({}),
 
@@ -864,17 +885,16 @@
       if (state === (options.checked ? "checked" : "unchecked")) return { apply: () => ({}) };
       if (!options.checked && (el.type === "radio" || el.role === "radio"))
         return { impossible: "a radio button is unchecked only by checking another one" };
-      return { ...checkPointer(el, { ...options, enabled: true }, memo), pointed: el };
+      return { ...checkPointer(el, { ...options, enabled: true }, memo), receiver: el };
     },
 
     // upload prepares a file field.
     upload: (given, options) => {
       const el = controlOf(given, 'input[type="file"]');
-      if (!el.matches('input[type="file"]'))
-        return {
-          reason: "it is not a file field; click it, then call web_uploadFile without an element",
-          held: attached,
-        };
+      if (!el.matches('input[type="file"]')) {
+        const reason = "it is not a file field; click it, then call web_uploadFile without an element";
+        return isOtherControl(el) ? { impossible: reason } : { reason, held: attached };
+      }
       const disabled = disabledReason(el);
       if (disabled) return { reason: disabled, held: attached };
       if (options.files > 1 && !el.multiple) return { impossible: `it takes one file, not ${options.files}` };
@@ -885,9 +905,9 @@
     drag: (el, options, memo) => checkPointer(el, { ...options, inset: true, enabled: !options.drop }, memo),
   };
 
-  // neverSelect reports whether an element is a control of another kind. A text, or a list of a script, may be there only
+  // isOtherControl reports whether an element is a control of another kind. A text, or a list of a script, may be there only
   // until the page has its <select>.
-  const neverSelect = (el) =>
+  const isOtherControl = (el) =>
     el.matches("button, a, input, textarea, [role], [tabindex]") && !el.matches("[role=combobox], [role=listbox]");
 
   // onlyInside is what visibleTexts searches for what is inside an element.
@@ -1093,12 +1113,12 @@
       return { ...seen, matches: matches.slice(0, 5).map(describe) };
     if (memo.el !== el) seen.memo = newMemo(el);
     seen.memo.tries = tries;
-    const { apply, pointed, ...checked } = checks[check](el, options, seen.memo);
+    const { apply, receiver, field, ...checked } = checks[check](el, options, seen.memo);
     pendingApply = apply && { el, apply };
     Object.assign(seen, checked, { apply: Boolean(apply), ready: checked.reason === undefined });
     if (seen.impossible) seen.ready = false;
     if (seen.ready) {
-      startGuard(check, pointed ?? el);
+      startGuard(check, receiver ?? el, field ?? el);
       readyRef = new WeakRef(el);
       if (spec?.text !== undefined && spec.id === undefined) seen.partial = isPartialName(el, spec.text);
     }
@@ -1127,6 +1147,14 @@
 
   // nativeTypes are types of fields whose parts the browser draws itself, so that nothing can be typed into them.
   const nativeTypes = new Set(["color", "date", "time", "datetime-local", "month", "range", "week"]);
+  const formsOfValues = {
+    color: "#rrggbb",
+    date: "2027-12-31",
+    time: "23:59",
+    "datetime-local": "2027-12-31T23:59",
+    month: "2027-12",
+    week: "2027-W52",
+  };
   const typesWithoutText = new Set(["button", "submit", "reset", "image", "checkbox", "radio", "file", "hidden"]);
 
   const takesText = (el) =>
@@ -1211,6 +1239,16 @@
     return dispatchInputEvents(el);
   };
 
+  // turnWheel turns the wheel over an element, and reports whether the page has handled it. Lists that draw only some of
+  // their rows, maps and canvases do.
+  const turnWheel = (el, { dx, dy }) => {
+    el.scrollIntoViewIfNeeded();
+    const box = el.getBoundingClientRect();
+    const init = { deltaX: dx, deltaY: dy, bubbles: true, cancelable: true, composed: true, view: window };
+    const point = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 };
+    return !el.dispatchEvent(new WheelEvent("wheel", { ...init, ...point }));
+  };
+
   const scrollContent = (el, { dx, dy }) => {
     let box = el;
     while (box && !canScroll(box, dx !== 0)) box = parentOf(box);
@@ -1254,14 +1292,17 @@
   };
   const laterEvents = ["pointerup", "mouseup", "click", "auxclick", "contextmenu", "dblclick", "keypress", "keyup"];
 
-  const startGuard = (check, el) => {
+  // startGuard starts the guard for the events of a check, which el receives. Texts go into field, which may be a part of
+  // el.
+  const startGuard = (check, el, field) => {
     guarded = null;
     if (!firstEvents[check]) return;
     const until = performance.now() + guardTime;
     guarded = {
       types: firstEvents[check],
       el,
-      before: el && fieldContent(el),
+      field,
+      before: field && fieldContent(field),
       received: false,
       blocked: "",
       inputs: 0,
@@ -1317,18 +1358,20 @@
   // the field has the text; changed, its content changed or it received input; displayed, its text now, null when it is
   // not in the page any more.
   const inputResult = (text, clear) => {
-    const { received, blocked, el, before, inputs } = guarded ?? { received: false, blocked: "" };
+    const { received, blocked, field, before, inputs } = guarded ?? { received: false, blocked: "" };
     const newDocument = !guarded || guarded.newDocument; // replaced the document in which the element was found
     guarded = null;
     if (newDocument) return { newDocument, blocked };
     if (text === undefined) return { received, blocked };
-    const now = el?.isConnected ? fieldContent(el) : null;
+    const now = field?.isConnected ? fieldContent(field) : null;
+    const wanted = clear ? text : before + text;
+    const shownIn = (editor) => normalize(editor.innerText);
     return {
       received,
       blocked,
-      accepted: now === null || now === (clear ? text : before + text),
+      accepted: now === null || now === wanted || (field.isContentEditable && shownIn(field) === normalize(wanted)),
       changed: inputs > 0 || now !== before,
-      displayed: now && displayedText(el),
+      displayed: now && (field.isContentEditable ? shownIn(field) : displayedText(field)),
     };
   };
 
@@ -1356,7 +1399,7 @@
       return { reason: "its frame is out of view" };
     const covered = coveredReason(owner, point);
     if (covered) return { reason: covered };
-    startGuard("frame", null);
+    startGuard("frame", null, null);
     return point;
   };
 

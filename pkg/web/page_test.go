@@ -113,9 +113,12 @@ func TestDialogsAreAnswered(t *testing.T) {
 	}, nil); err != nil { // beforeunload asks only on pages that were touched
 		t.Fatal(err)
 	}
+	u.mustFail("navigate", []any{"url", url + "/quiet"}, `beforeunload "" was dismissed`)
+	u.mustCall("web_verifyUrl", "pattern", "/loud$")
+	u.mustCall("web_handleDialog", "action", "ACCEPT")
 	u.mustCall("navigate", "url", url+"/quiet")
 	u.waitForNotes(`- alert "at load", dismissed`, `- confirm "two", dismissed`, `- prompt "five", accepted`,
-		`- confirm "six", dismissed`, `- beforeunload "", accepted`)
+		`- confirm "six", dismissed`, `- beforeunload "", dismissed`, `- beforeunload "", accepted`)
 	u.mustFail("web_handleDialog", []any{"action", "IGNORE"}, "IGNORE", "ACCEPT, DISMISS")
 }
 

@@ -59,6 +59,7 @@ type observed struct {
 	X, Y             float64 // where the action happens, or the corner of the element's box
 	Width, Height    float64 // of the box
 	Moved, Position  float64 // of a scroll position, in pixels
+	Wheel            bool    // a script has handled the wheel
 	End              float64 // the largest scroll position
 	frame            *frame
 	otherNames       []string // names of other elements of the role, when none matches

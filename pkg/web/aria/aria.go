@@ -58,9 +58,9 @@ func SnapshotWithLabelled(c *Capture) *Tree {
 	return p.snapshot()
 }
 
-// LiveSnapshot is SnapshotWithLabelled with what people can click although it has no role, as a generic element with the
-// state clickable, and with what is in closed shadow trees, which selectors by role and name find. Its numbers are not
-// those of the other snapshots.
+// LiveSnapshot is SnapshotWithLabelled with what people can click or edit although it has no role, as a generic element
+// with the state clickable or editable, with the texts in text boxes that are no fields of HTML, and with what is in closed
+// shadow trees, which selectors by role and name find. Its numbers are not those of the other snapshots.
 func LiveSnapshot(c *Capture) *Tree {
 	p := newPage(c, true)
 	p.withLabelled = true

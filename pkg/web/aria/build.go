@@ -72,7 +72,7 @@ func (b *builder) visit(e *entry, n *node) {
 	}
 	b.seen[n] = true
 	if n.tag == "" {
-		if e.Role != "textbox" && !n.notRendered() {
+		if (e.Role != "textbox" || b.page.live && e.node.isEditor()) && !n.notRendered() {
 			e.add(n.text)
 		}
 		return
@@ -125,7 +125,8 @@ func (p *page) entry(n *node) *entry {
 		return &entry{Line: Line{Role: "iframe", BackendNodeID: n.id, node: n}}
 	}
 	role := p.role(n)
-	clickable := p.live && n.clickable() && !screen.IsControl(role)
+	isEditor := p.live && n.isEditor()
+	clickable := p.live && (isEditor || n.clickable()) && !screen.IsControl(role)
 	switch {
 	case clickable && (role == "" || screen.IsStructural(role)):
 		role = "generic"
@@ -137,7 +138,10 @@ func (p *page) entry(n *node) *entry {
 	}
 	e := &entry{Line: Line{Role: role, Name: p.name(n), BackendNodeID: n.id, node: n}}
 	e.Attributes = p.attributes(n, role)
-	if clickable {
+	switch {
+	case clickable && isEditor:
+		e.Attributes = append(e.Attributes, "editable")
+	case clickable:
 		e.Attributes = append(e.Attributes, "clickable")
 	}
 	if p.live && e.Name == "" && screen.IsControl(role) && !screen.IsTextInput(role) {
@@ -166,6 +170,11 @@ func (n *node) clickable() bool {
 	}
 	up := n.parentOrHost()
 	return n.pointer && (up == nil || !up.pointer)
+}
+
+// isEditor reports whether n is an element into which people can type because of its contenteditable.
+func (n *node) isEditor() bool {
+	return n.boxed && n.has("contenteditable") && !strings.EqualFold(n.attr("contenteditable"), "false")
 }
 
 // markup returns what of the attributes tells a control without a name from others, such as class=btn-print; "" for

@@ -1,6 +1,7 @@
 package aria
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,7 +48,7 @@ func (l *Line) screenNode(document string) *screen.Node {
 	n.Markup = l.Markup
 	switch {
 	case l.Text == "":
-	case screen.IsTextInput(l.Role):
+	case screen.IsTextInput(l.Role), slices.Contains(l.Attributes, "editable"):
 		n.Value = &l.Text
 	default:
 		n.Text = &l.Text
@@ -94,6 +95,8 @@ func setState(n *screen.Node, attribute string) {
 		}
 	case "clickable":
 		n.Clickable = true
+	case "editable":
+		n.Editable = true
 	case "level":
 		n.Level, _ = strconv.Atoi(value)
 	}

@@ -52,6 +52,7 @@ type Kind int
 // The kinds of notes, in the order in which [Notes.String] lists them.
 const (
 	Console Kind = iota
+	Warning
 	Request
 	Dialog
 	Tab
@@ -64,12 +65,12 @@ const (
 )
 
 func (k Kind) String() string {
-	return [...]string{"Console errors", "Failed requests", "Dialogs", "Other tabs", "Downloads", "Blocked navigations", "Crashes", "Closed tabs", "File choosers"}[k]
+	return [...]string{"Console errors", "Console warnings", "Failed requests", "Dialogs", "Other tabs", "Downloads", "Blocked navigations", "Crashes", "Closed tabs", "File choosers"}[k]
 }
 
 // event is the kind in events; empty for notes that are no events.
 func (k Kind) event() string {
-	return [...]string{"console", "", "dialog", "tab", "download", "", "crash", "tab", "chooser"}[k]
+	return [...]string{"console", "", "", "dialog", "tab", "download", "", "crash", "tab", "chooser"}[k]
 }
 
 // Add notes something and reports it as an event.
@@ -81,9 +82,6 @@ func (n *Notes) Add(kind Kind, format string, args ...any) {
 		n.Noted(kind.event(), text)
 	}
 }
-
-// addQuietly notes something without reporting it as an event.
-func (n *Notes) addQuietly(kind Kind, text string) { n.keep(kind, n.Bounded(text)) }
 
 // Bounded returns a text as it is noted.
 func (n *Notes) Bounded(text string) string {
@@ -136,7 +134,7 @@ func (n *Notes) Console(e cdp.Event) (consoleError string) {
 		case "error", "assert":
 			consoleError = text
 		case "warning":
-			n.addQuietly(Console, text)
+			n.Add(Warning, "%s", text)
 		}
 	case e.Method == "Runtime.exceptionThrown":
 		consoleError = p.ExceptionDetails.String()
@@ -232,12 +230,12 @@ func (n *Notes) TakeEvents() []string {
 			events = append(events, fmt.Sprintf("%d more %s", more, kind.many))
 		}
 	}
-	if errors := recent[Console]; errors.count > 0 {
-		line := "1 console error"
-		if errors.count > 1 {
-			line = fmt.Sprintf("%d console errors, the first", errors.count)
+	for kind, word := range [...]string{Console: "console error", Warning: "console warning"} {
+		if lines := recent[kind]; lines.count == 1 {
+			events = append(events, "1 "+word+": "+EventLine(lines.first[0]))
+		} else if lines.count > 1 {
+			events = append(events, fmt.Sprintf("%d %ss, the first: %s", lines.count, word, EventLine(lines.first[0])))
 		}
-		events = append(events, line+": "+EventLine(errors.first[0]))
 	}
 	return events
 }

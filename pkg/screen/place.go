@@ -140,7 +140,13 @@ func (t *Tree) placeOf(i int, above *place) *place {
 }
 
 // IsRow reports whether n is one of several of its kind that have the same controls.
-func (n *Node) IsRow() bool { return hasWord("row listitem treeitem article", n.RoleName()) }
+func (n *Node) IsRow() bool { return IsRowRole(n.RoleName()) }
+
+// IsRowRole reports whether role is that of a row.
+func IsRowRole(role string) bool { return hasWord("row listitem treeitem article", role) }
+
+// IsPassing reports whether role is that of what comes and goes while the page stays the same.
+func IsPassing(role string) bool { return hasWord(passing, role) }
 
 // textsOf returns the texts in the row at a position that people know it by: those that are neither of a control nor in
 // a row inside it.

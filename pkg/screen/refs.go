@@ -50,6 +50,8 @@ type look struct {
 	name, row string
 	page      Page
 	above     string
+	record    string // the text by which its record is known
+	unique    bool   // no other element had its role and its name
 }
 
 // See assigns numbers to the elements of a tree that have none yet, in the order of the tree. It must be called for
@@ -72,7 +74,17 @@ func (r *References) Number(t *Tree) {
 	r.see(t)
 }
 
-func (e *element) look(n *Node) look { return look{n.Name(), e.at.first, e.at.page, e.at.textAbove()} }
+func (e *element) look(n *Node) look {
+	return look{n.Name(), e.at.first, e.at.page, e.at.textAbove(), n.known(), e.unique}
+}
+
+// known returns the text by which the record of n is known, "" without one.
+func (n *Node) known() string {
+	if n.Record == nil {
+		return ""
+	}
+	return n.Record.Known
+}
 
 func (r *References) see(t *Tree) {
 	if r.keys == nil {
@@ -169,8 +181,9 @@ const (
 
 // Lookup returns the element of a reference in the current tree. If it is not there any more, it was the only one with
 // its role and its name, and exactly one element has them now, in the same document at the same address, below the same
-// heading and in the same row, dialog, landmark or labelled group, which was never on the screen together with it, that
-// one is returned with Again. Where a document has no heading above it, its title and the text above it count instead.
+// heading and in the same row, dialog, landmark or labelled group, beside the text by which its record was known, which
+// was never on the screen together with it, that one is returned with Again. Where a document has no heading above it,
+// its title and the text above it count instead.
 // Else the error has the kind StaleRef; its message describes what the element was and what is near. The tree counts as
 // seen.
 func (r *References) Lookup(ref string, t *Tree, use Use) (LookupResult, error) {
@@ -213,11 +226,23 @@ func (r *References) isNewer(n *Node, than element) bool {
 
 // takesPlace reports whether n is where the element was.
 func (r *References) takesPlace(n *Node, of element) bool {
+	if n.Record != nil && of.shown.record != "" && !slices.Contains(n.Record.Near, of.shown.record) {
+		return false
+	}
 	return n.Key.document() == of.key.document() && r.keys[n.Key].at.equals(of.at)
 }
 
-// changedError returns the error for an element that has another name, or is in another row or on another page, than
-// when it was shown. The error counts as showing it.
+// isOfAnotherRecord reports whether the text by which people knew the element is gone from its record. It counts only
+// for one that they can confuse with others: when it was shown, or now, another one had its role and its name.
+func (was look) isOfAnotherRecord(now look, n *Node) bool {
+	if was.record == "" || n.Record == nil || was.unique && now.unique {
+		return false
+	}
+	return !slices.Contains(n.Record.All, was.record)
+}
+
+// changedError returns the error for an element that has another name, or is in another row or record or on another
+// page, than when it was shown. The error counts as showing it.
 func (r *References) changedError(ref string, e *element, n *Node) error {
 	was, now := e.shown, e.look(n)
 	e.shown = now
@@ -227,6 +252,10 @@ func (r *References) changedError(ref string, e *element, n *Node) error {
 		return fault.New(StaleRef, hint, "%s was %s and is now %s", ref, describe(e.role, was.name), describe(e.role, now.name))
 	case was.row != now.row:
 		return fault.New(StaleRef, hint, "%s, %s, was in the row of %s and is now in that of %s", ref, n, quote(was.row), quote(now.row))
+	case was.isOfAnotherRecord(now, n) && now.record == "":
+		return fault.New(StaleRef, hint, "%s, %s, was beside %s, which is not there any more", ref, n, quote(was.record))
+	case was.isOfAnotherRecord(now, n):
+		return fault.New(StaleRef, hint, "%s, %s, was beside %s and is now beside %s", ref, n, quote(was.record), quote(now.record))
 	case was.page != now.page && was.above != now.above:
 		return fault.New(StaleRef, hint, "%s, %s, was below %s of %s and is now below %s of %s",
 			ref, n, quote(was.above), was.page.unlike(now.page), quote(now.above), now.page.unlike(was.page))

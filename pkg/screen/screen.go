@@ -76,8 +76,9 @@ type Details struct {
 	Title            *string
 	ToggleableState  *string // compose: On, Off or Indeterminate
 	CustomActions    []string
-	InputType        int    // android.text.InputType
-	Markup           string // web: what tells a control without a name from others, such as class=btn-print
+	InputType        int     // android.text.InputType
+	Markup           string  // web: what tells a control without a name from others, such as class=btn-print
+	Record           *Record // web: what tells a control from others with its role and name
 	Row, Column      *int
 	DrawingOrder     int  // among siblings; a higher one is drawn later, above the others
 	Unimportant      bool // isImportantForAccessibility is false
@@ -88,6 +89,13 @@ type Details struct {
 	// select-multiple, textarea or contenteditable; empty for other elements. Options are those of a select.
 	Kind    string
 	Options []Option
+}
+
+// Record is what is written around a control, in an element that does not belong to others with its role and name too.
+type Record struct {
+	Known string   // the text by which people know it; empty without one
+	Near  []string // the texts in the smallest element around the control that has a word
+	All   []string // the texts in the largest one
 }
 
 // Option is an entry of a select.

@@ -172,3 +172,63 @@ func (s *staleTest) try(number int) string {
 	s.t.Errorf("try %d, before the call: %v: row %d, clicked %s: %v %s", number, before, row, clicks, result.OK, result.Text)
 	return "wrong"
 }
+
+// TestReferenceStaysWithItsRecord changes what is written beside a button by a script. A click acts on the record that
+// was shown, or on none.
+func TestReferenceStaysWithItsRecord(t *testing.T) {
+	t.Parallel()
+	const click = `<button onclick="document.title += ' clicked'">Delete</button>`
+	item := func(format string, names ...string) (html string) {
+		for _, name := range names {
+			html += `<div class=item>` + fmt.Sprintf(format, name) + click + `</div>`
+		}
+		return html
+	}
+	const heading, text, amount = `<h3><span>%s</span></h3>`, `<span>%s</span> `, `<b>Mug</b> <div><i class=n>2</i> pieces</div><span>%s</span>`
+	names := func(list string) string {
+		return `[...document.querySelectorAll('span')].forEach((e, i) => e.textContent = '` + list + `'.split(' ')[i])`
+	}
+	other := func(format, name string) string { return "box.innerHTML = `" + item(format, name) + "`" }
+	for name, tt := range map[string]struct {
+		html, script, want string // the end of the message; "" for a click
+	}{
+		"rendered again for another": {item(`%s `, "Ann"), other(`%s `, "Bob"), "no longer on the screen"},
+		"rendered again":             {item(`%s `, "Ann"), other(`%s `, "Ann"), ""},
+		"rendered with another text": {item(`<p>Ann</p>%s `, "2"), other(`<p>Ann</p>%s `, "3"), ""},
+		"rendered with an error":     {item(`%s `, "Ann"), other(`<p>Failed</p> %s `, "Ann"), ""},
+		"shifted":                    {item(text, "Ann", "Bob", "Cid"), names("Bob Cid Dan"), `was beside "Ann" and is now beside "Bob"`},
+		"shifted headings":           {item(heading, "Ann", "Bob"), names("Bob Cid"), `was beside "Ann" and is now beside "Bob"`},
+		"shifted numbers":            {item(text, "1147", "1148"), names("1148 1149"), `was beside "1147" and is now beside "1148"`},
+		"shifted, labelled":          {item(`<b>Name</b> `+text, "Ann", "Bob"), names("Bob Cid"), `was beside "Ann" and is now beside "Bob"`},
+		"shifted without boxes":      {`Ann ` + click + ` <span>Bob</span> ` + click, `box.firstChild.data = "Bob"`, `was beside "Ann" and is now beside "Bob"`},
+		"emptied":                    {item(text, "Ann", "Bob"), names("  "), `was beside "Ann", which is not there any more`},
+		"one was shown":              {item(text, "Ann"), `box.insertAdjacentHTML('beforeend', box.innerHTML); ` + names("Bob Cid"), `is now beside "Bob"`},
+		"others are gone":            {item(text, "Ann", "Bob"), `box.lastChild.remove(); ` + names("Cid"), `is now beside "Cid"`},
+		"others are gone, the same":  {item(text, "Ann", "Bob"), `box.lastChild.remove()`, ""},
+		"others were added":          {item(text, "Ann"), `box.insertAdjacentHTML('afterbegin', box.innerHTML); ` + names("Bob Ann"), ""},
+		"moved":                      {item(text, "Ann", "Bob"), `box.append(box.firstChild)`, ""},
+		"a counter of one":           {item(text, "Ann"), names("Bob"), ""},
+		"counters of several": {
+			item(amount, "Ann", "Bob"), `[...document.querySelectorAll('.n')].forEach((e) => e.textContent = '3')`, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<title>page</title><h1>List</h1><div id=box>` + tt.html + `</div>`)})
+			u := openLive(t, device.Session{})
+			u.mustCall("navigate", "url", url+"/page")
+			refs := u.refsOf(`button "Delete"`)
+			u.mustEval(tt.script + "; 0")
+			result, err := u.call("web_click", "ref", refs[0])
+			title := u.mustEval("document.title")
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case tt.want == "" && (!result.OK || title != "page clicked"):
+				t.Errorf("%+v; the title is %q", result, title)
+			case tt.want != "" && (result.Kind != screen.StaleRef || !strings.Contains(result.Text, tt.want) || title != "page"):
+				t.Errorf("%+v; the title is %q, want %s", result, title, tt.want)
+			}
+		})
+	}
+}

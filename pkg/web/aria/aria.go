@@ -30,9 +30,10 @@ type Line struct {
 	Depth         int
 	Attributes    []string // the states in brackets: checked, level=2
 	Properties    []Property
-	Text          string // the text of a line, or of an element with no other content
-	Markup        string // of a control without a name in a live session, such as class=btn-print
-	BackendNodeID int    // of the element in the DevTools protocol; 0 for a text
+	Text          string         // the text of a line, or of an element with no other content
+	Markup        string         // of a control without a name in a live session, such as class=btn-print
+	BackendNodeID int            // of the element in the DevTools protocol; 0 for a text
+	Record        *screen.Record // of a control in a live session
 
 	node *node
 }
@@ -64,7 +65,9 @@ func SnapshotWithLabelled(c *Capture) *Tree {
 func LiveSnapshot(c *Capture) *Tree {
 	p := newPage(c, true)
 	p.withLabelled = true
-	return p.snapshot()
+	t := p.snapshot()
+	t.addRecords()
+	return t
 }
 
 func (p *page) snapshot() *Tree {

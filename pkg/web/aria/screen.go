@@ -45,7 +45,7 @@ func (l *Line) screenNode(document string) *screen.Node {
 	if l.Name != "" {
 		n.Label = &l.Name
 	}
-	n.Markup = l.Markup
+	n.Markup, n.Record = l.Markup, l.Record
 	switch {
 	case l.Text == "":
 	case screen.IsTextInput(l.Role), slices.Contains(l.Attributes, "editable"):

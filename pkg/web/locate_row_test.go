@@ -198,3 +198,53 @@ func TestRecordedClickFollowsItsPart(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberOfDataIsNotRecorded records clicks on controls without a name whose attributes have the number of a row, and
+// replays them where that is the number of another one.
+func TestNumberOfDataIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	const click = ` onclick="document.title = this.dataset.row; return false"`
+	kinds := map[string]struct {
+		row     func(name, number string) string
+		warning string // else the row is found again
+	}{
+		"check boxes": {func(name, number string) string {
+			return `<tr><td>` + name + `</td><td><input type=checkbox name="c[]" value="` + number + `" data-row=` + name + click + `></td></tr>`
+		}, ""},
+		"links": {func(name, number string) string {
+			return `<tr><td>` + name + `</td><td><a href="/lines/` + number + `" data-row=` + name + click + `><img alt="" width=9 height=9></a></td></tr>`
+		}, ""},
+		"without a row": {func(name, number string) string {
+			return `<input type=checkbox name="c[]" value="` + number + `" data-row=` + name + click + `>`
+		}, `checkbox is found by "4", which contains digits and may change; a test id does not`},
+		"words": {func(name, _ string) string {
+			return `<input type=checkbox name="c[]" value="mp3-` + name + `" data-row=` + name + click + `>`
+		}, ""},
+	}
+	u, replay := openLive(t, device.Session{}), openSession(t)
+	for kind, tt := range kinds {
+		url := serve(t, map[string]http.HandlerFunc{
+			"/before": htmlPage(`<table>` + tt.row("Lamp", "3") + tt.row("Chair", "4") + `</table>`),
+			"/after":  htmlPage(`<table>` + tt.row("Lamp", "4") + tt.row("Chair", "3") + `</table>`),
+		})
+		u.mustCall("navigate", "url", url+"/before")
+		role := map[bool]string{true: "- link", false: "- checkbox"}[kind == "links"]
+		result, err := u.call("web_click", "ref", u.refsOf(role)[1])
+		if err != nil || !result.OK {
+			t.Fatalf("%s: %+v, %v", kind, result, err)
+		}
+		if got := strings.Join(result.Located.Warnings, " "); got != tt.warning {
+			t.Errorf("%s: %v: warnings %q, want %q", kind, result.Located.Args, got, tt.warning)
+		}
+		if tt.warning != "" {
+			continue
+		}
+		for _, page := range []string{"/before", "/after"} {
+			replay.mustCall("navigate", "url", url+page)
+			again, err := replay.device.Call(t.Context(), tool.Call{Tool: "web_click", Args: result.Located.Args})
+			if title := replay.mustEval("document.title"); err != nil || !again.OK || title != "Chair" {
+				t.Errorf("%s%s: %+v, %v; clicked %q with %v", kind, page, again, err, title, result.Located.Args)
+			}
+		}
+	}
+}

@@ -17,9 +17,10 @@ const maxRecordTexts = 12
 //
 // The record of a control is the largest element around it that has no other control with the same role and name, and
 // at most maxRecordTexts texts; if that has no text, the texts between it and the one before. A control that has its
-// role and name for itself belongs to the smallest element around it with a word. The record is known by a text that no
-// record of the same controls has, a word rather than a number, and a heading rather than another text. Rows, list items
-// and articles are known by all their texts, so a control that is the only one of its kind in one has no record here.
+// role and name for itself belongs to the smallest element around it with a word. The record is known by a text that
+// no record of the same controls has, a word rather than a number, and a heading rather than another text. Rows, list
+// items and articles are known by all their texts, so a control that is the only one of its kind in one has no record
+// here.
 type records struct {
 	lines map[*node]*Line
 	texts []recordText

@@ -134,9 +134,10 @@ func (l *locator) candidates() []candidate {
 		{"id", l.byStableID},
 		{name, l.byName(isChanging, l.unique)},
 		{row, l.byRow(isChanging)},
-		{"attribute", l.byAttributes},
+		{"attribute", l.byAttributes(false)},
 		{name, l.byName(isLong, l.unique)},
 		{"role in a row or part of the page", l.byRow(isEmpty)},
+		{"attribute", l.byAttributes(true)},
 		{"test id", l.byTestID(true)},
 		{place, l.byName(isConstant, l.selectByIndex)},
 		{place, l.byName(isChanging, l.selectByIndex)},
@@ -171,8 +172,30 @@ func (l *locator) byStableID(ctx context.Context) (map[string]any, []string, err
 	return l.byCSS(ctx, l.Facts.ID)
 }
 
-func (l *locator) byAttributes(ctx context.Context) (map[string]any, []string, error) {
-	return l.byCSS(ctx, l.Facts.CSS)
+// byAttributes returns a selector with attributes, if they have a number of data or not.
+func (l *locator) byAttributes(numbered bool) finder {
+	var list []CSSSelector
+	for _, css := range l.Facts.CSS {
+		if (css.number() != "") == numbered {
+			list = append(list, css)
+		}
+	}
+	return func(ctx context.Context) (map[string]any, []string, error) { return l.byCSS(ctx, list) }
+}
+
+// dataAttribute is an attribute with data of the app, and loneNumber a number that is not part of a word.
+var (
+	dataAttribute = lazyregexp.New(`\[(value|href)=`)
+	loneNumber    = lazyregexp.New(`(^|[^\pL\pN])\pN+([^\pL\pN]|$)`)
+)
+
+// number returns the text of an attribute that a database may have numbered, such as 3 or /orders/3; empty without one.
+func (s CSSSelector) number() string {
+	last := len(s.Texts) - 1 // of the attribute with data
+	if last < 0 || !dataAttribute().MatchString(s.Selector) || !loneNumber().MatchString(s.Texts[last]) {
+		return ""
+	}
+	return s.Texts[last]
 }
 
 func (l *locator) byPosition(ctx context.Context) (map[string]any, []string, error) {
@@ -196,6 +219,9 @@ func (l *locator) byPath(ctx context.Context) (map[string]any, []string, error) 
 }
 
 func (l *locator) warnings(css CSSSelector) []string {
+	if number := css.number(); number != "" {
+		return []string{fmt.Sprintf("%s is found by %q, which contains digits and may change; a test id does not", l.Node, number)}
+	}
 	if !css.Counts {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -8,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 )
 
@@ -257,5 +260,89 @@ func TestPageThatDoesNotRespondIsSlowForTheTrace(t *testing.T) {
 		if err != nil || !result.OK || result.Text != at+"/page" {
 			t.Fatalf("%+v, %v", result, err)
 		}
+	}
+}
+
+// Looks end at their limits while the page does not tell what is on it, and the session goes on.
+func TestLooksAtPagesThatDoNotRespondEnd(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{
+		"/page":  htmlPage(`<a href=/hang>Never</a>`),
+		"/hang":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"/other": htmlPage(`<p>Other</p>`),
+	})
+	const leaves = "/hang, which the page opens, has not responded; until then the browser does not tell what is on "
+	for name, tt := range map[string]struct {
+		script string
+		limit  func(*limits) *time.Duration // that is short
+		want   string
+	}{
+		"leaves":      {"document.links[0].click()", func(l *limits) *time.Duration { return &l.first }, leaves},
+		"leaves late": {"document.links[0].click()", func(l *limits) *time.Duration { return &l.response }, leaves},
+		"busy":        {"for (;;);", func(l *limits) *time.Duration { return &l.look }, "the page is busy, with scripts or with"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := openLive(t, device.Session{})
+			u.mustCall("web_navigate", "url", at+"/page")
+			p, d := u.page(), u.device.(*webDevice)
+			p.target.Send("Runtime.evaluate", map[string]any{"expression": tt.script})
+			if tt.want == leaves {
+				waitFor(t, "a navigation", func() bool {
+					p.mu.Lock()
+					defer p.mu.Unlock()
+					return p.root.leaving != nil && p.root.leaving.started
+				})
+			}
+			*tt.limit(&d.limits) = failTime
+			for what, look := range looks(d) {
+				p.slow.Store(name == "leaves late")
+				if err := look(t.Context()); fault.KindOf(err) != fault.CallTimeout || !strings.Contains(err.Error(), tt.want) ||
+					!strings.Contains(err.Error(), at+"/page") {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			p.stopScripts()
+			d.limits = longLimits()
+			u.mustCall("web_navigate", "url", at+"/other")
+			if shown := u.shown(); !strings.Contains(shown, "Other") {
+				t.Error(shown)
+			}
+		})
+	}
+}
+
+// looks are ways to look at what a device shows.
+func looks(d *webDevice) map[string]func(context.Context) error {
+	view := func(o device.ViewOptions) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := d.View(ctx, o)
+			return err
+		}
+	}
+	return map[string]func(context.Context) error{
+		"view": view(device.ViewOptions{}), "picture": view(device.ViewOptions{Screenshot: true}), "peek": view(device.ViewOptions{Peek: true}),
+		"locate": func(ctx context.Context) error {
+			_, err := d.Locate(ctx, device.Place{Point: screen.Point{X: 1, Y: 1}})
+			return err
+		},
+	}
+}
+
+// A frame that opens a page without a response does not keep others from being read.
+func TestViewWhileFrameOpensPageWithoutResponse(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{
+		"/page":  htmlPage(`<p>Outside</p><iframe src=/frame></iframe>`),
+		"/frame": htmlPage(`<a href=/hang>Never</a>`),
+		"/hang":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	})
+	u := openLive(t, device.Session{})
+	u.mustCall("web_navigate", "url", at+"/page")
+	before := u.page().navigationsSoFar()
+	u.page().target.Send("Runtime.evaluate", map[string]any{"expression": "frames[0].document.links[0].click()"})
+	waitFor(t, "a navigation", func() bool { return u.page().navigationsSoFar() > before })
+	if shown := u.shown(); !strings.Contains(shown, "Outside") {
+		t.Error(shown)
 	}
 }

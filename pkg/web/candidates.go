@@ -16,7 +16,7 @@ import (
 
 // Locate implements device.Locator.
 func (d *webDevice) Locate(ctx context.Context, at device.Place) (found device.Location, err error) {
-	err = d.onPage(ctx, func(p *page) error {
+	err = d.onPage(ctx, func(ctx context.Context, p *page) error {
 		found, err = p.locate(ctx, at)
 		return err
 	})

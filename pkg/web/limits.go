@@ -19,6 +19,7 @@ type limits struct {
 	navigation   time.Duration // for a page to load
 	response     time.Duration // for a response that the page is about to send, and for each explanation
 	first        time.Duration // for the first response of a page, however short the other limits are
+	look         time.Duration // for a page to tell what is on it, when somebody looks at it
 	frame        time.Duration // for an animation frame, to see whether an element moves; a page may draw none
 	probe        time.Duration // for a page to show that it responds, after a call timed out, at most three times
 	evidence     time.Duration // for the parts of the evidence, which are collected at the same time
@@ -29,7 +30,7 @@ type limits struct {
 func defaultLimits() limits {
 	return limits{
 		call: 30 * time.Second, action: 10 * time.Second, assertion: 5 * time.Second, navigation: 30 * time.Second,
-		response: time.Second, first: 5 * time.Second, frame: time.Second, probe: 200 * time.Millisecond,
+		response: time.Second, first: 5 * time.Second, look: 10 * time.Second, frame: time.Second, probe: 200 * time.Millisecond,
 		evidence: 4 * time.Second, slowEvidence: 300 * time.Millisecond,
 		download: 10 * time.Second,
 	}

@@ -244,6 +244,7 @@ func (u *testSession) call(name string, args ...any) (tool.Result, error) {
 func longLimits() limits {
 	l := defaultLimits()
 	l.call, l.navigation, l.action, l.assertion, l.first = testLimit, testLimit, testLimit/2, testLimit/2, testLimit/2
+	l.look = testLimit / 2
 	l.response, l.evidence, l.frame = testLimit/12, testLimit/6, testLimit/12
 	return l
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -269,7 +270,7 @@ func (d *webDevice) View(ctx context.Context, o device.ViewOptions) (device.View
 		return device.View{Log: d.journal.Show(o.Show, d.redact)}, nil
 	}
 	var v device.View
-	err := d.onPage(ctx, func(p *page) (err error) {
+	err := d.onPage(ctx, func(ctx context.Context, p *page) (err error) {
 		v, err = p.viewWith(ctx, o)
 		return err
 	})
@@ -279,18 +280,60 @@ func (d *webDevice) View(ctx context.Context, o device.ViewOptions) (device.View
 	return v, nil
 }
 
-// onPage looks at the page that is current, and again at another one that has become current when that failed.
-func (d *webDevice) onPage(ctx context.Context, look func(*page) error) error {
+// onPage looks at the page that is current, and again at another one that has become current when that failed. look ends
+// with its context, at the latest at the limit of the page.
+func (d *webDevice) onPage(ctx context.Context, look func(context.Context, *page) error) error {
 	for {
 		p, err := d.waitForPage(ctx)
 		if err != nil {
 			return err
 		}
-		err = look(p)
+		err = p.lookWithin(ctx, p.lookLimit(), look)
 		if now, openErr := d.waitForPage(ctx); err == nil || openErr != nil || now == p {
 			return err
 		}
 	}
+}
+
+// lookLimit returns how long one look at the page may take. While the browser opens another document in it, it does not
+// answer what the old one shows, and the last call may have waited for the new one already.
+func (p *page) lookLimit() time.Duration {
+	p.mu.Lock()
+	leaves := p.root.leaving != nil
+	p.mu.Unlock()
+	switch {
+	case leaves && p.slow.Load():
+		return p.limits().response
+	case leaves:
+		return min(p.limits().first, p.limits().look)
+	}
+	return p.limits().look
+}
+
+// lookWithin calls look with a context that ends at a limit. An error says what the page was doing then.
+func (p *page) lookWithin(ctx context.Context, limit time.Duration, look func(context.Context, *page) error) error {
+	within, cancel := p.device.withTimeout(ctx, limit)
+	defer cancel()
+	err := look(within, p)
+	if err == nil || within.Err() == nil || ctx.Err() != nil || fault.As(err) != nil {
+		return err
+	}
+	p.slow.Store(true)
+	return p.noLook(limit)
+}
+
+// noLook is the error of a look that the page did not answer within a limit.
+func (p *page) noLook(limit time.Duration) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := shorten(p.root.url)
+	if leaving := p.root.leaving; leaving != nil {
+		return fault.New(fault.CallTimeout, "check the server; look again later, or open another page with web_navigate",
+			"%s, which the page opens, has not responded; until then the browser does not tell what is on %s",
+			shorten(leaving.url), at)
+	}
+	return fault.New(fault.CallTimeout, "look again when its scripts have ended, or open another page with web_navigate",
+		"%s did not tell what is on it within %s: the page is busy, with scripts or with the layout of many elements", at, limit)
 }
 
 // lookError returns what looking at a page failed with, as a *fault.Error.

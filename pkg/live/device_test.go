@@ -35,6 +35,16 @@ type app struct {
 	waits chan struct{}
 	// picture returns what a screenshot shows; "png" if it is nil.
 	picture func() string
+	// views is how many more times the screen can be read, if it is silent after them.
+	views  int
+	silent bool
+}
+
+// silentAfter lets the screen be read some more times.
+func (a *app) silentAfter(views int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.views, a.silent = views, true
 }
 
 func (a *app) kind() device.Kind {
@@ -84,6 +94,9 @@ func (a *app) View(_ context.Context, o device.ViewOptions) (device.View, error)
 	defer a.mu.Unlock()
 	if o.Show == device.ShowConsole {
 		return device.View{Log: a.log}, nil
+	}
+	if a.views--; a.silent && a.views < 0 {
+		return device.View{}, fault.New(fault.CallTimeout, "", "it is silent")
 	}
 	if len(a.loading) > 0 {
 		a.buttons, a.loading = a.loading[:1], a.loading[1:]

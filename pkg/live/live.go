@@ -124,6 +124,7 @@ type Session struct {
 	slot       chan struct{} // holds a value while a method runs
 	hurry      chan struct{} // has a sender while a request waits for the slot
 	looks      sync.WaitGroup
+	stands     atomic.Pointer[Status] // when the last method began, or since; nil before the first
 
 	ctx    context.Context //nolint:containedctx // that of Open: no call is made after its end, but a teardown
 	cancel context.CancelCauseFunc
@@ -325,14 +326,23 @@ type Status struct {
 	Callbacks string `json:"callbacks,omitempty"`
 }
 
-// Status returns where the session stands, or stood when it ended.
+// Status returns where the session stands, or stood when it ended. While another method runs for longer than the screen
+// takes to settle, it is where the session stood before that one.
 func (s *Session) Status(ctx context.Context) (Status, error) {
-	release, err := s.acquireRecording(ctx)
-	if err != nil {
+	soon, cancel := context.WithTimeout(ctx, 2*s.opts.Settle.limit())
+	defer cancel()
+	release, err := s.acquireRecording(soon)
+	if err == nil {
+		defer release()
+	} else if ctx.Err() != nil {
 		return Status{}, err
 	}
-	defer release()
-	st := Status{
+	return *s.stands.Load(), nil
+}
+
+// noteStatus notes where the session stands. The caller holds the slot.
+func (s *Session) noteStatus() {
+	st := &Status{
 		ID: s.inner.ID(), Target: s.opts.Scope.Target.ID, Driver: s.opts.Scope.Driver.Key,
 		Platform: s.opts.Scope.Driver.Platform.Lower(), Agent: string(s.opts.Scope.AgentMode),
 		Device: s.opts.Device.Name, Folder: s.dir, Callbacks: s.callbacksFile(),
@@ -348,7 +358,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 			st.Calls += len(step.Calls)
 		}
 	}
-	return st, nil
+	s.stands.Store(st)
 }
 
 // acquire waits until no other method runs. The caller calls release at its end. It fails when the session has ended.
@@ -356,12 +366,20 @@ func (s *Session) acquire(ctx context.Context) (release func(), err error) {
 	if err := s.Err(); err != nil {
 		return nil, err
 	}
-	return s.enter(ctx, s.hurry)
+	return s.noted(s.enter(ctx, s.hurry))
 }
 
 // acquireRecording does what acquire does, also when the session has ended: its recording remains.
 func (s *Session) acquireRecording(ctx context.Context) (release func(), err error) {
-	return s.enter(ctx, nil)
+	return s.noted(s.enter(ctx, nil))
+}
+
+// noted notes where the session stands when a method begins.
+func (s *Session) noted(release func(), err error) (func(), error) {
+	if err == nil {
+		s.noteStatus()
+	}
+	return release, err
 }
 
 // enter waits for the slot, and sends to hurry for as long.

@@ -97,6 +97,7 @@ func (s *Session) Step(ctx context.Context, r StepRequest) (StepReport, error) {
 		release()
 		return report, err
 	}
+	s.noteStatus()
 	s.looks.Go(func() {
 		defer release()
 		look()

@@ -194,9 +194,13 @@ func (s *Session) reportScreen(ctx context.Context, other bool, report *StepRepo
 		return nil, nil
 	}
 	view, err := s.settledView(ctx)
-	if err != nil {
+	switch {
+	case err == nil:
+	case view.Tree == nil || fault.KindOf(err) != fault.CallTimeout || ctx.Err() != nil:
 		report.Warnings = append(report.Warnings, "the screen could not be read: "+err.Error())
 		return nil, session.Interruption(ctx)
+	default:
+		report.Warnings = append(report.Warnings, "the screen may have changed since it was read, and could not be read again: "+err.Error())
 	}
 	view = *following(s.between, view)
 	blocked = view.Blocked
@@ -259,7 +263,8 @@ func following(before *device.View, v device.View) *device.View {
 // server.
 const quietIntervals = 3
 
-// settledView returns the screen when it has not changed for some intervals, or at the limit of [Settle].
+// settledView returns the screen when it has not changed for some intervals, or at the limit of [Settle]. With an error
+// it returns the last one that could be read, without a tree if there is none.
 func (s *Session) settledView(ctx context.Context) (device.View, error) {
 	limit := time.NewTimer(s.opts.Settle.limit())
 	defer limit.Stop()

@@ -118,6 +118,17 @@ func (p *page) stopScripts() bool {
 	return p.responds()
 }
 
+// stopBeforeLeaving ends a script of a page that has not responded lately. Until the script ends, the browser cannot show
+// another document, and once that is under way, it does not end scripts any more.
+func (p *page) stopBeforeLeaving() {
+	p.mu.Lock()
+	leaves := p.root.leaving != nil
+	p.mu.Unlock()
+	if p.slow.Load() && !leaves && !p.responds() {
+		p.target.Send("Runtime.terminateExecution", nil)
+	}
+}
+
 // enableScripts undoes what stopScripts did.
 func (p *page) enableScripts() {
 	if p.scriptsDisabled.Swap(false) {

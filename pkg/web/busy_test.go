@@ -302,7 +302,6 @@ func TestLooksAtPagesThatDoNotRespondEnd(t *testing.T) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			p.stopScripts()
 			d.limits = longLimits()
 			u.mustCall("web_navigate", "url", at+"/other")
 			if shown := u.shown(); !strings.Contains(shown, "Other") {

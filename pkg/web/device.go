@@ -301,6 +301,9 @@ func (d *webDevice) run(ctx, named context.Context, p *page, call tool.Call, com
 	running, stop := boundedBy(bounded, lifetime)
 	defer stop()
 	p.enableScripts()
+	if opensPage(call.Tool) {
+		p.stopBeforeLeaving()
+	}
 	if !command.withoutPage {
 		p.context.bringToFront(p)
 	}

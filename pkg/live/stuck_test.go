@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -55,6 +56,28 @@ func TestReportHasScreenBeforePageStoppedResponding(t *testing.T) {
 	}
 	r = f.request(live.StepRequest{Text: "Sign in", Kind: trail.KindStep, Calls: []trail.Call{call("tap", "text", "Hello")}})
 	if !r.OK() || r.Changes != "" || !slices.Contains(r.Warnings, "the screen could not be read: it is silent") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestCloseWhileCallRuns closes a session during a call, which says so.
+func TestCloseWhileCallRuns(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	running, stop := f.Subscribe(t.Context(), 10)
+	defer stop()
+	reports := make(chan live.StepReport, 1)
+	go func() {
+		r, _ := f.Step(t.Context(), live.StepRequest{Text: "Wait", Kind: trail.KindStep, Calls: []trail.Call{call("tap", "text", "Hang")}})
+		reports <- r
+	}()
+	for e := range running {
+		if _, ok := e.(event.CallStarted); ok {
+			break
+		}
+	}
+	f.Close(t.Context())
+	if r := <-reports; len(r.Calls) != 1 || r.Calls[0].Kind != fault.Cancelled || r.Calls[0].Text != "the session was closed" {
 		t.Errorf("%+v", r)
 	}
 }

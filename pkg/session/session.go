@@ -9,7 +9,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -283,4 +282,5 @@ func (s *Session) Close(ctx context.Context) {
 	s.recordedSize.release()
 }
 
-var errClosed = errors.New("session closed")
+// errClosed is why calls end that run when the session is closed.
+var errClosed = fault.New(fault.Cancelled, "", "the session was closed")

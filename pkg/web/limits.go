@@ -30,8 +30,8 @@ type limits struct {
 func defaultLimits() limits {
 	return limits{
 		call: 30 * time.Second, action: 10 * time.Second, assertion: 5 * time.Second, navigation: 30 * time.Second,
-		response: time.Second, first: 5 * time.Second, look: 10 * time.Second, frame: time.Second, probe: 200 * time.Millisecond,
-		evidence: 4 * time.Second, slowEvidence: 300 * time.Millisecond,
+		response: time.Second, first: 5 * time.Second, look: 20 * time.Second, frame: time.Second,
+		probe: 200 * time.Millisecond, evidence: 4 * time.Second, slowEvidence: 300 * time.Millisecond,
 		download: 10 * time.Second,
 	}
 }

@@ -309,10 +309,14 @@ func TestHoverFollowsElement(t *testing.T) {
 	at := serve(t, map[string]http.HandlerFunc{"/menu": htmlPage(`<style>
 			#above { height: 0; transition: height 0.2s } #above.open { height: 60px }
 			#pulse:hover { animation: pulse 0.1s infinite alternate } @keyframes pulse { to { transform: scale(1.2) } }
+			#lens { position: absolute; inset: 0 }
+			#agree { position: absolute; left: -9999px }
 		</style><div id=above></div><button id=actions>Actions</button><p id=menu hidden>Menu text</p><button id=pulse>Pulse</button>
+		<input type=checkbox id=agree><label for=agree>I agree</label><button id=picture>Picture</button><div id=lens hidden></div>
 		<script>
 		let timer;
 		actions.onmouseenter = () => timer = setTimeout(() => menu.hidden = false, 150);
+		picture.onmouseenter = () => lens.hidden = false;
 		actions.onmouseleave = () => { clearTimeout(timer); menu.hidden = true; };
 	</script>`)})
 	u := openSession(t)
@@ -321,7 +325,9 @@ func TestHoverFollowsElement(t *testing.T) {
 		u.mustEval("void setTimeout(() => above.className = 'open', 10)")
 		u.mustCall("web_hover", "ref", `button "Actions"`)
 		u.mustCall("web_verifyTextVisible", "text", "Menu text")
-		u.mustCall("web_hover", "ref", "Pulse")
+		for _, name := range []string{"button \"Pulse\"", "css=#agree", "button \"Picture\""} {
+			u.mustCall("web_hover", "ref", name)
+		}
 	}
 }
 

@@ -645,16 +645,18 @@
     return false;
   };
 
-  // whetherUnder waits until an element stays where it is, for a short time, and tells whether it is still under the mouse.
-  const whetherUnder = async (el, point, before) => {
+  // stillAround waits until an element stays where it is, for a short time, and tells whether that is still around a
+  // point. What covers it then may be there because of the mouse.
+  const stillAround = async (el, { x, y }, box) => {
     const end = performance.now() + 500;
     for (let stays = 0; stays < 2 && performance.now() < end; stays++) {
+      const before = box;
       await nextFrame();
-      const box = el.getBoundingClientRect();
+      box = el.getBoundingClientRect();
       if (!sameBox(box, before)) stays = -1;
-      before = box;
     }
-    return el.isConnected && coveredReason(el, point) ? { reason: "it moved away from the mouse" } : {};
+    const moved = x < box.left || x > box.right || y < box.top || y > box.bottom;
+    return moved && el.isConnected ? { reason: "it moved away from the mouse" } : {};
   };
 
   // checkPointer checks whether an element can receive a click or the mouse. With options.inset, it scrolls an element
@@ -697,7 +699,7 @@
     click: (el, options, memo) => checkPointer(el, { ...options, enabled: true }, memo),
     hover: (el, options, memo) => {
       const ready = checkPointer(el, options, memo);
-      return ready.reason === undefined ? { ...ready, apply: () => whetherUnder(el, ready, memo.box) } : ready;
+      return ready.reason === undefined ? { ...ready, apply: () => stillAround(shownAs(el), ready, memo.box) } : ready;
     },
 
     // focus prepares a field for text: with options.clear it selects everything in it, with options.atEnd it moves the

@@ -268,7 +268,7 @@ func (t *tracer) show(ctx context.Context, p *page, whole bool, m *device.Moment
 	case secrets && (whole || affordable):
 		t.showChecked(ctx, p, m)
 	case secrets:
-		m.NoPicture = "whether the page showed a secret was not checked"
+		m.NoPicture = "to check whether the page showed a secret would have slowed the run; --trace on does"
 	default:
 		t.showUnchecked(ctx, p, whole || t.sendsNone(p), whole || affordable, m)
 	}

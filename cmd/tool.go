@@ -41,9 +41,9 @@ func (cmd *toolCommands) newTool() *cobra.Command {
 		Use:   "tool NAME [ARGUMENT=VALUE...]",
 		Short: "Call one tool and print its result",
 		Long: `Call one registered tool in a session of its own and print its result. A VALUE is text if the tool's schema
-accepts text, else JSON; ["a", "b"] is a list where that accepts lists, too. {{name}} in it is replaced with memory and secrets, as in a trail. With --save the call becomes a
-step of a trail; for a delegating tool, the calls that it delegates to are saved instead. ` + "`trailblaze tool NAME --help`" + `
-lists the arguments of a tool.
+accepts text, else JSON; ["a", "b"] is a list where that accepts lists, too. {{name}} in it is replaced with memory and
+secrets, as in a trail. With --save the call becomes a step of a trail; for a delegating tool, the calls that it delegates
+to are saved instead. ` + "`trailblaze tool NAME --help`" + ` lists the arguments of a tool.
 
 With --session the call is made in a session that runs in the background, and the changes of the screen are printed below
 its result. --step or --verify record it there, as part of the step with that text.`,

@@ -149,7 +149,8 @@ func (ds *dialogs) troubles() string {
 }
 
 // onDialog accepts or dismisses a dialog at once: while it is open, scripts of the page do not run. A beforeunload
-// dialog is accepted, unless web_handleDialog says otherwise. If a person can be asked, the dialog waits for them, unless web_handleDialog was called.
+// dialog is accepted, unless web_handleDialog says otherwise. If a person can be asked, the dialog waits for them, unless
+// web_handleDialog was called.
 func (p *page) onDialog(s *cdp.Session, e cdp.Event) {
 	var opened struct{ Type, Message, DefaultPrompt string }
 	if e.Decode(&opened) != nil {

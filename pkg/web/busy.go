@@ -94,8 +94,10 @@ func (p *page) busyReason(before activity) string {
 	case stopped:
 		return "scripts of the page are busy"
 	}
-	return "the page is busy, with scripts or with the layout of many elements"
+	return pageIsBusy
 }
+
+const pageIsBusy = "the page is busy, with scripts or with the layout of many elements"
 
 // responds reports whether the page evaluates an expression soon.
 func (p *page) responds() bool {
@@ -121,10 +123,7 @@ func (p *page) stopScripts() bool {
 // stopBeforeLeaving ends a script of a page that has not responded lately. Until the script ends, the browser cannot show
 // another document, and once that is under way, it does not end scripts any more.
 func (p *page) stopBeforeLeaving() {
-	p.mu.Lock()
-	leaves := p.root.leaving != nil
-	p.mu.Unlock()
-	if p.slow.Load() && !leaves && !p.responds() {
+	if _, leaves := p.leavesTo(); p.slow.Load() && !leaves && !p.responds() {
 		p.target.Send("Runtime.terminateExecution", nil)
 	}
 }

@@ -120,6 +120,16 @@ func (p *page) leavesFor(since int) string {
 	return ""
 }
 
+// leavesTo returns the URL of the document that the page is about to show, if it is.
+func (p *page) leavesTo() (url string, leaves bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.root.leaving == nil {
+		return "", false
+	}
+	return p.root.leaving.url, true
+}
+
 // navigationsSoFar returns the number of the last navigation.
 func (p *page) navigationsSoFar() int {
 	p.mu.Lock()

@@ -907,8 +907,8 @@
     drag: (el, options, memo) => checkPointer(el, { ...options, inset: true, enabled: !options.drop }, memo),
   };
 
-  // isOtherControl reports whether an element is a control of another kind. A text, or a list of a script, may be there only
-  // until the page has its <select>.
+  // isOtherControl reports whether an element is a control of another kind than is wanted. A text, or a list of a script,
+  // may be there only until the page has that.
   const isOtherControl = (el) =>
     el.matches("button, a, input, textarea, [role], [tabindex]") && !el.matches("[role=combobox], [role=listbox]");
 

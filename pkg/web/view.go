@@ -288,7 +288,7 @@ func (d *webDevice) onPage(ctx context.Context, look func(context.Context, *page
 		if err != nil {
 			return err
 		}
-		err = p.lookWithin(ctx, p.lookLimit(), look)
+		err = p.lookWithin(ctx, look)
 		if now, openErr := d.waitForPage(ctx); err == nil || openErr != nil || now == p {
 			return err
 		}
@@ -298,10 +298,7 @@ func (d *webDevice) onPage(ctx context.Context, look func(context.Context, *page
 // lookLimit returns how long one look at the page may take. While the browser opens another document in it, it does not
 // answer what the old one shows, and the last call may have waited for the new one already.
 func (p *page) lookLimit() time.Duration {
-	p.mu.Lock()
-	leaves := p.root.leaving != nil
-	p.mu.Unlock()
-	switch {
+	switch _, leaves := p.leavesTo(); {
 	case leaves && p.slow.Load():
 		return p.limits().response
 	case leaves:
@@ -310,8 +307,9 @@ func (p *page) lookLimit() time.Duration {
 	return p.limits().look
 }
 
-// lookWithin calls look with a context that ends at a limit. An error says what the page was doing then.
-func (p *page) lookWithin(ctx context.Context, limit time.Duration, look func(context.Context, *page) error) error {
+// lookWithin calls look with a context that ends at the limit of the page. An error says what the page was doing then.
+func (p *page) lookWithin(ctx context.Context, look func(context.Context, *page) error) error {
+	limit := p.lookLimit()
 	within, cancel := p.device.withTimeout(ctx, limit)
 	defer cancel()
 	err := look(within, p)
@@ -324,16 +322,14 @@ func (p *page) lookWithin(ctx context.Context, limit time.Duration, look func(co
 
 // noLook is the error of a look that the page did not answer within a limit.
 func (p *page) noLook(limit time.Duration) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	at := shorten(p.root.url)
-	if leaving := p.root.leaving; leaving != nil {
+	at := shorten(p.url())
+	if url, leaves := p.leavesTo(); leaves {
 		return fault.New(fault.CallTimeout, "check the server; look again later, or open another page with web_navigate",
 			"%s, which the page opens, has not responded; until then the browser does not tell what is on %s",
-			shorten(leaving.url), at)
+			shorten(url), at)
 	}
 	return fault.New(fault.CallTimeout, "look again when its scripts have ended, or open another page with web_navigate",
-		"%s did not tell what is on it within %s: the page is busy, with scripts or with the layout of many elements", at, limit)
+		"%s did not tell what is on it within %s: %s", at, limit, pageIsBusy)
 }
 
 // lookError returns what looking at a page failed with, as a *fault.Error.

@@ -125,7 +125,7 @@ func (p *page) entry(n *node) *entry {
 		return &entry{Line: Line{Role: "iframe", BackendNodeID: n.id, node: n}}
 	}
 	role := p.role(n)
-	isEditor := p.live && n.isEditor()
+	isEditor := p.live && n.boxed && n.isEditor()
 	clickable := p.live && (isEditor || n.clickable()) && !screen.IsControl(role)
 	switch {
 	case clickable && (role == "" || screen.IsStructural(role)):
@@ -174,7 +174,7 @@ func (n *node) clickable() bool {
 
 // isEditor reports whether n is an element into which people can type because of its contenteditable.
 func (n *node) isEditor() bool {
-	return n.boxed && n.has("contenteditable") && !strings.EqualFold(n.attr("contenteditable"), "false")
+	return n.has("contenteditable") && !strings.EqualFold(n.attr("contenteditable"), "false")
 }
 
 // markup returns what of the attributes tells a control without a name from others, such as class=btn-print; "" for

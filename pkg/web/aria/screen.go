@@ -113,7 +113,7 @@ func (n *node) kind() string {
 		return "select-multiple"
 	case n.tag == "SELECT":
 		return "select"
-	case n.has("contenteditable") && !strings.EqualFold(n.attr("contenteditable"), "false"):
+	case n.isEditor():
 		return "contenteditable"
 	}
 	return ""

@@ -38,6 +38,17 @@ func TestInitWritesProjectThatPasses(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
+// TestProjectOfInitIsStrict: a selector that has come to match a second element fails, as in Playwright.
+func TestProjectOfInitIsStrict(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, nil)
+	p.run("init").want(t, 0)
+	p.write("pages/carts.html", "<!doctype html><title>Carts</title><button>Buy</button><button>Buy</button>")
+	p.write("trails/buy.trail.yaml", webTrail(
+		"web_navigate: { url: pages/carts.html }", `web_click: { ref: 'button "Buy"', timeoutMs: 300 }`))
+	p.run("run", "trails/buy.trail.yaml").want(t, 1, `button "Buy" matches 2 elements, but must match one`)
+}
+
 // TestFailedInitCanBeRepeated: what it has written until the failure is removed, and what was there stays.
 func TestFailedInitCanBeRepeated(t *testing.T) {
 	t.Parallel()

@@ -60,5 +60,10 @@ func Core() []tool.Advertised {
 // CoreChecks and CoreStartCommands are what a kind has in Checks and StartCommands of the commands of [Core].
 func CoreChecks() []string { return []string{"assertVisible", "waitUntilVisible"} }
 
+// CoreReads are what a kind has in Reads of the commands of [Core].
+func CoreReads() []string {
+	return []string{"isVisible", "hasText", "getElementText", "getElementCount", "captureScreen"}
+}
+
 // CoreStartCommands is described at [CoreChecks].
 func CoreStartCommands() []string { return []string{"launchApp", "clearAppData"} }

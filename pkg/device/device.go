@@ -27,6 +27,7 @@ type Kind struct {
 	// of the target. Nil if only the commands themselves are restricted.
 	CheckForAgent func(command string, args Arguments, baseURL string) error
 	Checks        []string // the commands that fail unless the screen is as expected
+	Reads         []string // the other commands that leave the app as it is
 	// Primary and PrimaryChecks are the actions, and the checks, that a model is shown with their arguments. It is told the
 	// names of the others.
 	Primary, PrimaryChecks []string

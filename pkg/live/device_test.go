@@ -51,7 +51,7 @@ func (a *app) kind() device.Kind {
 	text := `"text": {"type": "string"}, "ref": {"type": "string"}, "nodeSelector": {"type": "object"}`
 	return device.Kind{
 		Name: "app", Drivers: []string{"playwright-native"},
-		Restricted: []string{"web_evaluate", "web_route"}, AllowedWith: map[string]string{"web_route": "abort"}, Checks: append(device.CoreChecks(), "assertNotVisible", device.AssertWaypoint), StartCommands: device.CoreStartCommands(), Commands: func() []tool.Advertised {
+		Restricted: []string{"web_evaluate", "web_route"}, AllowedWith: map[string]string{"web_route": "abort"}, Checks: append(device.CoreChecks(), "assertNotVisible", device.AssertWaypoint), Reads: device.CoreReads(), StartCommands: device.CoreStartCommands(), Commands: func() []tool.Advertised {
 			return []tool.Advertised{
 				device.Command("launchApp", "Opens the app.", `"app": {"type": "object"}, "appId": {"type": "string"}`),
 				device.Command("openUrl", "Opens a URL.", `"url": {"type": "string"}`),

@@ -60,6 +60,7 @@ func TestSaveWarnsOfCallsWithoutRecording(t *testing.T) {
 	f.step("Open", call("launchApp"))
 	f.request(live.StepRequest{Kind: trail.KindStep, Unrecorded: true, Calls: []trail.Call{
 		call("tap", "text", "Sign in"), call("assertVisible", "text", "Hello"), call("tap", "text", "Hello"),
+		call("isVisible", "text", "Hello"),
 	}})
 	saved := f.save(live.SaveRequest{File: "trails/a.trail.yaml"})
 	if !slices.Contains(saved.Warnings, "2 calls were made without recording; if the app keeps what they did, the trail passes only after them") {

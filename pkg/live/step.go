@@ -235,10 +235,13 @@ func (s *Session) actions(calls []CallReport) int {
 }
 
 // mayChangeApp reports whether calls of a tool may change the app: those of servers, and of the device's commands those
-// that are not checks.
+// that neither check nor read.
 func (s *Session) mayChangeApp(name string) bool {
 	t, err := s.tools().Find(name)
-	return err == nil && t.Source.Kind != tool.FromBuiltin && (t.Source.Kind != tool.FromDevice || !s.isCheck(t))
+	if err != nil || t.Source.Kind == tool.FromBuiltin {
+		return false
+	}
+	return t.Source.Kind != tool.FromDevice || !s.isCheck(t) && !slices.Contains(s.kind().Reads, name)
 }
 
 // besideRepair warns of a new step that was added where a step waits for its repair.

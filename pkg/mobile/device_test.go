@@ -41,7 +41,7 @@ func TestCommandsOfBothPlatforms(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range slices.Concat(Kind(Android).Checks, Kind(Android).StartCommands, Kind(Android).Restricted) {
+	for _, name := range slices.Concat(Kind(Android).Checks, Kind(Android).Reads, Kind(Android).StartCommands, Kind(Android).Restricted) {
 		if !slices.Contains(android, name) {
 			t.Errorf("no %s", name)
 		}

@@ -103,6 +103,7 @@ func Kind(p Platform) device.Kind {
 		Commands: sync.OnceValue(func() []tool.Advertised { return advertisedTools(p) }),
 		Checks: append(device.CoreChecks(), "assertVisibleBySelector", "assertNotVisibleBySelector", "assertNotVisibleWithText",
 			"assertVisibleWithText", "assertVisibleWithAccessibilityText", "assertVisibleWithResourceId", device.AssertWaypoint, "verifyScreenshot"),
+		Reads: append(device.CoreReads(), "mobile_listInstalledApps", "takeSnapshot", "waitForChange"),
 		Primary: []string{
 			"tap", "longPress", "inputText", "clearText", "pressKey", "pressBack", "hideKeyboard", "swipe", "scroll", "launchApp",
 			"openUrl",

@@ -34,6 +34,20 @@ func TestActionsAndAssertionsTakeALimit(t *testing.T) {
 	}
 }
 
+func TestListsOfTheKindNameCommands(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.Name)
+	}
+	k := Kind()
+	for _, name := range slices.Concat(k.Checks, k.Reads, k.Primary, k.PrimaryChecks, k.StartCommands, k.Restricted) {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is not a command", name)
+		}
+	}
+}
+
 func TestLimitsOfNavigationsAndScripts(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)

@@ -42,6 +42,8 @@ func Kind() device.Kind {
 			"web_verifyElementNotVisible", "web_verifyCount", "web_verifyState", "web_verifyUrl", "web_verifyTitle",
 			"web_verifyAriaSnapshot", "web_verifyAccessibility", device.AssertWaypoint, "web_waitForTab", "web_waitForDownload", "web_verifyDialog", "web_waitForRequest",
 			"web_waitForResponse", "web_assertNetworkEvent", "verifyScreenshot"),
+		Reads: append(device.CoreReads(), "findMatches", "web_currentUrl", "web_getStorageState", "web_getText", "web_listTabs",
+			"web_requestDetails", "web_snapshot", "web_wait"),
 		Primary: []string{
 			"web_navigate", "web_click", "web_type", "web_selectOption", "web_setChecked", "web_pressKey", "web_hover", "web_scroll",
 			"web_handleDialog", "web_waitForTab",

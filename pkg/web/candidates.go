@@ -92,7 +92,7 @@ func (s *search) locateIn(ctx context.Context, at device.Place, recalled bool) (
 // candidates returns the selectors that find an element of a capture, or only the best.
 func (s *search) candidates(ctx context.Context, c *pageCapture, n *screen.Node, best bool) ([]device.Candidate, error) {
 	m := &marked{search: s, element: c.elements[n], mark: int(s.page.device.marks.Add(1))}
-	facts, err := m.setMark(ctx)
+	facts, err := m.setMark(ctx, n)
 	if err != nil {
 		return nil, err
 	}

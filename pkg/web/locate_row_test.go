@@ -27,6 +27,15 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		"icons": func(name, _ string) string {
 			return `<li>` + name + ` <button data-row="` + name + `" ` + click + `></button></li>`
 		},
+		"classes": func(name, _ string) string {
+			return `<div class="line"><span>` + name + `</span> <span>Paid</span> <div><button data-row="` + name + `" ` + click + `>Delete</button></div></div>`
+		},
+		"elements": func(name, _ string) string {
+			return `<div><b>` + name + `</b><p><button data-row="` + name + `" ` + click + `></button></p></div>`
+		},
+		"texts": func(name, _ string) string {
+			return `<div>` + name + ` <button data-row="` + name + `" ` + click + `>Delete</button></div>`
+		},
 		"ids": func(name, number string) string {
 			return `<p><button id="remove-` + number + `" data-row="` + name + `" ` + click + `>Remove ` + name + ` (5 orders)</button></p>`
 		},

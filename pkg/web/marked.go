@@ -26,7 +26,7 @@ type marked struct {
 // is kept while it finds the element. The result is nil if the frame of the element does not respond.
 func (s *search) locateShown(ctx context.Context, c *pageCapture, n *screen.Node, before *locatedElement) (*locatedElement, error) {
 	m := &marked{search: s, element: c.elements[n]}
-	facts, err := m.setMark(ctx)
+	facts, err := m.setMark(ctx, n)
 	if err != nil || facts == nil {
 		return nil, err
 	}
@@ -63,8 +63,13 @@ func (s *search) missed() error {
 	return nil
 }
 
-// setMark marks the element for the check "marked", and returns its facts; nil if its frame does not respond.
-func (m *marked) setMark(ctx context.Context) (facts *locate.Facts, err error) {
+// setMark marks the element for the check "marked", and returns its facts; nil if its frame does not respond. n is what
+// the capture shows of it.
+func (m *marked) setMark(ctx context.Context, n *screen.Node) (facts *locate.Facts, err error) {
+	record := ""
+	if n.Record != nil {
+		record = n.Record.Known
+	}
 	err = m.element.frame.withinSlice(ctx, func(ctx context.Context) error {
 		handle, err := m.search.page.resolveNode(ctx, m.element.frame, m.element.id)
 		if err != nil {
@@ -72,7 +77,7 @@ func (m *marked) setMark(ctx context.Context) (facts *locate.Facts, err error) {
 		}
 		defer handle.release()
 		var read locate.Facts
-		if err = m.element.frame.eval(ctx, "mark", &read, handle, m.mark); err == nil {
+		if err = m.element.frame.eval(ctx, "mark", &read, handle, m.mark, record); err == nil {
 			facts = &read
 		}
 		return err

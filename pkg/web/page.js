@@ -1509,14 +1509,27 @@
       if (!heading) continue;
       let path = "";
       for (let e = heading; e !== card; e = e.parentElement) path = ` > ${tagOf(e)}${path}`;
-      const selectors = [...withClass(card), { selector: `${tagOf(card)}:has(${path.trim()})`, texts: [] }];
-      return { heading: textOf(heading), selectors };
+      return { heading: textOf(heading), selectors: withContent(card, path) };
     }
     return { heading: "", selectors: [] };
   };
 
-  // mark makes el the element of a mark, and returns what selectors for it can be made of.
-  const mark = (el, number) => {
+  // withContent selects elements with the tag of el that have a class of it, or something at a path in them.
+  const withContent = (el, path) => [...withClass(el), { selector: `${tagOf(el)}:has(${path.trim()})`, texts: [] }];
+
+  // withRecord selects the innermost element around el that has the text of its record, and others like it.
+  const withRecord = (el, text) => {
+    let path = "";
+    for (let e = el; text && e && e !== document.body; e = e.parentElement) {
+      if (path && textOf(e).includes(text)) return withContent(e, path);
+      path = ` > ${tagOf(e)}${path}`;
+    }
+    return [];
+  };
+
+  // mark makes el the element of a mark, and returns what selectors for it can be made of. record is the text by which
+  // its record is known.
+  const mark = (el, number, record) => {
     marks.set(number, new WeakRef(el));
     const onlyEl = (css) => css && isOnlyMatch(el, css.selector);
     const { short, whole } = pathTo(el);
@@ -1532,6 +1545,7 @@
       position: short ? [short] : [],
       path: whole,
       card: cardOf(el),
+      record: withRecord(el, record),
     };
   };
 

@@ -61,6 +61,7 @@ type Facts struct {
 		Heading   string        // its text; empty without a card
 		Selectors []CSSSelector // which others like it match, too
 	}
+	Record []CSSSelector // an element around it with the text that its record is known by, which others like it match, too
 }
 
 // CSSSelector is a CSS selector with the texts of the page that are in it.
@@ -130,13 +131,14 @@ func (l *locator) candidates() []candidate {
 	list := []candidate{
 		{"test id", l.byTestID(false)},
 		{name, l.byName(isConstant, l.unique)},
-		{row, l.byRow(isConstant)},
+		{row, l.byRow(l.surroundings, isConstant)},
 		{"id", l.byStableID},
 		{name, l.byName(isChanging, l.unique)},
-		{row, l.byRow(isChanging)},
+		{row, l.byRow(l.surroundings, isChanging)},
 		{"attribute", l.byAttributes(false)},
 		{name, l.byName(isLong, l.unique)},
-		{"role in a row or part of the page", l.byRow(isEmpty)},
+		{"role in a row or part of the page", l.byRow(l.surroundings, isEmpty)},
+		{row, l.byRow(l.record, func(name string) bool { return !isLong(name) })},
 		{"attribute", l.byAttributes(true)},
 		{"test id", l.byTestID(true)},
 		{place, l.byName(isConstant, l.selectByIndex)},
@@ -332,7 +334,7 @@ func (l *locator) constant(ctx context.Context, is roleAndName) (map[string]any,
 		return found, err
 	}
 	steady := func(text string) bool { return screen.MayChange(text) == "" }
-	if found, _, err := l.selectInside(ctx, selector, steady, is.name); found != nil || err != nil {
+	if found, _, err := l.selectInside(ctx, l.surroundings(), selector, steady, is.name); found != nil || err != nil {
 		return found, err
 	}
 	return l.selectBeside(ctx, selector, is.name)

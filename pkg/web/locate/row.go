@@ -20,15 +20,15 @@ const (
 	maxCheckedTexts = 8
 )
 
-// byRow returns a selector with the role and the name of the element, if the name fits, inside of a row, list item or
-// card with a text that no other has, or of a part of the page with a name of its own.
-func (l *locator) byRow(fits func(name string) bool) finder {
+// byRow returns a selector with the role and the name of the element, if the name fits, inside of something around it
+// that is known by a text.
+func (l *locator) byRow(around func() []surrounding, fits func(name string) bool) finder {
 	return func(ctx context.Context) (map[string]any, []string, error) {
 		is := roleAndName{l.Node.RoleName(), l.Node.Name()}
 		if !fits(is.name) || !screen.IsRole(is.role) || screen.IsStructural(is.role) {
 			return nil, nil, nil
 		}
-		found, outer, err := l.selectInside(ctx, inWeb(is.block()), func(string) bool { return true }, is.name)
+		found, outer, err := l.selectInside(ctx, around(), inWeb(is.block()), func(string) bool { return true }, is.name)
 		if found == nil || err != nil {
 			return nil, nil, err
 		}
@@ -37,12 +37,12 @@ func (l *locator) byRow(fits func(name string) bool) finder {
 	}
 }
 
-// selectInside returns selector with the condition that the element is inside of something that is known by a text that
-// fits. It is nil if no such selector finds the element.
+// selectInside returns selector with the condition that the element is inside of one of around that is known by a text
+// that fits. It is nil if no such selector finds the element.
 func (l *locator) selectInside(
-	ctx context.Context, selector map[string]any, fits func(text string) bool, texts ...string,
+	ctx context.Context, around []surrounding, selector map[string]any, fits func(text string) bool, texts ...string,
 ) (found map[string]any, warnings []string, err error) {
-	for _, outer := range l.surroundings() {
+	for _, outer := range around {
 		if !fits(outer.text) {
 			continue
 		}
@@ -56,8 +56,8 @@ func (l *locator) selectInside(
 	return nil, nil, nil
 }
 
-// surrounding is something around an element that is known by a text: a row or list item with it, a part of the page
-// with this name, or a card with this heading.
+// surrounding is something around an element that is known by a text: a row, list item or record with it, a part of the
+// page with this name, or a card with this heading.
 type surrounding struct {
 	selector   map[string]any
 	what, text string
@@ -85,6 +85,23 @@ func (l *locator) surroundings() (list []surrounding) {
 		card := inWeb(map[string]any{"cssSelector": css.Selector})
 		card["containsDescendants"] = []any{inWeb(heading.block())}
 		list = append(list, surrounding{card, "card", heading.name, css.Texts})
+	}
+	return list
+}
+
+// record returns ways to select the record of the element: what is around it with the text that tells it from others,
+// unless that is its own label.
+func (l *locator) record() (list []surrounding) {
+	if l.Node.Record == nil {
+		return nil
+	}
+	known := l.Node.Record.Known
+	if isLong(known) || known == l.Node.Name() {
+		return nil
+	}
+	for _, css := range l.Facts.Record {
+		around := containing(inWeb(map[string]any{"cssSelector": css.Selector}), known)
+		list = append(list, surrounding{around, "record", known, css.Texts})
 	}
 	return list
 }

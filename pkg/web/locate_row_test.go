@@ -36,6 +36,12 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		"texts": func(name, _ string) string {
 			return `<div>` + name + ` <button data-row="` + name + `" ` + click + `>Delete</button></div>`
 		},
+		"spans in a table": func(name, _ string) string {
+			return `<tr><td>` + name + `</td><td><i class="icon-trash" data-row="` + name + `" ` + click + `>x</i></td></tr>`
+		},
+		"spans": func(name, _ string) string {
+			return `<div><b>` + name + `</b> <span data-row="` + name + `" ` + click + `>Delete</span></div>`
+		},
 		"ids": func(name, number string) string {
 			return `<p><button id="remove-` + number + `" data-row="` + name + `" ` + click + `>Remove ` + name + ` (5 orders)</button></p>`
 		},
@@ -43,7 +49,7 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 			return `<p><button id="option-` + number + `-of-list" data-row="` + name + `" ` + click + `>` + name + `</button></p>`
 		},
 	}
-	around := map[string][2]string{"table": {"<table>", "</table>"}, "list": {"<ul>", "</ul>"}, "icons": {"<ul>", "</ul>"}}
+	around := map[string][2]string{"table": {"<table>", "</table>"}, "spans in a table": {"<table>", "</table>"}, "list": {"<ul>", "</ul>"}, "icons": {"<ul>", "</ul>"}}
 	list := func(kind string, names ...string) string {
 		html := around[kind][0]
 		for i, name := range names {
@@ -57,7 +63,7 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 			"/before": htmlPage(list(kind, "Ann", "Bob")), "/after": htmlPage(list(kind, "Zoe", "Ann", "Bob")),
 		})
 		u.mustCall("navigate", "url", url+"/before")
-		clicked := u.refsOf("- button")
+		clicked := append(u.refsOf("- button"), u.refsOf("[clickable]")...)
 		result, err := u.call("web_click", "ref", clicked[1])
 		if err != nil || !result.OK || result.Located == nil {
 			t.Fatalf("%s: %+v, %v", kind, result, err)

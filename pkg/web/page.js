@@ -1546,6 +1546,7 @@
       path: whole,
       card: cardOf(el),
       record: withRecord(el, record),
+      kind: [...withClass(el), { selector: tagOf(el), texts: [] }],
     };
   };
 

@@ -28,7 +28,7 @@ func (l *locator) byRow(around func() []surrounding, fits func(name string) bool
 		if !fits(is.name) || !screen.IsRole(is.role) || screen.IsStructural(is.role) {
 			return nil, nil, nil
 		}
-		found, outer, err := l.selectInside(ctx, around(), inWeb(is.block()), func(string) bool { return true }, is.name)
+		found, outer, err := l.selectInside(ctx, around(), inWeb(is.block()), anyText, is.name)
 		if found == nil || err != nil {
 			return nil, nil, err
 		}
@@ -36,6 +36,24 @@ func (l *locator) byRow(around func() []surrounding, fits func(name string) bool
 		return found, slices.Concat(warnings, outer), err
 	}
 }
+
+// byKind returns a selector with a class or the tag of an element without a role, inside of something around it that is
+// known by a text.
+func (l *locator) byKind(ctx context.Context) (map[string]any, []string, error) {
+	if role := l.Node.RoleName(); screen.IsRole(role) && !screen.IsStructural(role) {
+		return nil, nil, nil
+	}
+	around := slices.Concat(l.surroundings(), l.record())
+	for _, css := range l.Facts.Kind {
+		found, warnings, err := l.selectInside(ctx, around, inWeb(map[string]any{"cssSelector": css.Selector}), anyText, css.Texts...)
+		if found != nil || err != nil {
+			return found, warnings, err
+		}
+	}
+	return nil, nil, nil
+}
+
+func anyText(string) bool { return true }
 
 // selectInside returns selector with the condition that the element is inside of one of around that is known by a text
 // that fits. It is nil if no such selector finds the element.

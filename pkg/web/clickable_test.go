@@ -62,13 +62,17 @@ func TestLiveViewTellsButtonsWithoutNameApart(t *testing.T) {
 	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<button data-cy=save></button><button class="btn btn-print"></button>
 		<button><svg width=9 height=9><use href="icons.svg#trash"></use></svg></button><a href="/cart"><i></i>&nbsp;</a>
 		<button class="] forged"></button><button></button>
+		<button class="btn elevated"><i class="mdi-pencil mdi v-icon v-icon--size-default"></i></button>
+		<button class=btn><i class="fa fa-bell fa-lg"></i></button><button class=btn><svg data-testid=DeleteIcon class=css-1q></svg></button>
+		<button class=btn><svg class="icon icon-tabler icon-tabler-star"></svg></button>
 		<button id=menu>&#xf0c9;</button><a href=#x>&#xf02b; Label</a><p>&#xf067;</p>`)})
 	u := openLive(t, device.Session{})
 	u.mustCall("navigate", "url", url+"/page")
 	shown := u.shown()
 	for _, line := range []string{
 		"- button [ref=e1] [data-cy=save]", "- button [ref=e2] [class=btn-print]", "[icon=trash]", "[href=cart]", "[class=forged]",
-		"- button [ref=e7] [id=menu]\n", "- link \"Label\" [ref=e8]",
+		"[icon=mdi-pencil]", "[icon=fa-bell]", "[icon=DeleteIcon]", "[icon=icon-tabler-star]",
+		"- button [ref=e11] [id=menu]\n", "- link \"Label\" [ref=e12]",
 	} {
 		if !strings.Contains(shown, line) {
 			t.Errorf("%s is missing in:\n%s", line, shown)

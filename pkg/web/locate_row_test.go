@@ -42,6 +42,13 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		"spans": func(name, _ string) string {
 			return `<div><b>` + name + `</b> <span data-row="` + name + `" ` + click + `>Delete</span></div>`
 		},
+		"joined texts": func(name, _ string) string {
+			return `<li><div><div>` + name + `</div><div>user</div></div><div><button data-row="` + name + `" ` + click + `></button></div></li>`
+		},
+		"two icons": func(name, _ string) string {
+			return `<div><b>` + name + `</b> <button class=flat data-row="another icon" ` + click + `><i class="mdi mdi-pencil"></i></button>
+				<button class=flat data-row="` + name + `" ` + click + `><i class="mdi mdi-delete"></i></button></div>`
+		},
 		"ids": func(name, number string) string {
 			return `<p><button id="remove-` + number + `" data-row="` + name + `" ` + click + `>Remove ` + name + ` (5 orders)</button></p>`
 		},
@@ -49,7 +56,8 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 			return `<p><button id="option-` + number + `-of-list" data-row="` + name + `" ` + click + `>` + name + `</button></p>`
 		},
 	}
-	around := map[string][2]string{"table": {"<table>", "</table>"}, "spans in a table": {"<table>", "</table>"}, "list": {"<ul>", "</ul>"}, "icons": {"<ul>", "</ul>"}}
+	around := map[string][2]string{"table": {"<table>", "</table>"}, "spans in a table": {"<table>", "</table>"}, "list": {"<ul>", "</ul>"}, "icons": {"<ul>", "</ul>"},
+		"joined texts": {"<ul>", "</ul>"}}
 	list := func(kind string, names ...string) string {
 		html := around[kind][0]
 		for i, name := range names {
@@ -64,7 +72,7 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		})
 		u.mustCall("navigate", "url", url+"/before")
 		clicked := append(u.refsOf("- button"), u.refsOf("[clickable]")...)
-		result, err := u.call("web_click", "ref", clicked[1])
+		result, err := u.call("web_click", "ref", clicked[len(clicked)-1])
 		if err != nil || !result.OK || result.Located == nil {
 			t.Fatalf("%s: %+v, %v", kind, result, err)
 		}

@@ -1472,6 +1472,16 @@
       .filter((name) => isStable(name) && /^[A-Za-z][A-Za-z_-]{3,}$/.test(name) && !/^(is|has)-|activ|select|open|hover|focus|disab|hidden|visib|valid|show/i.test(name))
       .map((name) => ({ selector: `${tagOf(el)}.${CSS.escape(name)}`, texts: [name] }));
 
+  // withIcon selects elements with the tag of el that hold the same icon.
+  const withIcon = (el) => {
+    const icon = el.querySelector("i, svg, use");
+    if (!icon) return [];
+    const known = [...withTestingAttribute(icon), ...iconAttributes.map((name) => withAttributes(icon, [name])), ...withClass(icon)];
+    return known.filter(Boolean).map(({ selector, texts }) => ({ selector: `${tagOf(el)}:has(${selector})`, texts }));
+  };
+
+  const iconAttributes = ["data-icon", "href"];
+
   const isOnlyMatch = (el, selector) => {
     const found = queryAll(selector);
     return found.length === 1 && found[0] === el;
@@ -1527,6 +1537,16 @@
     return [];
   };
 
+  // textsOfRow are texts in the innermost row around el that are not of controls, each of an element for itself, where a
+  // snapshot joins them.
+  const textsOfRow = (el) => {
+    const row = el.parentElement?.closest("tr, li, article, [role=row], [role=listitem], [role=treeitem], [role=article]");
+    const isText = (e) => !e.childElementCount && !el.contains(e) && !e.closest("button, select, textarea, [role=button]");
+    return [...(row?.querySelectorAll("*") ?? [])].filter(isText).map(textOf).filter(Boolean).slice(0, maxRowTexts);
+  };
+
+  const maxRowTexts = 6;
+
   // mark makes el the element of a mark, and returns what selectors for it can be made of. record is the text by which
   // its record is known.
   const mark = (el, number, record) => {
@@ -1540,13 +1560,15 @@
       css: [
         ...selectorAttributes.map((names) => withAttributes(el, names)),
         ...withClass(el),
+        ...withIcon(el),
         withAttributes(el, ["type"]),
       ].filter(onlyEl),
       position: short ? [short] : [],
       path: whole,
       card: cardOf(el),
       record: withRecord(el, record),
-      kind: [...withClass(el), { selector: tagOf(el), texts: [] }],
+      row: textsOfRow(el),
+      kind: [...withIcon(el), ...withClass(el), { selector: tagOf(el), texts: [] }],
     };
   };
 

@@ -180,29 +180,67 @@ func (n *node) isEditor() bool {
 // markup returns what of the attributes tells a control without a name from others, such as class=btn-print; "" for
 // nothing.
 func (n *node) markup() string {
-	for _, name := range []string{"data-testid", "data-cy", "data-test", "data-qa", "id", "href", "class"} {
-		if word := lastWord(n.attr(name)); word != "" {
+	for _, name := range []string{"data-testid", "data-cy", "data-test", "data-qa", "id", "href"} {
+		if word := lastWord(words(n.attr(name))); word != "" {
 			return name + "=" + word
 		}
 	}
-	icon := n.find(func(e *node) bool { return e.tag == "USE" || e.tag == "I" })
-	if icon == nil {
-		return ""
-	}
-	if word := lastWord(icon.attr("href") + " " + icon.attr("xlink:href") + " " + icon.attr("class")); word != "" {
+	if word := n.iconWord(); word != "" {
 		return "icon=" + word
+	}
+	if word := lastWord(words(n.attr("class"))); word != "" {
+		return "class=" + word
 	}
 	return ""
 }
 
-// lastWord returns the last word of 3 to 30 letters, - and _ in an attribute: the last class, or the end of an address.
-// The page can put nothing else into the snapshot.
-func lastWord(attribute string) string {
-	words := strings.FieldsFunc(attribute, func(r rune) bool {
+// iconWord returns what the icon in n is called by an icon font or a sprite; "" for nothing.
+func (n *node) iconWord() string {
+	for _, tag := range []string{"USE", "I", "SVG"} {
+		icon := n.find(func(e *node) bool { return strings.EqualFold(e.tag, tag) })
+		if icon == nil {
+			continue
+		}
+		for _, name := range []string{"data-testid", "data-icon", "href", "xlink:href"} {
+			if word := lastWord(words(icon.attr(name))); word != "" {
+				return word
+			}
+		}
+		if word := iconClass(words(icon.attr("class"))); word != "" {
+			return word
+		}
+	}
+	return ""
+}
+
+// iconClass returns the class with the name of an icon. That begins with the name of its font, which is a class, too, as
+// in "fa fa-trash fa-lg"; else it is the last one. Classes with -- are variants.
+func iconClass(classes []string) string {
+	classes = slices.DeleteFunc(classes, func(c string) bool { return strings.Contains(c, "--") })
+	best, font := lastWord(classes), ""
+	for _, c := range classes {
+		for _, other := range classes {
+			if strings.HasPrefix(c, other+"-") && len(other) > len(font) && len(c) <= maxWord {
+				best, font = c, other
+			}
+		}
+	}
+	return best
+}
+
+// words returns the words of letters, - and _ in an attribute. The page can put nothing else into the snapshot.
+func words(attribute string) []string {
+	return strings.FieldsFunc(attribute, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_'
 	})
-	for _, word := range slices.Backward(words) {
-		if len(word) >= 3 && len(word) <= 30 {
+}
+
+const minWord, maxWord = 3, 30 // letters
+
+// lastWord returns the last word that is neither short nor long: the last class, or the end of an address.
+func lastWord(list []string) string {
+	for _, word := range slices.Backward(list) {
+		if len(word) >= minWord && len(word) <= maxWord {
 			return word
 		}
 	}

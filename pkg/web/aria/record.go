@@ -20,7 +20,7 @@ const maxRecordTexts = 12
 // role and name for itself belongs to the smallest element around it with a word. The record is known by a text that
 // no record of the same controls has, a word rather than a number, and a heading rather than another text. Rows, list
 // items and articles are known by all their texts, so a control that is the only one of its kind in one has no record
-// here.
+// here. Controls without a name are the same if their markup is, such as their icon.
 type records struct {
 	lines map[*node]*Line
 	texts []recordText
@@ -38,7 +38,7 @@ type recordText struct {
 type recordSpan struct{ from, to int }
 
 // recordKind is what controls have in common that only their records tell from one another.
-type recordKind struct{ role, name, text string }
+type recordKind struct{ role, name, text, markup string }
 
 // addRecords sets the records of the controls in the lines.
 func (t *Tree) addRecords() {
@@ -51,7 +51,7 @@ func (t *Tree) addRecords() {
 		}
 		r.lines[l.node] = l
 		if screen.IsControl(l.Role) || slices.Contains(l.Attributes, "clickable") {
-			kind := recordKind{l.Role, l.Name, l.Text}
+			kind := recordKind{l.Role, l.Name, l.Text, l.Markup}
 			kinds[kind] = append(kinds[kind], l.node)
 		}
 	}

@@ -61,7 +61,8 @@ type Facts struct {
 		Heading   string        // its text; empty without a card
 		Selectors []CSSSelector // which others like it match, too
 	}
-	Kind   []CSSSelector // its classes and its tag, which others have, too
+	Row    []string      // texts in the row that it is in
+	Kind   []CSSSelector // its icon, its classes and its tag, which others have, too
 	Record []CSSSelector // an element around it with the text that its record is known by, which others like it match, too
 }
 
@@ -140,7 +141,7 @@ func (l *locator) candidates() []candidate {
 		{name, l.byName(isLong, l.unique)},
 		{"role in a row or part of the page", l.byRow(l.surroundings, isEmpty)},
 		{row, l.byRow(l.record, func(name string) bool { return !isLong(name) })},
-		{"class or tag in a row or part of the page", l.byKind},
+		{"icon, class or tag in a row or part of the page", l.byKind},
 		{"attribute", l.byAttributes(true)},
 		{"test id", l.byTestID(true)},
 		{place, l.byName(isConstant, l.selectByIndex)},

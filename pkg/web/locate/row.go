@@ -37,10 +37,10 @@ func (l *locator) byRow(around func() []surrounding, fits func(name string) bool
 	}
 }
 
-// byKind returns a selector with a class or the tag of an element without a role, inside of something around it that is
-// known by a text.
+// byKind returns a selector with the icon, a class or the tag of an element without a role or without a name, inside of
+// something around it that is known by a text.
 func (l *locator) byKind(ctx context.Context) (map[string]any, []string, error) {
-	if role := l.Node.RoleName(); screen.IsRole(role) && !screen.IsStructural(role) {
+	if role := l.Node.RoleName(); screen.IsRole(role) && !screen.IsStructural(role) && l.Node.Name() != "" {
 		return nil, nil, nil
 	}
 	around := slices.Concat(l.surroundings(), l.record())
@@ -183,6 +183,11 @@ func containing(selector map[string]any, texts ...string) map[string]any {
 // rowTexts returns texts in a row that may tell it from others: those with letters first, else in their order.
 func (l *locator) rowTexts(row *screen.Node) []string {
 	texts := textsOf(l.Tree, row, l.Node)
+	for _, text := range l.Facts.Row {
+		if !isLong(text) && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
 	slices.SortStableFunc(texts, func(a, b string) int { return len(textWarnings("", a)) - len(textWarnings("", b)) })
 	return texts[:min(maxRowTexts, len(texts))]
 }

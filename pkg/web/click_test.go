@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -247,6 +248,33 @@ func TestElementsInFramesAndShadowRoots(t *testing.T) {
 	if got, want := u.mustEval("clicks.join() + ' ' + innerValue()"), "buy,deep,buy,buy,deep,sealed,deep,buy typed"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+}
+
+// TestButtonsWithATextInASlot acts on the buttons inside of custom elements, whose text is outside of their shadow roots.
+func TestButtonsWithATextInASlot(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<style>x-bare { display: contents }</style>
+		<p><x-open>Open</x-open> <x-closed>Closed</x-closed> <x-bare>Bare</x-bare> <x-covered>Covered</x-covered></p>
+		<script>
+			for (const name of ["open", "closed", "bare", "covered"]) {
+				const root = document.querySelector("x-" + name).attachShadow({ mode: name === "closed" ? "closed" : "open" });
+				root.innerHTML = "<button><span><slot></slot></span></button>" +
+					(name === "covered" ? "<div style='position: fixed; inset: 0; top: 300px'></div>" : "");
+				root.querySelector("button").onclick = () => (document.title += name + ",");
+				root.querySelector("button").onmouseover = () => (document.title += "over,");
+			}
+		</script>`)})
+	u := openSession(t)
+	u.mustCall("navigate", "url", url+"/page")
+	for _, name := range []string{"Open", "Closed", "Bare", "Covered"} {
+		u.mustCall("web_click", "ref", `button "`+name+`"`)
+	}
+	u.mustCall("web_hover", "ref", `button "Open"`)
+	if got, want := u.mustEval("document.title"), "over,open,over,closed,over,bare,over,covered,over,"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	u.mustEval("document.querySelector('x-covered').shadowRoot.querySelector('div').style.top = 0")
+	u.mustFail("web_click", []any{"ref", `button "Covered"`, "timeoutMs", failTime.Milliseconds()}, "div covers it")
 }
 
 func TestElementsOfLongPage(t *testing.T) {

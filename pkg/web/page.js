@@ -479,10 +479,19 @@
     const closed = rootsAround(el);
     let hit = document.elementFromPoint(x, y);
     for (;;) {
-      const inner = (hit?.shadowRoot ?? closed.get(hit))?.elementFromPoint(x, y);
+      const inner = elementIn(hit?.shadowRoot ?? closed.get(hit), x, y);
       if (!inner || inner === hit) return hit;
       hit = inner;
     }
+  };
+
+  // elementIn is the element of a shadow root at a point. elementFromPoint has the host there for a text in a slot, which
+  // clicks the element around the slot.
+  const elementIn = (root, x, y) => {
+    const el = root?.elementFromPoint(x, y);
+    if (!el || el !== root.host) return el;
+    const [first] = root.elementsFromPoint(x, y);
+    return first?.getRootNode() === root ? first : el;
   };
 
   // receivesEventsAt reports whether el receives an event at hit: hit is inside it, inside the button or link around
@@ -1506,15 +1515,18 @@
       selector = step + joint + selector;
       if (!short && isOnlyMatch(el, selector)) short = { selector, texts: [...texts], counts };
       joint = e.parentElement ? " > " : " ";
-      e = e.parentElement ?? e.getRootNode().host;
+      e = outerOf(e);
     }
     return { short, whole: { selector, texts, counts } };
   };
 
+  // outerOf is the element around el, or the host of its shadow root.
+  const outerOf = (el) => el.parentElement ?? el.getRootNode().host;
+
   // cardOf is the innermost element around el that holds a heading: ways to select it and others like it, and the text
   // of the heading.
   const cardOf = (el) => {
-    for (let card = el.parentElement; card && card !== document.body; card = card.parentElement) {
+    for (let card = outerOf(el); card && card !== document.body; card = outerOf(card)) {
       const heading = [...card.querySelectorAll("h1, h2, h3, h4, h5, h6, [role=heading]")].find((h) => !h.contains(el));
       if (!heading) continue;
       let path = "";
@@ -1530,9 +1542,9 @@
   // withRecord selects the innermost element around el that has the text of its record, and others like it.
   const withRecord = (el, text) => {
     let path = "";
-    for (let e = el; text && e && e !== document.body; e = e.parentElement) {
+    for (let e = el; text && e && e !== document.body; e = outerOf(e)) {
       if (path && textOf(e).includes(text)) return withContent(e, path);
-      path = ` > ${tagOf(e)}${path}`;
+      path = e.parentElement ? ` > ${tagOf(e)}${path}` : "";
     }
     return [];
   };
@@ -1540,7 +1552,7 @@
   // textsOfRow are texts in the innermost row around el that are not of controls, each of an element for itself, where a
   // snapshot joins them.
   const textsOfRow = (el) => {
-    const row = el.parentElement?.closest("tr, li, article, [role=row], [role=listitem], [role=treeitem], [role=article]");
+    const row = closest(el, "tr, li, article, [role=row], [role=listitem], [role=treeitem], [role=article]");
     const isText = (e) => !e.childElementCount && !el.contains(e) && !e.closest("button, select, textarea, [role=button]");
     return [...(row?.querySelectorAll("*") ?? [])].filter(isText).map(textOf).filter(Boolean).slice(0, maxRowTexts);
   };

@@ -45,6 +45,18 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		"joined texts": func(name, _ string) string {
 			return `<li><div><div>` + name + `</div><div>user</div></div><div><button data-row="` + name + `" ` + click + `></button></div></li>`
 		},
+		"items": func(name, _ string) string {
+			return `<li data-row="` + name + `" ` + click + `>` + name + `</li>`
+		},
+		"items with texts": func(name, _ string) string {
+			return `<li data-row="` + name + `" ` + click + `><div>` + name + `</div><div>user</div></li>`
+		},
+		"clickable elements": func(name, _ string) string {
+			return `<div data-row="` + name + `" ` + click + `><p>` + name + `</p><p>user</p></div>`
+		},
+		"hosts": func(name, _ string) string {
+			return `<div><template shadowrootmode=open><p><slot></slot> <button data-row="` + name + `" ` + click + `>Remove</button></p></template>` + name + `</div>`
+		},
 		"two icons": func(name, _ string) string {
 			return `<div><b>` + name + `</b> <button class=flat data-row="another icon" ` + click + `><i class="mdi mdi-pencil"></i></button>
 				<button class=flat data-row="` + name + `" ` + click + `><i class="mdi mdi-delete"></i></button></div>`
@@ -57,7 +69,7 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		},
 	}
 	around := map[string][2]string{"table": {"<table>", "</table>"}, "spans in a table": {"<table>", "</table>"}, "list": {"<ul>", "</ul>"}, "icons": {"<ul>", "</ul>"},
-		"joined texts": {"<ul>", "</ul>"}}
+		"joined texts": {"<ul>", "</ul>"}, "items": {"<ul>", "</ul>"}, "items with texts": {"<ul>", "</ul>"}}
 	list := func(kind string, names ...string) string {
 		html := around[kind][0]
 		for i, name := range names {

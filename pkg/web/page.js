@@ -1536,28 +1536,30 @@
     return { heading: "", selectors: [] };
   };
 
-  // withContent selects elements with the tag of el that have a class of it, or something at a path in them.
-  const withContent = (el, path) => [...withClass(el), { selector: `${tagOf(el)}:has(${path.trim()})`, texts: [] }];
+  // withContent selects elements with the tag of el that have a class of it, or something at a path in them, if any.
+  const withContent = (el, path) => {
+    const selector = path ? `${tagOf(el)}:has(${path.trim()})` : tagOf(el);
+    return [...withClass(el), { selector, texts: [] }];
+  };
 
   // withRecord selects the innermost element around el that has the text of its record, and others like it.
   const withRecord = (el, text) => {
     let path = "";
     for (let e = el; text && e && e !== document.body; e = outerOf(e)) {
-      if (path && textOf(e).includes(text)) return withContent(e, path);
+      if (e !== el && textOf(e).includes(text)) return withContent(e, path);
       path = e.parentElement ? ` > ${tagOf(e)}${path}` : "";
     }
     return [];
   };
 
-  // textsOfRow are texts in the innermost row around el that are not of controls, each of an element for itself, where a
-  // snapshot joins them.
-  const textsOfRow = (el) => {
-    const row = closest(el, "tr, li, article, [role=row], [role=listitem], [role=treeitem], [role=article]");
-    const isText = (e) => !e.childElementCount && !el.contains(e) && !e.closest("button, select, textarea, [role=button]");
-    return [...(row?.querySelectorAll("*") ?? [])].filter(isText).map(textOf).filter(Boolean).slice(0, maxRowTexts);
+  // textsIn are texts in an element, but not in except or in controls: those of elements that a snapshot may join.
+  const textsIn = (el, except) => {
+    const isText = (e) => !e.childElementCount && !except?.contains(e) && !e.closest("button, select, textarea, [role=button]");
+    return [...(el?.querySelectorAll("*") ?? [])].filter(isText).map(textOf).filter(Boolean).slice(0, maxTexts);
   };
 
-  const maxRowTexts = 6;
+  const maxTexts = 6;
+  const rows = "tr, li, article, [role=row], [role=listitem], [role=treeitem], [role=article]";
 
   // mark makes el the element of a mark, and returns what selectors for it can be made of. record is the text by which
   // its record is known.
@@ -1579,7 +1581,8 @@
       path: whole,
       card: cardOf(el),
       record: withRecord(el, record),
-      row: textsOfRow(el),
+      texts: textsIn(el),
+      row: textsIn(closest(el, rows), el),
       kind: [...withIcon(el), ...withClass(el), { selector: tagOf(el), texts: [] }],
     };
   };

@@ -61,6 +61,7 @@ type Facts struct {
 		Heading   string        // its text; empty without a card
 		Selectors []CSSSelector // which others like it match, too
 	}
+	Texts  []string      // texts in it
 	Row    []string      // texts in the row that it is in
 	Kind   []CSSSelector // its icon, its classes and its tag, which others have, too
 	Record []CSSSelector // an element around it with the text that its record is known by, which others like it match, too
@@ -130,12 +131,15 @@ type candidate struct {
 // candidates returns the ways to select the element, best first: those that count elements come last.
 func (l *locator) candidates() []candidate {
 	const name, row, place = "role and name", "role and name in a row or part of the page", "role, name and place among others"
+	const text = "a text in it"
 	list := []candidate{
 		{"test id", l.byTestID(false)},
 		{name, l.byName(isConstant, l.unique)},
 		{row, l.byRow(l.surroundings, isConstant)},
+		{text, l.byText(isConstant)},
 		{"id", l.byStableID},
 		{name, l.byName(isChanging, l.unique)},
+		{text, l.byText(isChanging)},
 		{row, l.byRow(l.surroundings, isChanging)},
 		{"attribute", l.byAttributes(false)},
 		{name, l.byName(isLong, l.unique)},

@@ -37,6 +37,53 @@ func (l *locator) byRow(around func() []surrounding, fits func(name string) bool
 	}
 }
 
+// byText returns a selector with the role, a class or the tag of an element that is not a control and has no name, and a
+// text in it that fits.
+func (l *locator) byText(fits func(text string) bool) finder {
+	return func(ctx context.Context) (map[string]any, []string, error) {
+		role := l.Node.RoleName()
+		if l.Tree == nil || screen.IsControl(role) || screen.IsPassing(role) || l.Node.Name() != "" {
+			return nil, nil, nil
+		}
+		for _, text := range textsOf(l.Tree, l.Node, nil, l.Facts.Texts...) {
+			if !fits(text) {
+				continue
+			}
+			found, err := l.kindWith(ctx, text)
+			if found != nil || err != nil {
+				return found, l.textWarnings(text), err
+			}
+		}
+		return nil, nil, nil
+	}
+}
+
+// kindWith returns a selector with the role, a class or the tag of the element and a text in it.
+func (l *locator) kindWith(ctx context.Context, text string) (map[string]any, error) {
+	if role := l.Node.RoleName(); screen.IsRole(role) {
+		found, err := l.unique(ctx, containing(inWeb(map[string]any{"ariaRole": role}), text), text)
+		if found != nil || err != nil {
+			return found, err
+		}
+	}
+	for _, css := range l.Facts.Kind {
+		kind := inWeb(map[string]any{"cssSelector": css.Selector})
+		found, err := l.unique(ctx, containing(kind, text), append(css.Texts, text)...)
+		if found != nil || err != nil {
+			return found, err
+		}
+	}
+	return nil, nil
+}
+
+// textWarnings says why a text in the element may be another one later.
+func (l *locator) textWarnings(text string) []string {
+	if what := screen.MayChange(text); what != "" {
+		return []string{fmt.Sprintf("%s is found by %q, which contains %s and may change", l.Node, text, what)}
+	}
+	return nil
+}
+
 // byKind returns a selector with the icon, a class or the tag of an element without a role or without a name, inside of
 // something around it that is known by a text.
 func (l *locator) byKind(ctx context.Context) (map[string]any, []string, error) {
@@ -182,18 +229,13 @@ func containing(selector map[string]any, texts ...string) map[string]any {
 
 // rowTexts returns texts in a row that may tell it from others: those with letters first, else in their order.
 func (l *locator) rowTexts(row *screen.Node) []string {
-	texts := textsOf(l.Tree, row, l.Node)
-	for _, text := range l.Facts.Row {
-		if !isLong(text) && !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
+	texts := textsOf(l.Tree, row, l.Node, l.Facts.Row...)
 	slices.SortStableFunc(texts, func(a, b string) int { return len(textWarnings("", a)) - len(textWarnings("", b)) })
 	return texts[:min(maxRowTexts, len(texts))]
 }
 
-// textsOf returns the texts of an element and in it, without those of controls and of except.
-func textsOf(tree *screen.Tree, n, except *screen.Node) (texts []string) {
+// textsOf returns the texts of an element and in it, without those of controls and of except, and then more.
+func textsOf(tree *screen.Tree, n, except *screen.Node, more ...string) (texts []string) {
 	add := func(text string) {
 		if text != "" && !isLong(text) && !slices.Contains(texts, text) {
 			texts = append(texts, text)
@@ -207,6 +249,9 @@ func textsOf(tree *screen.Tree, n, except *screen.Node) (texts []string) {
 			add(inner.Name())
 			add(inner.Content())
 		}
+	}
+	for _, text := range more {
+		add(text)
 	}
 	return texts
 }

@@ -51,7 +51,7 @@ func (l *locator) byText(fits func(text string) bool) finder {
 			}
 			found, err := l.kindWith(ctx, text)
 			if found != nil || err != nil {
-				return found, l.textWarnings(text), err
+				return found, l.warningsOf(text), err
 			}
 		}
 		return nil, nil, nil
@@ -76,8 +76,8 @@ func (l *locator) kindWith(ctx context.Context, text string) (map[string]any, er
 	return nil, nil
 }
 
-// textWarnings says why a text in the element may be another one later.
-func (l *locator) textWarnings(text string) []string {
+// warningsOf says why a text in the element may be another one later.
+func (l *locator) warningsOf(text string) []string {
 	if what := screen.MayChange(text); what != "" {
 		return []string{fmt.Sprintf("%s is found by %q, which contains %s and may change", l.Node, text, what)}
 	}

@@ -50,7 +50,7 @@ func (f *finder) withItems(found []int) []int {
 // outside of items.
 func (f *finder) item(i int) int {
 	for ; i >= 0; i = f.tree.parents[i] {
-		if n := f.tree.nodes[i]; n.isItem() && !hasWord("cell gridcell", n.RoleName()) {
+		if n := f.tree.nodes[i]; n.IsItem() && !hasWord("cell gridcell", n.RoleName()) {
 			break
 		}
 	}

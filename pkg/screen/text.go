@@ -165,11 +165,11 @@ func (n *Node) Referable() bool {
 	if n.isTarget() {
 		return true
 	}
-	return (n.caption() != "" || n.Content() != "") && (n.isItem() || !n.containsTarget())
+	return (n.caption() != "" || n.Content() != "") && (n.IsItem() || !n.containsTarget())
 }
 
-// isItem reports whether n is one of several of its kind, which people also act on as a whole.
-func (n *Node) isItem() bool {
+// IsItem reports whether n is one of several of its kind, which people also act on as a whole.
+func (n *Node) IsItem() bool {
 	return slices.Contains([]string{"article", "cell", "gridcell", "listitem", "row", "treeitem"}, n.RoleName())
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func (s *search) candidates(ctx context.Context, c *pageCapture, n *screen.Node,
 }
 
 // pointedAt returns what a person means by a point of the viewport: the control there, or that of a label, else the
-// innermost element.
+// innermost element. One of several items, such as a cell, counts more than what can be clicked around all of them.
 func (c *pageCapture) pointedAt(ctx context.Context, at screen.Point, g device.Geometry) (*screen.Node, error) {
 	x, y := float64(at.X), float64(at.Y)
 	if x < 0 || y < 0 || x >= g.Width || y >= g.Height {
@@ -123,7 +124,7 @@ func (c *pageCapture) pointedAt(ctx context.Context, at screen.Point, g device.G
 	if err != nil {
 		return nil, err
 	}
-	var innermost *screen.Node
+	var innermost, item *screen.Node
 	for {
 		tree := c.parts[hit.frame].tree
 		if c.recalled && !tree.Shows(hit.id) {
@@ -133,10 +134,14 @@ func (c *pageCapture) pointedAt(ctx context.Context, at screen.Point, g device.G
 			n := c.tree.ByKey(c.key(element{hit.frame, id}))
 			switch {
 			case n == nil:
+			case item != nil && !screen.IsControl(n.RoleName()):
 			case screen.IsControl(n.RoleName()) || n.Clickable:
 				return n, nil
-			case innermost == nil:
-				innermost = n
+			default:
+				innermost = cmp.Or(innermost, n)
+				if n.IsItem() {
+					item = n
+				}
 			}
 		}
 		if innermost != nil || hit.frame.parent == nil {

@@ -160,6 +160,8 @@ func persons() []person {
 		{"color", field(`<_ id=a aria-label=Paint type=color>`), acts(one(click(50, 10)), answer("date", "#00ff00"))},
 		{"slider", `<input type=range min=0 max=100 id=a aria-label=Volume style="left:0;top:0;width:200px;height:20px;margin:0">`, one(click(150, 10))},
 		{"slider dragged", `<input type=range min=0 max=100 value=0 id=a aria-label=Volume style="left:0;top:0;width:200px;height:20px;margin:0">`, drag(8, 10, 100, 10)},
+		{"cell of a row that can be clicked", `<table style="left:0;top:0"><tr tabindex=0><td id=a>Ann<td id=b>Peru<td id=c>four<tr tabindex=0><td id=d><b id=e>Bob</b><td id=f>Mali<td id=g>five</table>`, one(click(8, 10), click(8, 36))},
+		{"item of a list that can be clicked", `<ul tabindex=0 style="left:0;top:0;margin:0;width:200px"><li id=a style="height:20px">Ann<li id=b style="height:20px">Bob<li id=c style="height:20px">Cid</ul>`, one(click(100, 50))},
 		{"double click", `<button id=a ` + box + `top:0">Row</button>`, at("doubleClick", 50, 10)},
 		{"right click", `<button id=a ` + box + `top:0">Row</button>`, at("rightClick", 50, 10)},
 		{"drag and drop", `<li draggable=true id=a ` + box + `top:0">Card</li><div id=b role=region aria-label=Done style="left:300px;top:100px;width:200px;height:200px">Done</div>`, drag(50, 10, 400, 200)},

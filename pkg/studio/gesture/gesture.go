@@ -22,7 +22,7 @@ func (d Device) has(tool string) bool { return d.Has == nil || d.Has(tool) }
 
 // Act is what a person did on the picture, in the unit of [live.Look].
 type Act struct {
-	Kind      string   `json:"kind"` // click, doubleClick, rightClick, longPress, drag, wheel, key or text
+	Kind      string   `json:"kind"` // click, doubleClick, middleClick, rightClick, longPress, drag, wheel, key or text
 	X         float64  `json:"x"`
 	Y         float64  `json:"y"`
 	ToX       float64  `json:"toX"`  // where a drag ends
@@ -68,7 +68,8 @@ func made(calls ...trail.Call) (Result, error) { return Result{Calls: calls}, ni
 func call(tool string, args map[string]any) trail.Call { return trail.Call{Tool: tool, Args: args} }
 
 func unknownKind(a Act) error {
-	return fault.New(fault.InvalidArguments, "use click, doubleClick, rightClick, longPress, drag or wheel", "%q is not an act with the pointer", a.Kind)
+	return fault.New(fault.InvalidArguments, "use click, doubleClick, middleClick, rightClick, longPress, drag or wheel",
+		"%q is not an act with the pointer", a.Kind)
 }
 
 // IsTextField reports whether keys into an element are text that it holds. On the web a click on it, which gives it the

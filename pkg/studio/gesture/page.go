@@ -23,6 +23,8 @@ func onPage(a Act, at, to Target) (Result, error) {
 		return clickOnPage(a, at)
 	case "doubleClick":
 		return made(clickCall(a, at, "count", 2))
+	case "middleClick":
+		return made(clickCall(a, at, "button", "MIDDLE"))
 	case "rightClick":
 		return made(clickCall(a, at, "button", "RIGHT"))
 	case "drag":

@@ -9,8 +9,13 @@ const [browser, file] = process.argv.slice(2);
 const program = await chromium.launch({ executablePath: browser, timeout: 0 });
 
 const acts = {
-  click: (page, a) => page.mouse.click(a.x, a.y),
+  click: async (page, a) => {
+    for (const key of a.modifiers ?? []) await page.keyboard.down(key);
+    await page.mouse.click(a.x, a.y);
+    for (const key of a.modifiers ?? []) await page.keyboard.up(key);
+  },
   doubleClick: (page, a) => page.mouse.dblclick(a.x, a.y),
+  middleClick: (page, a) => page.mouse.click(a.x, a.y, { button: "middle" }),
   rightClick: (page, a) => page.mouse.click(a.x, a.y, { button: "right" }),
   drag: async (page, a) => {
     await page.mouse.move(a.x, a.y);

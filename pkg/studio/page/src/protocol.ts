@@ -162,13 +162,18 @@ export interface Variable {
 
 export type Act =
 	/** A double click is sent as click, at once, and as doubleClick, which stands for both: it replaces the call of the click. */
-	| { kind: "click" | "doubleClick" | "rightClick" | "longPress"; x: number; y: number }
+	| {
+			kind: "click" | "doubleClick" | "middleClick" | "rightClick" | "longPress";
+			x: number;
+			y: number;
+			modifiers: string[];
+	  }
 	/** hold: it began with a long press. */
 	| { kind: "drag"; x: number; y: number; toX: number; toY: number; hold: boolean }
 	| { kind: "wheel"; x: number; y: number; dx: number; dy: number }
 	/** A key by its name of KeyboardEvent.key, with modifiers such as Control. */
 	| { kind: "key"; key: string; modifiers: string[] }
-	/** Text that was typed or pasted. */
+	/** Text that was pasted, or composed of several keys. */
 	| { kind: "text"; text: string };
 
 export interface NewCall {

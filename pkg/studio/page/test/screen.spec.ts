@@ -35,11 +35,26 @@ test("a click, a right click and a drag are sent in the unit of the screen", asy
 		),
 	);
 	expect(rounded).toEqual([
-		{ kind: "click", x: 820, y: 285 },
-		{ kind: "rightClick", x: 100, y: 600 },
+		{ kind: "click", x: 820, y: 285, modifiers: [] },
+		{ kind: "rightClick", x: 100, y: 600, modifiers: [] },
 		{ kind: "drag", x: 200, y: 400, toX: 500, toY: 450, hold: false },
 	]);
 	await expect(page.getByRole("menu")).toHaveCount(0);
+});
+
+test("clicks have the modifiers that are held", async ({ studio }) => {
+	const image = await picture(studio);
+	await image.click({ modifiers: ["Shift"] });
+	await image.dblclick({ modifiers: ["Control", "Alt"], position: { x: 9, y: 9 } });
+	await image.click({ button: "middle", modifiers: ["Meta"] });
+	await expect
+		.poll(() => acts(studio).map((act) => [act.kind, "modifiers" in act && act.modifiers]))
+		.toEqual([
+			["click", ["Shift"]],
+			["click", ["Control", "Alt"]],
+			["doubleClick", ["Control", "Alt"]],
+			["middleClick", ["Meta"]],
+		]);
 });
 
 test("a double click is a click, sent at once, and a doubleClick", async ({ studio }) => {
@@ -65,8 +80,8 @@ test("keys go to the device until Escape leaves the picture; then Tab goes on", 
 	await expect
 		.poll(() => acts(studio))
 		.toEqual([
-			{ kind: "text", text: "a" },
-			{ kind: "text", text: "Z" },
+			{ kind: "key", key: "a", modifiers: [] },
+			{ kind: "key", key: "Z", modifiers: [] },
 			{ kind: "key", key: "Enter", modifiers: [] },
 			{ kind: "key", key: "Tab", modifiers: ["Shift"] },
 			{ kind: "key", key: "b", modifiers: ["Control"] },

@@ -51,6 +51,7 @@ export class Gestures {
 			pointer.value = null;
 		});
 		this.on("contextmenu", (event) => event.preventDefault());
+		this.on("auxclick", (event) => event.preventDefault()); // It pastes on Linux.
 		this.on("wheel", (event) => this.turn(event));
 		this.on("keydown", (event) => this.key(event));
 		this.on("paste", (event) => {
@@ -85,7 +86,7 @@ export class Gestures {
 	}
 
 	private down(event: PointerEvent): void {
-		if (event.button !== 0 && event.button !== 2) return;
+		if (event.button > 2) return;
 		this.picture.focus();
 		this.options.left.value = false;
 		this.picture.setPointerCapture(event.pointerId);
@@ -124,22 +125,24 @@ export class Gestures {
 		this.endPress();
 		const { x, y } = press;
 		const to = this.point(event);
+		const modifiers = withShift(event);
 		if (mode.value !== "act") void locate({ x, y });
-		else if (press.button === 2) this.touch({ kind: "rightClick", x, y });
+		else if (press.button === 1) this.touch({ kind: "middleClick", x, y, modifiers });
+		else if (press.button === 2) this.touch({ kind: "rightClick", x, y, modifiers });
 		else if (dragged) this.touch({ kind: "drag", x, y, toX: to.x, toY: to.y, hold: press.held ?? long });
-		else if (long) this.touch({ kind: "longPress", x, y });
-		else this.click(x, y);
+		else if (long) this.touch({ kind: "longPress", x, y, modifiers });
+		else this.click(x, y, modifiers);
 	}
 
 	private lastClick = { x: 0, y: 0, time: Number.NEGATIVE_INFINITY };
 
 	/** A click is sent at once. The second one of a double click is sent as doubleClick, which stands for both. */
-	private click(x: number, y: number): void {
+	private click(x: number, y: number, modifiers: string[]): void {
 		const { lastClick } = this;
 		const time = performance.now();
 		const twice = time - lastClick.time < 400 && Math.hypot(x - lastClick.x, y - lastClick.y) < 2 * dragDistance;
 		this.lastClick = { x, y, time: twice ? Number.NEGATIVE_INFINITY : time };
-		this.touch({ kind: twice ? "doubleClick" : "click", x, y });
+		this.touch({ kind: twice ? "doubleClick" : "click", x, y, modifiers });
 	}
 
 	private endPress(): void {
@@ -185,9 +188,8 @@ export class Gestures {
 		if (modifierKeys.includes(event.key) || pastes) return;
 		event.preventDefault();
 		const printable = [...event.key].length === 1 && (modifiers.length === 0 || event.getModifierState("AltGraph"));
-		if (printable) this.type(event.key);
-		else if (event.key === "Escape") send({ kind: "key", key: "Escape", modifiers: [] });
-		else send({ kind: "key", key: event.key, modifiers: event.shiftKey ? [...modifiers, "Shift"] : modifiers });
+		if (printable || event.key === "Escape") send({ kind: "key", key: event.key, modifiers: [] });
+		else send({ kind: "key", key: event.key, modifiers: withShift(event) });
 	}
 
 	private type(text: string): void {
@@ -219,8 +221,12 @@ type EditContextClass = new () => EventTarget & {
 const modifierKeys = ["Control", "Shift", "Alt", "AltGraph", "Meta", "CapsLock", "NumLock", "Fn"];
 
 /** The modifiers that make a key more than its character. */
-function modifiersOf(event: KeyboardEvent): string[] {
+function modifiersOf(event: KeyboardEvent | PointerEvent): string[] {
 	return [event.ctrlKey && "Control", event.altKey && "Alt", event.metaKey && "Meta"].filter((name) => name !== false);
+}
+
+function withShift(event: KeyboardEvent | PointerEvent): string[] {
+	return event.shiftKey ? [...modifiersOf(event), "Shift"] : modifiersOf(event);
 }
 
 /** Sends an act, and reports whether it could be sent. */

@@ -22,6 +22,9 @@ const (
 	// namedByText are the roles whose text is their name when they have no label.
 	namedByText = "text generic button cell checkbox columnheader gridcell heading img link menuitem " +
 		"menuitemcheckbox menuitemradio option radio row rowheader switch tab tooltip treeitem"
+	// otherParts have others in them, besides landmarks and dialogs.
+	otherParts = "application blockquote document feed figure grid group iframe list log menu menubar radiogroup rowgroup " +
+		"table tablist toolbar tree treegrid"
 	// browserControls are controls that only Chrome's accessibility tree names.
 	browserControls = "Date DateTime InputTime ColorWell DisclosureTriangle"
 )
@@ -45,6 +48,9 @@ func IsTextInput(role string) bool { return hasWord(textInputs, role) }
 
 // IsStructural reports whether role has no meaning of its own: generic, none or presentation.
 func IsStructural(role string) bool { return hasWord("generic none presentation", role) }
+
+// HasParts reports whether an element of role has others in it that a person means one by one.
+func HasParts(role string) bool { return hasWord(landmarks+" "+dialogs+" "+otherParts, role) }
 
 // hasWord reports whether word is one of the words of list, which are separated by single spaces.
 func hasWord(list, word string) bool {

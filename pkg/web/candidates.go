@@ -113,7 +113,8 @@ func (s *search) candidates(ctx context.Context, c *pageCapture, n *screen.Node,
 }
 
 // pointedAt returns what a person means by a point of the viewport: the control there, or that of a label, else the
-// innermost element. One of several items, such as a cell, counts more than what can be clicked around all of them.
+// innermost element. One of several items, such as a cell, counts more than what can be clicked around all of them, and
+// an element without a role more than what has others in it, too.
 func (c *pageCapture) pointedAt(ctx context.Context, at screen.Point, g device.Geometry) (*screen.Node, error) {
 	x, y := float64(at.X), float64(at.Y)
 	if x < 0 || y < 0 || x >= g.Width || y >= g.Height {
@@ -144,6 +145,9 @@ func (c *pageCapture) pointedAt(ctx context.Context, at screen.Point, g device.G
 				}
 			}
 		}
+		if innermost == nil || !c.stands(innermost, hit) {
+			innermost = cmp.Or(c.plain(hit), innermost)
+		}
 		if innermost != nil || hit.frame.parent == nil {
 			break
 		}
@@ -153,6 +157,21 @@ func (c *pageCapture) pointedAt(ctx context.Context, at screen.Point, g device.G
 		return nil, fault.New(fault.ToolFailed, "point at a text or a control", "nothing on the page at %d,%d can be named", at.X, at.Y)
 	}
 	return innermost, nil
+}
+
+// stands reports whether a click on n is one on the element e in it.
+func (c *pageCapture) stands(n *screen.Node, e element) bool {
+	around, tree := c.elements[n], c.parts[e.frame].tree
+	return around == e || !screen.HasParts(n.RoleName()) && !n.IsItem() || tree.ShownText(around.id) == tree.ShownText(e.id)
+}
+
+// plain returns an element that is not in the tree; nil if the page does not have it any more.
+func (c *pageCapture) plain(e element) *screen.Node {
+	n := c.parts[e.frame].tree.Plain(c.parts[e.frame].document, e.id)
+	if n != nil {
+		c.elements[n], n.Bounds = e, c.boundsOf(e)
+	}
+	return n
 }
 
 // key returns the key of an element in the tree.

@@ -58,7 +58,7 @@ func clickCall(a Act, at Target, more ...any) trail.Call {
 	if len(a.Modifiers) > 0 {
 		args["modifiers"] = texts(a.Modifiers)
 	}
-	if position := positionOf(a.X, a.Y, at.Element, isSurface); position != nil {
+	if position := positionOf(a.X, a.Y, at.Element, hasPlaces); position != nil {
 		args["position"] = position
 	}
 	return call("web_click", args)
@@ -81,6 +81,9 @@ func toggled(e live.Element) (checked, toggles bool) {
 func isSurface(e live.Element) bool {
 	return e.Role == "slider" || e.Role == "img" || screen.IsStructural(e.Role)
 }
+
+// hasPlaces is isSurface for elements of pages, which may have others in them.
+func hasPlaces(e live.Element) bool { return isSurface(e) || screen.HasParts(e.Role) }
 
 // always is for [positionOf] where each place in an element has its own meaning.
 func always(live.Element) bool { return true }

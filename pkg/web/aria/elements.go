@@ -107,6 +107,27 @@ func (t *Tree) Around(backendNodeID int) []int {
 	return ids
 }
 
+// Plain returns an element that has no role, with its text as its label if that is not too long; nil if there is none.
+// document is as for Screen.
+func (t *Tree) Plain(document string, backendNodeID int) *screen.Node {
+	if t.page.byID[backendNodeID] == nil {
+		return nil
+	}
+	n := &screen.Node{Role: "generic", Key: screen.Key(document + "/" + strconv.Itoa(backendNodeID))}
+	if text := t.ShownText(backendNodeID); text != "" && utf16Len(text) <= maxName {
+		n.Label = &text
+	}
+	return n
+}
+
+// ShownText returns the text in an element that has a layout.
+func (t *Tree) ShownText(backendNodeID int) string {
+	if n := t.page.byID[backendNodeID]; n != nil {
+		return normalize(n.shownText())
+	}
+	return ""
+}
+
 func (n *node) bounds() *screen.Rect {
 	if len(n.box) != 4 {
 		return nil

@@ -27,13 +27,15 @@ type Look struct {
 
 // Element is an element of the screen.
 type Element struct {
-	Ref     string       `json:"ref,omitempty"`
-	Role    string       `json:"role"`
-	Name    string       `json:"name,omitempty"`
-	Content string       `json:"content,omitempty"` // what it holds, such as the text in a field
-	States  []string     `json:"states,omitempty"`  // such as checked and level=2
-	Focused bool         `json:"focused,omitempty"` // keys go to it
-	Bounds  *screen.Rect `json:"bounds,omitempty"`  // nil when unknown; may be outside of what is shown
+	Ref     string   `json:"ref,omitempty"`
+	Role    string   `json:"role"`
+	Name    string   `json:"name,omitempty"`
+	Content string   `json:"content,omitempty"` // what it holds, such as the text in a field
+	States  []string `json:"states,omitempty"`  // such as checked and level=2
+	Focused bool     `json:"focused,omitempty"` // keys go to it
+	// ContentSelected says that all of its content is selected, so that a key replaces it.
+	ContentSelected bool         `json:"contentSelected,omitempty"`
+	Bounds          *screen.Rect `json:"bounds,omitempty"` // nil when unknown; may be outside of what is shown
 	// Kind says what kind of control it is, if that changes how a person uses it: on the web select, select-multiple,
 	// contenteditable, textarea, or the type of an input, such as date or file; on phones password. Options are those of
 	// a select.
@@ -141,7 +143,7 @@ func elements(n *screen.Node, ref func(*screen.Node) string) *Element {
 func element(n *screen.Node, ref string) Element {
 	e := Element{
 		Ref: ref, Role: n.RoleName(), Name: n.Name(), Content: n.Content(), States: n.StateWords(), Focused: n.Focused, Bounds: n.Bounds,
-		Kind: n.Kind,
+		Kind: n.Kind, ContentSelected: n.ContentSelected,
 	}
 	if n.Password && e.Kind == "" {
 		e.Kind = "password"

@@ -57,6 +57,7 @@ type States struct {
 
 	Clickable, LongClickable, Checkable, Selected, Focused       bool
 	Editable, Scrollable, Password, Heading, MultiLine, Expanded bool
+	ContentSelected                                              bool // all of its content, which the next key replaces
 
 	Checked, Pressed Toggle
 	Invalid          string // "true", "grammar" or "spelling"; empty when valid

@@ -64,10 +64,14 @@ func (c *pageCapture) setFocus(ctx context.Context, f *frame) error {
 			return c.setFocus(ctx, inner)
 		}
 	}
-	if n := c.tree.ByKey(c.key(element{f, id})); n != nil {
-		n.Focused = true
+	n := c.tree.ByKey(c.key(element{f, id}))
+	if n == nil {
+		return nil
 	}
-	return nil
+	n.Focused = true
+	return f.withinSlice(ctx, func(ctx context.Context) error {
+		return f.eval(ctx, "isContentSelected", &n.ContentSelected)
+	})
 }
 
 // measure finds where the documents of a capture are in the viewport of the page, and sets the bounds and the focus of its

@@ -1874,6 +1874,14 @@
       const el = activeElement();
       return el === document.body || el === document.documentElement ? null : el;
     },
+    // isContentSelected reports whether all that the field with the focus holds is selected.
+    isContentSelected: () => {
+      const el = activeElement();
+      const content = normalize(el.value ?? el.innerText ?? "");
+      const { selectionStart: start, selectionEnd: end } = el;
+      const selected = start == null ? getSelection().toString() : el.value.slice(start, end);
+      return content !== "" && normalize(selected) === content;
+    },
     stopAnimations,
     resumeAnimations,
     waitForChange,

@@ -31,6 +31,9 @@ type Typing struct {
 // Begin begins typing into a field, which has the focus. initial is what it holds ([live.Element].Content), or empty if
 // all of that is selected.
 func Begin(d Device, field Target, initial string) *Typing {
+	if field.Element.ContentSelected {
+		initial = ""
+	}
 	clears := initial == "" && field.Element.Content != ""
 	return &Typing{
 		device: d, field: field, initial: initial, text: initial, made: initial, pending: initial,

@@ -541,7 +541,11 @@ func (s *Session) recordingWarnings() (out []string) {
 
 // stepWarnings returns what in steps may not be as the caller expects. positionHint says how to replace a selector.
 func (s *Session) stepWarnings(steps []*replay.Step, positionHint string) (out []string) {
-	if !slices.ContainsFunc(steps, func(step *replay.Step) bool { return step.Kind == trail.KindVerify }) {
+	checks := func(step *replay.Step) bool {
+		return step.Kind == trail.KindVerify ||
+			slices.ContainsFunc(step.Calls, func(c trail.Call) bool { return s.isCheckIn(step.Kind, c) })
+	}
+	if !slices.ContainsFunc(steps, checks) {
 		out = append(out, "the trail has no verify step, so it does not check any result")
 	}
 	return append(out, positionWarnings(steps, positionHint)...)

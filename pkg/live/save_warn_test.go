@@ -68,6 +68,16 @@ func TestSaveWarnsOfCallsWithoutRecording(t *testing.T) {
 	}
 }
 
+func TestSaveFindsChecksInAStep(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.step("Open", call("launchApp"), call("assertVisible", "text", "Sign in"))
+	saved := f.save(live.SaveRequest{File: "trails/a.trail.yaml"})
+	if slices.ContainsFunc(saved.Warnings, func(w string) bool { return strings.Contains(w, "does not check") }) {
+		t.Errorf("warnings %q", saved.Warnings)
+	}
+}
+
 func TestSaveWarnsOfAChangedCheck(t *testing.T) {
 	t.Parallel()
 	f := open(t)

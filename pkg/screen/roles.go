@@ -23,8 +23,8 @@ const (
 	namedByText = "text generic button cell checkbox columnheader gridcell heading img link menuitem " +
 		"menuitemcheckbox menuitemradio option radio row rowheader switch tab tooltip treeitem"
 	// otherParts have others in them, besides landmarks and dialogs.
-	otherParts = "application blockquote document feed figure grid group iframe list log menu menubar radiogroup rowgroup " +
-		"table tablist toolbar tree treegrid"
+	otherParts = "application blockquote document feed figure grid group iframe list log menu menubar radiogroup " +
+		"rowgroup table tablist toolbar tree treegrid"
 	// browserControls are controls that only Chrome's accessibility tree names.
 	browserControls = "Date DateTime InputTime ColorWell DisclosureTriangle"
 )

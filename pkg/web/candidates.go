@@ -162,7 +162,8 @@ func (c *pageCapture) pointedAt(ctx context.Context, at screen.Point, g device.G
 // stands reports whether a click on n is one on the element e in it.
 func (c *pageCapture) stands(n *screen.Node, e element) bool {
 	around, tree := c.elements[n], c.parts[e.frame].tree
-	return around == e || !screen.HasParts(n.RoleName()) && !n.IsItem() || tree.ShownText(around.id) == tree.ShownText(e.id)
+	hasOthers := screen.HasParts(n.RoleName()) || n.IsItem()
+	return around == e || !hasOthers || tree.ShownText(around.id) == tree.ShownText(e.id)
 }
 
 // plain returns an element that is not in the tree; nil if the page does not have it any more.

@@ -160,6 +160,7 @@ func TestCalls(t *testing.T) {
 		"tap on a row":       {"android", act("click", 5, 5), by("class and a text in it", target("android", "generic", "a")), nothing, "tapOnElementBySelector {" + android + "}"},
 		"tap on a map":       {"android", act("click", 5, 5), by("class and its place", target("android", "generic", "a")), nothing, `tapOnPoint {"x":5,"y":5}`},
 		"long":               {"android", act("longPress", 5, 5), target("android", "button", "a"), nothing, `tapOnElementBySelector {"longPress":true,` + android + "}"},
+		"middle on a phone":  {"android", act("middleClick", 5, 5), target("android", "button", "a"), nothing, "phones have no middle button"},
 		"right on a phone":   {"android", act("rightClick", 5, 5), target("android", "button", "a"), nothing, `tapOnElementBySelector {"longPress":true,` + android + "}"},
 		"long on nothing":    {"android", act("longPress", 5, 5), nothing, nothing, `tapOnPoint {"longPress":true,"x":5,"y":5}`},
 		"twice":              {"ios", act("doubleClick", 5, 5), target("ios", "button", "a"), nothing, "mobile_doubleTap {" + ios + "}"},

@@ -17,6 +17,8 @@ func onPhone(d Device, a Act, at, to Target) (Result, error) {
 		return made(tapCall(a, at, false))
 	case "longPress", "rightClick":
 		return made(tapCall(a, at, true))
+	case "middleClick":
+		return Result{}, fault.New(fault.InvalidArguments, "tap it", "phones have no middle button")
 	case "doubleClick":
 		if at.nodeSelector() == nil {
 			return Result{}, fault.New(fault.InvalidArguments, "point at a text or a control",

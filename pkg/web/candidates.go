@@ -227,6 +227,9 @@ func (c *pageCapture) hit(ctx context.Context, f *frame, x, y float64) (element,
 	if c.parts[inner].tree == nil {
 		return element{}, errGone // the frame was added after the capture
 	}
+	if inner == f { // the browser answers with the host for a text in a slot
+		hit.ID = c.parts[f].tree.InSlot(hit.ID, x+view.ScrollX, y+view.ScrollY)
+	}
 	return element{inner, hit.ID}, nil
 }
 

@@ -1,6 +1,7 @@
 package aria
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
@@ -105,6 +106,27 @@ func (t *Tree) Around(backendNodeID int) []int {
 		}
 	}
 	return ids
+}
+
+// InSlot returns the element that has the slot with the text of a host at a point of the document; the host where it has
+// none. Points are as in Box.
+func (t *Tree) InSlot(host int, x, y float64) int {
+	n := t.page.byID[host]
+	if n == nil {
+		return host
+	}
+	slot := n.find(func(e *node) bool {
+		return e.tag == "SLOT" && slices.ContainsFunc(e.children, func(c *node) bool { return c.tag == "" && c.covers(x, y) })
+	})
+	if slot == nil {
+		return host
+	}
+	return slot.id
+}
+
+// covers reports whether a point of the document is in the box of n.
+func (n *node) covers(x, y float64) bool {
+	return len(n.box) == 4 && x >= n.box[0] && y >= n.box[1] && x < n.box[0]+n.box[2] && y < n.box[1]+n.box[3]
 }
 
 // Plain returns an element that has no role, with its text as its label if that is not too long; nil if there is none.

@@ -37,15 +37,17 @@ func (l *locator) byRow(around func() []surrounding, fits func(name string) bool
 	}
 }
 
-// byText returns a selector with the role, a class or the tag of an element that is not a control and has no name, and a
-// text in it that fits.
+// byText returns a selector with the role, a class or the tag of an element that is not a control and has no role with a
+// name, and a text in it that fits.
 func (l *locator) byText(fits func(text string) bool) finder {
 	return func(ctx context.Context) (map[string]any, []string, error) {
 		role := l.Node.RoleName()
-		if l.Tree == nil || screen.IsControl(role) || screen.IsPassing(role) || l.Node.Name() != "" {
+		named := l.Node.Name() != "" && screen.IsRole(role) && !screen.IsStructural(role)
+		if l.Tree == nil || screen.IsControl(role) || screen.IsPassing(role) || named {
 			return nil, nil, nil
 		}
-		for _, text := range textsOf(l.Tree, l.Node, nil, l.Facts.Texts...) {
+		texts := textsOf(l.Tree, l.Node, nil, l.Facts.Texts...)
+		for _, text := range append(texts, l.Node.Name()) {
 			if !fits(text) {
 				continue
 			}

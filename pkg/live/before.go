@@ -160,16 +160,26 @@ func namedAnywhere(v *device.View, a device.Arguments) (nodes []*screen.Node, kn
 		return nil, false
 	}
 	for _, n := range v.Tree.Nodes() {
+		content := shownContent(v.Tree, n)
 		switch {
 		case ref != "" && screen.IsReference(ref) && v.Ref(n) == ref,
 			ref != "" && (n.String() == ref || n.RoleName() == ref),
-			ref == "" && text == "" && (found(pattern, n.Name()) || found(pattern, n.Content())),
-			ref == "" && text != "" && a["exact"] == true && (n.Name() == text || n.Content() == text),
-			ref == "" && text != "" && a["exact"] != true && (containsText(n.Name(), text) || containsText(n.Content(), text)):
+			ref == "" && text == "" && (found(pattern, n.Name()) || found(pattern, content)),
+			ref == "" && text != "" && a["exact"] == true && (n.Name() == text || content == text),
+			ref == "" && text != "" && a["exact"] != true && (containsText(n.Name(), text) || containsText(content, text)):
 			nodes = append(nodes, n)
 		}
 	}
 	return nodes, true
+}
+
+// shownContent returns the content of an element as far as it is a text of the screen. On the web, what is typed into a
+// field is not.
+func shownContent(t *screen.Tree, n *screen.Node) string {
+	if n.Editable && slices.Contains(t.Dialects, screen.Web) {
+		return ""
+	}
+	return n.Content()
 }
 
 // hasExpected reports whether an element has the value, the items and the state that arguments demand.

@@ -48,6 +48,19 @@ func TestWarnsOfChecksThatHeldBeforeTheAction(t *testing.T) {
 	}
 }
 
+// TestTextThatWasOnlyTypedDidNotHoldBefore has a form whose text the next page shows.
+func TestTextThatWasOnlyTypedDidNotHoldBefore(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.app.typed = "Hello"
+	f.step("Open", call("launchApp"))
+	f.step("Send", call("tap", "text", "Sign in"))
+	check := call("assertVisible", "text", "Hello")
+	if r := f.request(live.StepRequest{Text: "Sent", Kind: trail.KindVerify, Calls: []trail.Call{check}}); len(r.Warnings) > 0 {
+		t.Errorf("%q", r.Warnings)
+	}
+}
+
 // TestCheckOfWhatTheStepHasShownAndHidden has a step that opens a dialog and closes it, with a request for each.
 func TestCheckOfWhatTheStepHasShownAndHidden(t *testing.T) {
 	t.Parallel()

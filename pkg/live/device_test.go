@@ -28,6 +28,8 @@ type app struct {
 	log     *device.PageLog  // of the console
 	blocked []string         // URLs that the next view says were blocked
 	refs    *screen.References
+	// typed is what a field holds, if there is one.
+	typed string
 	// released counts how often the device was released for other sessions.
 	released int
 	trailDir string
@@ -145,6 +147,10 @@ func (a *app) Locate(_ context.Context, at device.Place) (device.Location, error
 
 func (a *app) tree() *screen.Tree {
 	root := &screen.Node{Role: "document", Key: screen.Key("root" + a.at)}
+	if a.typed != "" {
+		field := &screen.Node{Role: "textbox", Value: &a.typed, States: screen.States{Editable: true}}
+		root.Children = append(root.Children, field)
+	}
 	for i, name := range a.buttons {
 		root.Children = append(root.Children, &screen.Node{
 			Role: "button", Label: &name, Key: screen.Key(name), States: screen.States{Clickable: true},

@@ -17,43 +17,65 @@ func (t *Tool) Coerced(args map[string]any) map[string]any {
 	if !t.Coerces || len(args) == 0 {
 		return args
 	}
+	return t.coerced(args, args, func(any) bool { return true })
+}
+
+// Fitted returns arguments whose tokens were replaced, in which each number, boolean and text that replaced a token has
+// the type that the input schema names, as of Coerced. written are the arguments with the tokens. args are not changed.
+func (t *Tool) Fitted(written, args map[string]any, hasToken func(written any) bool) map[string]any {
+	if !hasToken(written) {
+		return args
+	}
+	return t.coerced(written, args, hasToken)
+}
+
+func (t *Tool) coerced(written, args map[string]any, takes func(written any) bool) map[string]any {
 	t.parsed.Do(func() { _ = json.Unmarshal(t.InputSchema, &t.schema) }) // nil coerces nothing
-	coerced, _ := coercion{root: t.schema}.value(t.schema, args, 0).(map[string]any)
+	coerced, _ := coercion{t.schema, takes}.value(t.schema, written, args, 0).(map[string]any)
 	return coerced
 }
 
-// coercion coerces arguments to a schema, in which references are resolved from its root.
-type coercion struct{ root map[string]any }
+// coercion coerces those arguments to a schema that it takes as they were written. References in the schema are resolved
+// from its root.
+type coercion struct {
+	root  map[string]any
+	takes func(written any) bool
+}
 
 // maxCoercedDepth is the depth of values and references from which on they are left as they are.
 const maxCoercedDepth = 100
 
-func (c coercion) value(schema map[string]any, value any, depth int) any {
+func (c coercion) value(schema map[string]any, written, value any, depth int) any {
 	if depth > maxCoercedDepth {
 		return value
 	}
 	if ref, ok := schema["$ref"].(string); ok {
-		return c.value(c.resolve(ref), value, depth+1)
+		return c.value(c.resolve(ref), written, value, depth+1)
 	}
 	switch v := value.(type) {
 	case map[string]any:
 		properties, _ := schema["properties"].(map[string]any)
+		fields, _ := written.(map[string]any)
 		out := maps.Clone(v)
 		for name, field := range v {
 			of, known := properties[name].(map[string]any)
 			if !known {
 				of, _ = schema["additionalProperties"].(map[string]any)
 			}
-			out[name] = c.value(of, field, depth+1)
+			out[name] = c.value(of, fields[name], field, depth+1)
 		}
 		return out
 	case []any:
-		items, _ := schema["items"].(map[string]any)
+		of, _ := schema["items"].(map[string]any)
+		items, _ := written.([]any)
 		out := slices.Clone(v)
-		for i, item := range v {
-			out[i] = c.value(items, item, depth+1)
+		for i := range min(len(items), len(v)) {
+			out[i] = c.value(of, items[i], v[i], depth+1)
 		}
 		return out
+	}
+	if !c.takes(written) {
+		return value
 	}
 	return scalar(typesOf(schema), value)
 }

@@ -1,6 +1,7 @@
 package discover_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -53,6 +54,31 @@ func TestCoerced(t *testing.T) {
 		before, _ := json.Marshal(args)
 		if diff := cmp.Diff(compact(t, in), compact(t, string(before))); diff != "" {
 			t.Errorf("%s was changed:\n%s", in, diff)
+		}
+	}
+}
+
+func TestFittedChangesOnlyWhatReplacedTokens(t *testing.T) {
+	t.Parallel()
+	tool := discover.Tool{Name: "t", InputSchema: json.RawMessage(coercedSchema)}
+	hasToken := func(written any) bool {
+		raw, _ := json.Marshal(written)
+		return bytes.Contains(raw, []byte("{{"))
+	}
+	for _, c := range []struct{ written, args, want string }{
+		{`{"text": "{{n}}", "number": "{{t}}"}`, `{"text": 3, "number": "4"}`, `{"text": "3", "number": 4}`},
+		{`{"text": 3, "integer": "{{t}}"}`, `{"text": 3, "integer": "7"}`, `{"text": 3, "integer": 7}`},
+		{`{"number": "4", "flag": "{{t}}"}`, `{"number": "4", "flag": "true"}`, `{"number": "4", "flag": true}`},
+		{`{"basket": {"counts": ["1", "{{t}}"]}}`, `{"basket": {"counts": ["1", "2"]}}`, `{"basket": {"counts": ["1", 2]}}`},
+		{`{"basket": "{{t}}"}`, `{"basket": {"counts": ["1"]}}`, `{"basket": {"counts": ["1"]}}`},
+		{`{"any": "{{n}}", "number": "{{t}}"}`, `{"any": 3, "number": "004"}`, `{"any": 3, "number": "004"}`},
+		{`{"text": 3}`, `{"text": 3}`, `{"text": 3}`},
+	} {
+		written, _ := compact(t, c.written).(map[string]any)
+		args, _ := compact(t, c.args).(map[string]any)
+		var got any = tool.Fitted(written, args, hasToken)
+		if diff := cmp.Diff(compact(t, c.want), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.written, diff)
 		}
 	}
 }

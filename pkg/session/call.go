@@ -234,6 +234,7 @@ func (s *Session) prepare(call trail.Call, checked bool) (*discover.Tool, map[st
 	if err != nil {
 		return nil, nil, err
 	}
+	args = t.Fitted(call.Args, args, trail.HasToken)
 	return t, args, argumentError(t, t.CheckArgs(args, nil))
 }
 

@@ -122,6 +122,21 @@ func fits(typ string, value any) bool {
 	return false
 }
 
+// fitted returns a number, a boolean or a text as a value of a type, if it can be read as one.
+func fitted(typ string, value any) any {
+	switch value.(type) {
+	case nil, []any, map[string]any:
+		return value
+	}
+	if fits(typ, value) {
+		return value
+	}
+	if parsed, err := parseArg(typ, render(value)); err == nil {
+		return parsed
+	}
+	return value
+}
+
 // knownHint returns a hint with the nearest of the known names, or all of them. It is none when there are no known
 // names.
 func knownHint(name string, known []string, none string) string {

@@ -234,6 +234,11 @@ func (v *Values) Enter(u *Use) (leave func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	for name, value := range given {
+		if HasToken(u.Args[name]) {
+			given[name] = fitted(u.File.Config.Args[name].Type, value)
+		}
+	}
 	args, err := ResolveArgs(u.File.Config.Args, nil, given, v.wording)
 	if err != nil {
 		return nil, fault.Wrap(fault.InvalidArguments, err, "", "use "+u.File.Name)

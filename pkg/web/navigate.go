@@ -239,14 +239,23 @@ func (p *page) opened(address, pending string) tool.Result {
 	if at := p.url(); at != address && at != address+"/" {
 		result.Text += ", which led to " + at
 	}
-	if status := p.device.network.Status(p.main().loaderID()); status >= http.StatusBadRequest {
-		result.Notes = append(result.Notes, strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))))
+	if status := p.errorStatus(); status != "" {
+		result.Notes = append(result.Notes, status)
 	}
 	if pending != "" {
 		result.Notes = append(result.Notes, "its document is complete, but "+pending+" has not ended")
 	}
 	result.Text += remarks(result.Notes).String()
 	return result
+}
+
+// errorStatus returns the status of the page in words if it is 400 or more; empty for any other.
+func (p *page) errorStatus() string {
+	status := p.device.network.Status(p.main().loaderID())
+	if status < http.StatusBadRequest {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }
 
 // isParsed reports whether the main frame has another document than before, and the document is complete: at most what

@@ -293,3 +293,19 @@ func TestOpenedErrorPagesAreNoted(t *testing.T) {
 		t.Errorf("launchApp: %+v, %v", result, err)
 	}
 }
+
+// A call that fails on a page that answered with an error says so, also after another action.
+func TestFailuresNameTheStatusOfThePage(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{"/fine": htmlPage("<h1>Fine</h1>")})
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", at+"/none")
+	u.mustCall("web_scroll")
+	for _, name := range []string{"web_click", "web_verifyElementVisible"} {
+		u.mustFail(name, []any{"ref", "css=#save"}, "/none \"\", answered with 404 Not Found)")
+	}
+	u.mustCall("web_navigate", "url", at+"/fine")
+	if failed := u.mustFail("web_click", []any{"ref", "css=#save"}); strings.Contains(failed.Text, "answered") {
+		t.Error(failed.Text)
+	}
+}

@@ -576,14 +576,18 @@ func (p *page) similar(ctx context.Context, wanted, kind string) []string {
 // Location implements act.Screen.
 func (s *search) Location(ctx context.Context) string { return s.page.location(ctx) }
 
-// location returns the URL and the title of the page in words.
+// location returns the URL and the title of the page in words, and its status if that is an error.
 func (p *page) location(ctx context.Context) string {
 	var at struct{ URL, Title string }
 	if p.main().eval(ctx, "location", &at) != nil {
 		p.slow.Store(true)
 		return "the page does not respond"
 	}
-	return fmt.Sprintf("page %s %q", shorten(at.URL), shorten(at.Title))
+	where := fmt.Sprintf("page %s %q", shorten(at.URL), shorten(at.Title))
+	if status := p.errorStatus(); status != "" {
+		where += ", answered with " + status
+	}
+	return where
 }
 
 // shorten shortens a text for a message.

@@ -162,8 +162,10 @@ func (t *Traffic) add(x *Exchange) {
 func (t *Traffic) Status(loader string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if x := t.last(loader); x != nil {
-		return x.status
+	for _, x := range slices.Backward(slices.Concat(t.earlier, t.exchanges)) {
+		if x.id == loader {
+			return x.status
+		}
 	}
 	return 0
 }

@@ -105,6 +105,32 @@ func TestRecordsElementOfReference(t *testing.T) {
 	}
 }
 
+// TestTokensLeaveNoPartOfASelectorEmpty: what is empty in a selector does not count, as in older recordings.
+func TestTokensLeaveNoPartOfASelectorEmpty(t *testing.T) {
+	t.Parallel()
+	s := open(t, withDevice(t, &phone{}))
+	s.Memory().Set("none", "")
+	button := func(name string) map[string]any { return map[string]any{"ariaRole": "button", "ariaNameRegex": name} }
+	within := func(name string) map[string]any {
+		return map[string]any{"containsDescendants": []any{map[string]any{"web": button(name)}}}
+	}
+	for want, selector := range map[string]map[string]any{
+		"click: nodeSelector.web.ariaNameRegex is empty":                       {"web": button("{{none}}")},
+		"click: nodeSelector.containsDescendants.0.web.ariaNameRegex is empty": within("{{none}}{{none}}"),
+	} {
+		done := s.Call(t.Context(), trail.Call{Tool: "click", Args: map[string]any{"nodeSelector": selector}})
+		if done.OK() || !strings.Contains(done.Reason, want) {
+			t.Errorf("%v %q, want %q", done.Outcome, done.Reason, want)
+		}
+	}
+	for _, name := range []string{"", "Save{{none}}"} {
+		args := map[string]any{"nodeSelector": map[string]any{"web": button(name)}, "text": "{{none}}"}
+		if done := s.Call(t.Context(), trail.Call{Tool: "click", Args: args}); !done.OK() {
+			t.Errorf("%q: %s", name, done.Reason)
+		}
+	}
+}
+
 func TestCallsOfServersAtURLSayThatTheyAre(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -7,8 +7,8 @@ func TestValuesFitWhatToolsTake(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject,
-		"trails/a.trail.yaml": webTrail("rememberValue: { name: order, value: { id: 4711 } }", `echo: { text: "{{order.id}}" }`,
-			`wait: { seconds: "{{pause}}" }`),
+		"trails/a.trail.yaml": webTrail("rememberValue: { name: order, value: { id: 4711 } }",
+			`echo: { text: "{{order.id}}" }`, `wait: { seconds: "{{pause}}" }`),
 	})
 	if r := p.run("run", "--json", "--memory", "pause=0"); r.code != 0 || texts(t, r) != "4711" {
 		t.Errorf("exit code %d\n%s", r.code, r.stdout)
@@ -23,7 +23,8 @@ func TestValuesFitTheArgumentsOfUsedTrails(t *testing.T) {
 	p := newProject(t, map[string]string{
 		"trailblaze.yaml": okProject,
 		"parts/say.yaml": "config: { args: { word: {}, count: { type: integer } } }\ntrail:\n" +
-			"  - step: say\n    recording: { web: [ { echo: { text: \"{{args.word}}\" } }, { wait: { seconds: \"{{args.count}}\" } } ] }\n",
+			"  - step: say\n    recording:\n      web:\n        - echo: { text: \"{{args.word}}\" }\n" +
+			"        - wait: { seconds: \"{{args.count}}\" }\n",
 		"trails/a.trail.yaml": "config: { memory: { word: 4711, none: '0' } }\ntrail:\n" +
 			"  - use: parts/say.yaml\n    args: { word: \"{{word}}\", count: \"{{none}}\" }\n",
 	})

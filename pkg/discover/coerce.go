@@ -35,8 +35,8 @@ func (t *Tool) coerced(written, args map[string]any, takes func(written any) boo
 	return coerced
 }
 
-// coercion coerces those arguments to a schema that it takes as they were written. References in the schema are resolved
-// from its root.
+// coercion coerces those arguments to a schema that it takes as they were written. References in the schema are
+// resolved from its root.
 type coercion struct {
 	root  map[string]any
 	takes func(written any) bool

@@ -69,7 +69,10 @@ func TestFittedChangesOnlyWhatReplacedTokens(t *testing.T) {
 		{`{"text": "{{n}}", "number": "{{t}}"}`, `{"text": 3, "number": "4"}`, `{"text": "3", "number": 4}`},
 		{`{"text": 3, "integer": "{{t}}"}`, `{"text": 3, "integer": "7"}`, `{"text": 3, "integer": 7}`},
 		{`{"number": "4", "flag": "{{t}}"}`, `{"number": "4", "flag": "true"}`, `{"number": "4", "flag": true}`},
-		{`{"basket": {"counts": ["1", "{{t}}"]}}`, `{"basket": {"counts": ["1", "2"]}}`, `{"basket": {"counts": ["1", 2]}}`},
+		{
+			`{"basket": {"counts": ["1", "{{t}}"]}}`, `{"basket": {"counts": ["1", "2"]}}`,
+			`{"basket": {"counts": ["1", 2]}}`,
+		},
 		{`{"basket": "{{t}}"}`, `{"basket": {"counts": ["1"]}}`, `{"basket": {"counts": ["1"]}}`},
 		{`{"any": "{{n}}", "number": "{{t}}"}`, `{"any": 3, "number": "004"}`, `{"any": 3, "number": "004"}`},
 		{`{"text": 3}`, `{"text": 3}`, `{"text": 3}`},

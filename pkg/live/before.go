@@ -166,7 +166,8 @@ func namedAnywhere(v *device.View, a device.Arguments) (nodes []*screen.Node, kn
 			ref != "" && (n.String() == ref || n.RoleName() == ref),
 			ref == "" && text == "" && (found(pattern, n.Name()) || found(pattern, content)),
 			ref == "" && text != "" && a["exact"] == true && (n.Name() == text || content == text),
-			ref == "" && text != "" && a["exact"] != true && (containsText(n.Name(), text) || containsText(content, text)):
+			ref == "" && text != "" && a["exact"] != true &&
+				(containsText(n.Name(), text) || containsText(content, text)):
 			nodes = append(nodes, n)
 		}
 	}

@@ -55,8 +55,8 @@ func TestTextThatWasOnlyTypedDidNotHoldBefore(t *testing.T) {
 	f.app.typed = "Hello"
 	f.step("Open", call("launchApp"))
 	f.step("Send", call("tap", "text", "Sign in"))
-	check := call("assertVisible", "text", "Hello")
-	if r := f.request(live.StepRequest{Text: "Sent", Kind: trail.KindVerify, Calls: []trail.Call{check}}); len(r.Warnings) > 0 {
+	checks := []trail.Call{call("assertVisible", "text", "Hello")}
+	if r := f.request(live.StepRequest{Text: "Sent", Kind: trail.KindVerify, Calls: checks}); len(r.Warnings) > 0 {
 		t.Errorf("%q", r.Warnings)
 	}
 }

@@ -235,7 +235,8 @@ func (s *Session) prepare(call trail.Call, checked bool) (*discover.Tool, map[st
 		return nil, nil, err
 	}
 	if at := emptiedSelector("", call.Args, args); t.Source.Kind == tool.FromDevice && at != "" {
-		return nil, nil, fault.New(fault.InvalidArguments, "", "%s: %s is empty, so it says nothing of the element", t.Name, at)
+		return nil, nil, fault.New(fault.InvalidArguments, "",
+			"%s: %s is empty, so it says nothing of the element", t.Name, at)
 	}
 	args = t.Fitted(call.Args, args, trail.HasToken)
 	return t, args, argumentError(t, t.CheckArgs(args, nil))

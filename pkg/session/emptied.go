@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// emptiedSelector returns the path of a text in a selector that its tokens left empty; empty if there is none. Such a text
-// does not count, so another element would be found. written are arguments with tokens, given the same without.
+// emptiedSelector returns the path of a text in a selector that its tokens left empty; empty if there is none. Such a
+// text does not count, so another element would be found. written are arguments with tokens, given the same without.
 func emptiedSelector(path string, written, given any) string {
 	switch w := written.(type) {
 	case string:

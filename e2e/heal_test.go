@@ -298,6 +298,22 @@ func TestHealKnowsWhatWasBeside(t *testing.T) {
 	}
 }
 
+// TestHealKnowsWhatWasBesideWithinStep has buttons that are there only between two calls of a step.
+func TestHealKnowsWhatWasBesideWithinStep(t *testing.T) {
+	t.Parallel()
+	page := func(names ...string) string {
+		choice := ""
+		for _, name := range names {
+			choice += fmt.Sprintf(`<button onclick="choice.remove(); %s">%s</button>`, better, name)
+		}
+		return `<h1>Plans</h1><button onclick="choice.hidden = false">Choose</button><p role=status></p><p id=out></p><div id=choice hidden>` + choice + `</div>`
+	}
+	p, _ := healProject(t, nthPage(t, page("Upgrade", "Downgrade"), page("Downgrade")), clicker("button Downgrade"))
+	p.write("trails/plan.trail.yaml", strings.Replace(planTrail, `web_verifyElementVisible: { ref: 'heading "Plans"'`, `web_click: { ref: 'button "Choose"'`, 1))
+	p.run("run", "--heal", "propose").want(t, 0)
+	p.run("run", "--heal", "write").want(t, 1, "heal refused", `"Downgrade" was beside "Upgrade" when the trail last passed`)
+}
+
 func TestHealOfSeveralSteps(t *testing.T) {
 	t.Parallel()
 	policy := models.Rules(

@@ -23,7 +23,7 @@ type replaying struct {
 	kept    int          // how often evidence of such a call was kept
 	skipped int          // steps without a recording
 	use     *event.ModelUse
-	names   []string // the controls on the screen after each step, with Options.Heal
+	names   []string // the controls on the screen after each call, with Options.Heal
 	broken  *broken  // the recorded call that failed last, with Options.Heal
 	final   bool     // see noteModel
 }
@@ -33,7 +33,7 @@ func (r *runner) newReplaying(s *session.Session, a attempt) *replaying {
 	out := &replaying{runner: r, session: s, plan: p}
 	hooks := replay.Hooks{Unrecorded: out.unrecorded, SoftFailed: out.softFailed, StepFinished: out.stepFinished}
 	if r.Heal != nil {
-		hooks.CallFailed = out.callFailed
+		hooks.CallFailed, hooks.BetweenCalls = out.callFailed, out.noteNames
 	}
 	// Hooks may change the steps of a walk, so that each attempt has steps of its own.
 	out.walk = replay.NewWalk(s, r.newReplayPlan(p.File, p.Lineage), hooks)

@@ -52,15 +52,15 @@ func NewBreakage(box live.Toolbox, call trail.Call, details map[string]any) (Bre
 	never := func(format string, args ...any) (Breakage, error) {
 		return b, fault.New(fault.HealRefused, "", format, args...)
 	}
-	isCheck := slices.Contains(box.Checks, call.Tool)
+	isCheck, compared := slices.Contains(box.Checks, call.Tool), !recordedElement(box, call).isNothing()
 	switch {
 	case err != nil || t.Source.Kind != tool.FromDevice:
 		return never("%s is not a command of the device", call.Tool)
 	case b.Element == "":
 		return never("its element was found, so that something else is wrong")
-	case recordedElement(box, call).isNothing():
+	case !compared && (!isCheck || givesElement(box, call)):
 		return never("%s names its element in a way that cannot be compared", call.Tool)
-	case isCheck && b.Element != act.Missing, isCheck && live.IsAbsence(call), isCheck && countsElements(call):
+	case !compared, isCheck && b.Element != act.Missing, isCheck && live.IsAbsence(call), isCheck && countsElements(call):
 		return never("what %s expects does not hold", call.Tool)
 	}
 	return b, nil
@@ -245,6 +245,16 @@ func expectation(box live.Toolbox, c trail.Call) map[string]any {
 		}
 	}
 	return out
+}
+
+// givesElement reports whether an argument of a call says which element is meant.
+func givesElement(box live.Toolbox, c trail.Call) bool {
+	for name := range c.Args {
+		if namesElement(box, c.Tool, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // namesElement reports whether an argument of a tool says which element is meant.

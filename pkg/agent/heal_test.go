@@ -372,7 +372,8 @@ func TestSomeFailuresAreNeverHealed(t *testing.T) {
 		"on a phone":                  {recorded("tap", "text", "Save"), missing, ""},
 		"an element of a check":       {recorded("web_verifyValue", "ref", `cell "Total"`, "expected", "1"), missing, ""},
 		"a value":                     {recorded("web_verifyValue", "ref", `cell "Total"`, "expected", "1"), map[string]any{act.ElementKey: act.NotReady}, "does not hold"},
-		"a text":                      {recorded("web_verifyTextVisible", "text", "Paid"), missing, "cannot be compared"},
+		"a text":                      {recorded("web_verifyTextVisible", "text", "Paid"), missing, "does not hold"},
+		"a text in an element":        {recorded("web_verifyTextVisible", "ref", "css=tr:nth-child(2)", "text", "Paid"), missing, "cannot be compared"},
 		"a count":                     {recorded("web_verifyElementCount", "ref", `row "Mug"`, "count", 2), missing, "does not hold"},
 		"that something is not there": {recorded("web_verifyElementNotVisible", "ref", `row "Mug"`), missing, "does not hold"},
 		"which screen it is": {

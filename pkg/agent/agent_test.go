@@ -98,6 +98,21 @@ func TestNothingToDoPassesOnlyUnrecordedSteps(t *testing.T) {
 	}
 }
 
+// TestTextOfSeveralElementsIsExpected has a text that reads as one, and is in a line of the screen for each part.
+func TestTextOfSeveralElementsIsExpected(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).open(t)
+	f.visit(pages(t, map[string]string{"/": `<p>Hello, <em>Ada</em>!</p>
+		<footer><strong id=n>0</strong> items left<ul><li>All</ul></footer>
+		<button onclick="n.textContent = 1; n.nextSibling.data = ' item left'">Add</button>`}) + "/")
+	add := click(`button "Add"`)
+	m := scripted(both(add, done("Hello, Ada!")), both(add, done("0 items left")), both(add, done("1 item left")))
+	out := f.do(m, step("Add a task"))
+	if out.Outcome != event.Passed || len(out.Turns) != 3 {
+		t.Errorf("%d turns: %v", len(out.Turns), out.Err)
+	}
+}
+
 func TestRetriesBeginAgainOnTheScreenAsItIs(t *testing.T) {
 	t.Parallel()
 	f := openBrowser(t).ordersPage(t)

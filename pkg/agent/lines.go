@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,6 +16,9 @@ type lines map[line]int
 
 // line is an element with a name or a content, both folded.
 type line struct{ role, name, content, states string }
+
+// passage is the role of a line for texts side by side, as in <strong>1</strong> item left. Its content has no spaces.
+const passage = "a passage"
 
 // linesOf returns the lines of a screen, and how many of its elements have a name.
 func linesOf(l live.Look) (all lines, named int) {
@@ -32,10 +37,36 @@ func linesOf(l live.Look) (all lines, named int) {
 		for _, child := range e.Children {
 			add(child)
 		}
+		for _, text := range passages(e.Children) {
+			all[line{role: passage, content: text}]++
+		}
 	}
 	add(l.Root)
 	return all, named
 }
+
+// passages returns what reads as one text although several elements have it, without spaces.
+func passages(children []*live.Element) (all []string) {
+	parts, text := 0, ""
+	for _, e := range append(slices.Clone(children), nil) {
+		if e != nil && len(e.Children) == 0 && slices.Contains(phrasing(), e.Role) {
+			parts, text = parts+1, text+unspaced(fold(cmp.Or(e.Content, e.Name)))
+			continue
+		}
+		if parts > 1 {
+			all = append(all, text)
+		}
+		parts, text = 0, ""
+	}
+	return all
+}
+
+// phrasing are the roles of elements that stand within a sentence.
+func phrasing() []string {
+	return []string{"text", "strong", "emphasis", "generic", "code", "mark", "time", "link"}
+}
+
+func unspaced(text string) string { return strings.ReplaceAll(text, " ", "") }
 
 // gained reports whether a text is in the name or the content of an element that was added or changed since an earlier
 // screen. A text with less than three letters and digits is all of it.
@@ -46,11 +77,20 @@ func (l lines) gained(before lines, text string) bool {
 		is = func(s string) bool { return strings.Contains(s, text) }
 	}
 	for line, n := range l {
-		if n > before[line] && (is(line.name) || is(line.content)) {
+		if line.role != passage && n > before[line] && (is(line.name) || is(line.content)) {
 			return true
 		}
 	}
-	return false
+	return lettersAndDigits(text) >= 3 && l.passagesWith(text) > before.passagesWith(text)
+}
+
+func (l lines) passagesWith(text string) (n int) {
+	for line, times := range l {
+		if line.role == passage && strings.Contains(line.content, unspaced(text)) {
+			n += times
+		}
+	}
+	return n
 }
 
 func lettersAndDigits(text string) (n int) {

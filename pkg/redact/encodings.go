@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,8 +17,8 @@ const (
 	MinLength = 4
 	// minLine is the length in bytes from which a line of a value with several is redacted on its own.
 	minLine = 12
-	// minCase is the length in bytes from which a value is also found in upper and in lower case. A shorter one may
-	// well be another word then.
+	// minCase is the length in bytes from which a value is also found in upper and in lower case, and with capitals. A
+	// shorter one may well be another word then.
 	minCase = 8
 	// minEmbedded is the length in bytes from which a value is found within a longer base64 text: 48 bits do not match
 	// by chance.
@@ -41,7 +42,7 @@ func encodings(value string) []string {
 		}
 	}
 	if len(value) >= minCase {
-		texts = distinctTexts(append(texts, strings.ToUpper(value), strings.ToLower(value))...)
+		texts = distinctTexts(append(texts, strings.ToUpper(value), strings.ToLower(value), withCapital(value), withCapitals(value))...)
 	}
 	for _, text := range texts {
 		out = append(out, text, strings.ReplaceAll(text, " ", "+"), replaceInvalid(text),
@@ -51,6 +52,24 @@ func encodings(value string) []string {
 		out = append(out, seen)
 	}
 	return append(out, longLines(lf)...)
+}
+
+// withCapital returns a value that begins with a capital, as apps write names.
+func withCapital(value string) string {
+	first, n := utf8.DecodeRuneInString(value)
+	return string(unicode.ToUpper(first)) + value[n:]
+}
+
+// withCapitals returns a value each word of which begins with a capital.
+func withCapitals(value string) string {
+	within := false
+	return strings.Map(func(r rune) rune {
+		first := !within
+		if within = unicode.IsLetter(r) || unicode.IsDigit(r); first {
+			return unicode.ToUpper(r)
+		}
+		return r
+	}, value)
 }
 
 func distinctTexts(texts ...string) []string {

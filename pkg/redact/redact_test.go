@@ -171,6 +171,16 @@ func TestRedactsSecretWithinLongerBase64(t *testing.T) {
 	}
 }
 
+func TestRedactsSecretInOtherCase(t *testing.T) {
+	t.Parallel()
+	r := New(map[string]string{"PASSWORD": "correct horse-77b"})
+	for _, text := range []string{"CORRECT HORSE-77B", "Correct horse-77b", "Correct Horse-77b", "Correct+horse-77b"} {
+		if got := r.Text("<" + text + ">"); got != "<{{PASSWORD}}>" {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
 func TestKeepsOtherText(t *testing.T) {
 	t.Parallel()
 	r := New(map[string]string{"S": "hunter2", "SHORT": "abcde", "SPACE": "ab cd"})

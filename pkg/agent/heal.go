@@ -461,7 +461,11 @@ func (c *Change) class() (Class, string) {
 	if why := c.notRenamed(old, now); why != "" {
 		return Different, why
 	}
-	return Renamed, fmt.Sprintf("%s is now called %q", old, now.name)
+	why := fmt.Sprintf("%s is now called %q", old, now.name)
+	if !slices.ContainsFunc(c.Passed, func(passed string) bool { return slices.Contains(namesIn(passed), plain(old.name)) }) {
+		why += ", and no kept screen shows what was beside it"
+	}
+	return Renamed, why
 }
 
 // isSame returns why the target is not certainly the recorded element, "" if it is.

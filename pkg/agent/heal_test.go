@@ -108,6 +108,7 @@ type healing struct {
 	class   agent.Class
 	refused string // part of why
 	why     string // part of why the class
+	whole   string // why the class; not compared if it is empty
 	checked bool   // it needs a check of a later step
 }
 
@@ -190,7 +191,12 @@ func TestHealingIsClassified(t *testing.T) {
 		},
 		"another name": {
 			broken: upgrade, screen: []string{`button "Get more"`}, made: []trail.Call{clickOn("button", "Get more")}, target: `button "Get more"`,
-			class: agent.Renamed, checked: true,
+			class: agent.Renamed, why: `is now called "Get more", and no kept screen shows what was beside it`, checked: true,
+		},
+		"another name that was not beside the old one": {
+			broken: upgrade, screen: []string{`button "Get more"`}, made: []trail.Call{clickOn("button", "Get more")}, target: `button "Get more"`,
+			edit:  func(c *agent.Change) { c.Passed = []string{"- button \"Upgrade\"\n- button \"Cancel\"\n"} },
+			class: agent.Renamed, whole: `button "Upgrade" is now called "Get more"`, checked: true,
 		},
 		"another name while the old one is shown": {
 			broken: upgrade, screen: []string{`button "Get more"`, `heading "upgrade"`}, made: []trail.Call{clickOn("button", "Get more")},
@@ -258,6 +264,9 @@ func TestHealingIsClassified(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := h.judge(t)
+			if h.whole != "" && j.Why != h.whole {
+				t.Error(j.Why)
+			}
 			if j.Class != h.class || j.Refused != "" || !strings.Contains(j.Why, h.why) || j.NeedsCheck != h.checked || j.MayBeWritten() != (h.class != agent.Different) {
 				t.Errorf("%+v", j)
 			}

@@ -116,7 +116,7 @@ func (t *Tree) InSlot(host int, x, y float64) int {
 		return host
 	}
 	slot := n.find(func(e *node) bool {
-		return e.tag == "SLOT" && slices.ContainsFunc(e.children, func(c *node) bool { return c.tag == "" && c.covers(x, y) })
+		return e.tag == "SLOT" && e.scope == n && slices.ContainsFunc(e.children, func(c *node) bool { return c.tag == "" && c.covers(x, y) })
 	})
 	if slot == nil {
 		return host

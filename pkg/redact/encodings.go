@@ -17,9 +17,11 @@ const (
 	MinLength = 4
 	// minLine is the length in bytes from which a line of a value with several is redacted on its own.
 	minLine = 12
-	// minCase is the length in bytes from which a value is also found in upper and in lower case, and with capitals. A
-	// shorter one may well be another word then.
+	// minCase is the length in bytes from which a value is also found in upper and in lower case, and with capitals, and
+	// from which its beginning is found. A shorter one may well be another word then.
 	minCase = 8
+	// maxBeginning is the length in bytes up to which the beginning of a value is found where a message was cut.
+	maxBeginning = 256
 	// minEmbedded is the length in bytes from which a value is found within a longer base64 text: 48 bits do not match
 	// by chance.
 	minEmbedded = 6
@@ -45,6 +47,7 @@ func encodings(value string) []string {
 		texts = distinctTexts(append(texts, strings.ToUpper(value), strings.ToLower(value), withCapital(value), withCapitals(value))...)
 	}
 	for _, text := range texts {
+		out = append(out, beginnings(text)...)
 		out = append(out, text, strings.ReplaceAll(text, " ", "+"), replaceInvalid(text),
 			strings.ReplaceAll(text, `'`, `'\''`), strings.ReplaceAll(text, `'`, `'"'"'`))
 	}
@@ -52,6 +55,16 @@ func encodings(value string) []string {
 		out = append(out, seen)
 	}
 	return append(out, longLines(lf)...)
+}
+
+// beginnings returns how a value looks that a message has cut.
+func beginnings(value string) (out []string) {
+	for n := range value[:min(maxBeginning, len(value))] {
+		if n >= minCase {
+			out = append(out, value[:n]+"…")
+		}
+	}
+	return out
 }
 
 // withCapital returns a value that begins with a capital, as apps write names.

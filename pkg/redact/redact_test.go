@@ -181,6 +181,20 @@ func TestRedactsSecretInOtherCase(t *testing.T) {
 	}
 }
 
+// TestRedactsSecretThatAMessageHasCut: messages are cut before they are redacted, and end with … then.
+func TestRedactsSecretThatAMessageHasCut(t *testing.T) {
+	t.Parallel()
+	r := New(map[string]string{"PASSWORD": "correct hörse-77b"})
+	for text, want := range map[string]string{
+		"url?p=correct h…": "url?p={{PASSWORD}}", "correct hö…": "{{PASSWORD}}", `"correct hörse\u2026"`: `"{{PASSWORD}}"`,
+		"CORRECT H…": "{{PASSWORD}}", "correct…": "correct…", "a correct hat…": "a correct hat…", "correct%20h…": "{{PASSWORD}}",
+	} {
+		if got := r.Text(text); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
 func TestKeepsOtherText(t *testing.T) {
 	t.Parallel()
 	r := New(map[string]string{"S": "hunter2", "SHORT": "abcde", "SPACE": "ab cd"})

@@ -115,9 +115,10 @@ func misnamedTrails(dir string, project *config.Project, args []string) fault.Pr
 }
 
 // toolsWithoutServers returns what is known of tools without starting a server. Any tool but built-in ones and device
-// commands may be that of a server.
+// commands may be that of a server, if the project has one.
 func (p *program) toolsWithoutServers(project *config.Project) (trail.Tools, error) {
 	registries, err := ownTools(p.Devices, composed.Sources(project.Composed)...)
+	hasServers := len(project.AllServers()) > 0
 	return trail.Tools{
 		FromServer: func(name string) bool {
 			for _, r := range registries {
@@ -125,13 +126,17 @@ func (p *program) toolsWithoutServers(project *config.Project) (trail.Tools, err
 					return t.Source.Kind.OfProject()
 				}
 			}
-			return len(project.AllServers()) > 0 && name != tool.ReloadTools
+			return hasServers && name != tool.ReloadTools
 		},
 		CheckCall: func(platform scope.Platform, call trail.Call) []fault.Problem {
-			if t, ok := cmp.Or(registries[platform], registries[""]).Lookup(call.Tool); ok {
+			t, err := cmp.Or(registries[platform], registries[""]).Find(call.Tool)
+			switch {
+			case err == nil:
 				return session.CallProblems(t, call)
+			case hasServers || platform == "": // then it may be that of another device
+				return nil
 			}
-			return nil
+			return []fault.Problem{session.UnknownTool(err, call)}
 		},
 	}, err
 }

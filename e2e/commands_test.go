@@ -49,6 +49,16 @@ func TestProjectOfInitIsStrict(t *testing.T) {
 	p.run("run", "trails/buy.trail.yaml").want(t, 1, `button "Buy" matches 2 elements, but must match one`)
 }
 
+// TestCheckKnowsToolsWithoutServers: where no server can have a tool, a name that is not known is wrong.
+func TestCheckKnowsToolsWithoutServers(t *testing.T) {
+	t.Parallel()
+	const wrong = "web_navigat: { url: pages/a.html }"
+	p := newProject(t, map[string]string{"trailblaze.yaml": "target: a\nplatform: web\n", "trails/a.trail.yaml": webTrail(wrong)})
+	p.run("check").wantErr(t, 3, `a.trail.yaml:5:11: unknown tool "web_navigat"`, `did you mean "web_navigate"`)
+	p.write("trailblaze.yaml", "target: a\nplatform: web\nmcpServers: [{ name: team, command: team-tools }]\n")
+	p.run("check").want(t, 0)
+}
+
 // TestFailedInitCanBeRepeated: what it has written until the failure is removed, and what was there stays.
 func TestFailedInitCanBeRepeated(t *testing.T) {
 	t.Parallel()

@@ -393,7 +393,9 @@ func TestFilesOfDocsAreValid(t *testing.T) {
 				continue
 			}
 			files++
-			p := newProject(t, map[string]string{"trailblaze.yaml": "target: app\nplatform: web\n", name: b.text})
+			p := newProject(t, map[string]string{
+				"trailblaze.yaml": "target: app\nplatform: web\nmcpServers: [{ name: team, command: team-tools }]\n", name: b.text,
+			})
 			for _, m := range referredFile.FindAllStringSubmatch(b.text, -1) {
 				p.write(m[1], "config: { args: { user: {} } }\n"+webTrail("wait: {}"))
 			}

@@ -57,6 +57,27 @@ func TestLiveViewShowsWhatCanBeClickedWithoutRole(t *testing.T) {
 	}
 }
 
+// TestLiveViewShowsAControlOnce: what can be clicked only around a control, such as the host of a button, is not shown.
+func TestLiveViewShowsAControlOnce(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<style>.c { cursor: pointer }</style>
+		<x-a class=c><template shadowrootmode=open><button><slot></slot></button></template>Save</x-a>
+		<div class=c><input type=checkbox aria-label=On></div><div class=c onclick="1"><button>Handled</button></div>
+		<div class=c><button>Edit</button> now</div>`)})
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url+"/page")
+	const want = `- button "Save" [ref=e1]
+- checkbox "On" [ref=e2]
+- generic [ref=e3] [clickable]
+  - button "Handled" [ref=e4]
+- generic [ref=e5] [clickable]
+  - button "Edit" [ref=e6]
+  - text: "now"`
+	if got := u.shown(); !strings.Contains(got, want) {
+		t.Error(got)
+	}
+}
+
 func TestLiveViewTellsButtonsWithoutNameApart(t *testing.T) {
 	t.Parallel()
 	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<button data-cy=save></button><button class="btn btn-print"></button>

@@ -96,9 +96,18 @@ func (b *builder) visit(e *entry, n *node) {
 	if own.Role == "generic" && own.Name == "" && len(own.children) == 0 && own.Text == "" && len(own.Attributes) == 0 {
 		e.children = e.children[:len(e.children)-1]
 	}
+	if own.onlyHolds(n) {
+		e.children[len(e.children)-1] = own.children[0]
+	}
 	if utf16Len(own.Name) > maxName {
 		own.Name = ""
 	}
+}
+
+// onlyHolds reports whether what people can click is one control in n, such as a custom element around its button.
+func (e *entry) onlyHolds(n *node) bool {
+	return e.Role == "generic" && e.Name == "" && e.Text == "" && slices.Equal(e.Attributes, []string{"clickable"}) &&
+		len(e.children) == 1 && screen.IsControl(e.children[0].Role) && !n.has("onclick") && !n.has("tabindex")
 }
 
 // fill adds the content of n to e. Texts before and after a block are separated by a space.

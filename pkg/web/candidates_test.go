@@ -233,6 +233,27 @@ func TestLocateTextInASlot(t *testing.T) {
 	}
 }
 
+// TestLocateNamesTextsByTheirText points at texts of elements that are not controls.
+func TestLocateNamesTextsByTheirText(t *testing.T) {
+	t.Parallel()
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<main><div>Alpha</div><div>Beta</div></main><p>Gamma</p><p>Delta</p>
+		<ul><li>One<li>Two</ul><div>Five <span>Six</span></div>`)})
+	u := openLive(t, device.Session{})
+	u.mustCall("navigate", "url", url+"/page")
+	for _, text := range []string{"Alpha", "Beta", "Gamma", "Delta", "One", "Two", "Six"} {
+		at := u.mustEval(`(() => { const r = document.createRange(); r.selectNodeContents(
+			[...document.querySelectorAll("main > div, p, li, span")].find((e) => e.textContent.trim() === "` + text + `"));
+			const b = r.getBoundingClientRect(); return Math.round(b.x + b.width / 2) + " " + Math.round(b.y + b.height / 2) })()`)
+		var p screen.Point
+		if _, err := fmt.Sscan(at, &p.X, &p.Y); err != nil {
+			t.Fatal(at, err)
+		}
+		if best := u.mustLocate(device.Place{Point: p, Best: true}).Candidates[0]; best.By != "a text in it" || best.Matches > 1 {
+			t.Errorf("%s: %+v", text, best)
+		}
+	}
+}
+
 // TestLocateLeavesNothing locates while a call waits for its own element: neither the page nor the call notices.
 func TestLocateLeavesNothing(t *testing.T) {
 	t.Parallel()

@@ -61,6 +61,10 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 			return `<div><b>` + name + `</b> <button class=flat data-row="another icon" ` + click + `><i class="mdi mdi-pencil"></i></button>
 				<button class=flat data-row="` + name + `" ` + click + `><i class="mdi mdi-delete"></i></button></div>`
 		},
+		"icons of a sprite": func(name, _ string) string {
+			return `<li>` + name + `<button data-row="another icon" ` + click + `><svg><use href="#pen"></use></svg></button>
+				<button data-row="` + name + `" ` + click + `><svg><use href="#trash"></use></svg></button></li>`
+		},
 		"ids": func(name, number string) string {
 			return `<p><button id="remove-` + number + `" data-row="` + name + `" ` + click + `>Remove ` + name + ` (5 orders)</button></p>`
 		},
@@ -69,7 +73,7 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		},
 	}
 	around := map[string][2]string{"table": {"<table>", "</table>"}, "spans in a table": {"<table>", "</table>"}}
-	for _, kind := range []string{"list", "icons", "joined texts", "items", "items with texts"} {
+	for _, kind := range []string{"list", "icons", "joined texts", "items", "items with texts", "icons of a sprite"} {
 		around[kind] = [2]string{"<ul>", "</ul>"}
 	}
 	list := func(kind string, names ...string) string {

@@ -1482,14 +1482,12 @@
       .map((name) => ({ selector: `${tagOf(el)}.${CSS.escape(name)}`, texts: [name] }));
 
   // withIcon selects elements with the tag of el that hold the same icon.
-  const withIcon = (el) => {
-    const icon = el.querySelector("i, svg, use");
-    if (!icon) return [];
-    const known = [...withTestingAttribute(icon), ...iconAttributes.map((name) => withAttributes(icon, [name])), ...withClass(icon)];
-    return known.filter(Boolean).map(({ selector, texts }) => ({ selector: `${tagOf(el)}:has(${selector})`, texts }));
-  };
-
-  const iconAttributes = ["data-icon", "href"];
+  const withIcon = (el) =>
+    [...el.querySelectorAll("i, svg, use")]
+      .slice(0, 3)
+      .flatMap((icon) => [...withTestingAttribute(icon), ...["data-icon", "href"].map((name) => withAttributes(icon, [name])), ...withClass(icon)])
+      .filter(Boolean)
+      .map(({ selector, texts }) => ({ selector: `${tagOf(el)}:has(${selector})`, texts }));
 
   const isOnlyMatch = (el, selector) => {
     const found = queryAll(selector);

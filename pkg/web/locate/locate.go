@@ -340,8 +340,8 @@ func (l *locator) constant(ctx context.Context, is roleAndName) (map[string]any,
 	if found, err := l.unique(ctx, selector, is.name); found != nil || err != nil {
 		return found, err
 	}
-	steady := func(text string) bool { return screen.MayChange(text) == "" }
-	if found, _, err := l.selectInside(ctx, l.surroundings(), selector, steady, is.name); found != nil || err != nil {
+	steady := slices.DeleteFunc(l.surroundings(), func(s surrounding) bool { return screen.MayChange(s.text) != "" })
+	if found, _, err := l.selectInside(ctx, steady, selector, is.name); found != nil || err != nil {
 		return found, err
 	}
 	return l.selectBeside(ctx, selector, is.name)

@@ -28,7 +28,7 @@ func (l *locator) byRow(around func() []surrounding, fits func(name string) bool
 		if !fits(is.name) || !screen.IsRole(is.role) || screen.IsStructural(is.role) {
 			return nil, nil, nil
 		}
-		found, outer, err := l.selectInside(ctx, around(), inWeb(is.block()), anyText, is.name)
+		found, outer, err := l.selectInside(ctx, around(), inWeb(is.block()), is.name)
 		if found == nil || err != nil {
 			return nil, nil, err
 		}
@@ -94,7 +94,7 @@ func (l *locator) byKind(ctx context.Context) (map[string]any, []string, error) 
 	}
 	around := slices.Concat(l.surroundings(), l.record())
 	for _, css := range l.Facts.Kind {
-		found, warnings, err := l.selectInside(ctx, around, inWeb(map[string]any{"cssSelector": css.Selector}), anyText, css.Texts...)
+		found, warnings, err := l.selectInside(ctx, around, inWeb(map[string]any{"cssSelector": css.Selector}), css.Texts...)
 		if found != nil || err != nil {
 			return found, warnings, err
 		}
@@ -102,17 +102,12 @@ func (l *locator) byKind(ctx context.Context) (map[string]any, []string, error) 
 	return nil, nil, nil
 }
 
-func anyText(string) bool { return true }
-
-// selectInside returns selector with the condition that the element is inside of one of around that is known by a text
-// that fits. It is nil if no such selector finds the element.
+// selectInside returns selector with the condition that the element is inside of one of around. It is nil if no such
+// selector finds the element.
 func (l *locator) selectInside(
-	ctx context.Context, around []surrounding, selector map[string]any, fits func(text string) bool, texts ...string,
+	ctx context.Context, around []surrounding, selector map[string]any, texts ...string,
 ) (found map[string]any, warnings []string, err error) {
 	for _, outer := range around {
-		if !fits(outer.text) {
-			continue
-		}
 		inside := maps.Clone(selector)
 		inside["childOf"] = outer.selector
 		found, err := l.unique(ctx, inside, slices.Concat(texts, outer.texts, []string{outer.text})...)

@@ -219,12 +219,14 @@ func TestLocateInFrames(t *testing.T) {
 // TestLocateTextInASlot points at the text of a button in a shadow root, which is outside of that.
 func TestLocateTextInASlot(t *testing.T) {
 	t.Parallel()
-	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<body style="margin: 2000px 0 0 50px"><x-a>Save</x-a> <x-a>Send</x-a>
-		<script>for (const el of document.querySelectorAll("x-a")) el.attachShadow({ mode: "open" }).innerHTML =
+	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<body style="margin: 2000px 0 0 50px"><x-a>Save</x-a> <x-a>Send</x-a> <x-b>Sign</x-b>
+		<script>document.querySelector("x-b").attachShadow({ mode: "open" }).innerHTML = "<p><x-a><slot></slot></x-a></p>";
+		document.querySelector("x-b").shadowRoot.querySelector("x-a").attachShadow({ mode: "open" }).innerHTML = "<button><slot></slot></button>";
+		for (const el of document.querySelectorAll("x-a")) el.attachShadow({ mode: "open" }).innerHTML =
 			"<button><span><slot></slot></span></button>"; scrollTo(0, 5000)</script>`)})
 	u := openLive(t, device.Session{})
 	u.mustCall("navigate", "url", url+"/page")
-	for _, name := range []string{"Save", "Send"} {
+	for _, name := range []string{"Save", "Send", "Sign"} {
 		at := named(u.view(device.ViewOptions{Peek: true}), name).Bounds.Centre()
 		found := u.mustLocate(device.Place{Point: at})
 		if found.Node.RoleName() != "button" || found.Node.Name() != name || found.Candidates[0].By != "role and name" {

@@ -277,6 +277,25 @@ func TestButtonsWithATextInASlot(t *testing.T) {
 	u.mustFail("web_click", []any{"ref", `button "Covered"`, "timeoutMs", failTime.Milliseconds()}, "div covers it")
 }
 
+// TestButtonWithATextInSlotsOfTwoRoots clicks a button whose text is handed on from one custom element to another.
+func TestButtonWithATextInSlotsOfTwoRoots(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"open", "closed"} {
+		url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<x-outer>Save</x-outer><script>
+			const outer = document.querySelector("x-outer").attachShadow({ mode: "` + mode + `" });
+			outer.innerHTML = "<x-inner><slot></slot></x-inner>";
+			const inner = outer.firstChild.attachShadow({ mode: "` + mode + `" });
+			inner.innerHTML = "<button onclick='document.title = 1'><slot></slot></button>";
+		</script>`)})
+		u := openSession(t)
+		u.mustCall("navigate", "url", url+"/page")
+		u.mustCall("web_click", "ref", `button "Save"`)
+		if got := u.mustEval("document.title"); got != "1" {
+			t.Errorf("%s: clicked %s times, want 1", mode, got)
+		}
+	}
+}
+
 func TestElementsOfLongPage(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)

@@ -485,13 +485,14 @@
     }
   };
 
-  // elementIn is the element of a shadow root at a point. elementFromPoint has the host there for a text in a slot, which
-  // clicks the element around the slot.
+  // elementIn is the element of a shadow root at a point; null if there is none. For a text in a slot, which clicks the
+  // element around the slot, elementFromPoint has the host whose text it is: that of the root, or one around it.
   const elementIn = (root, x, y) => {
+    const isOwn = (el) => el?.getRootNode() === root;
     const el = root?.elementFromPoint(x, y);
-    if (!el || el !== root.host) return el;
+    if (!el || isOwn(el)) return el;
     const [first] = root.elementsFromPoint(x, y);
-    return first?.getRootNode() === root ? first : el;
+    return isOwn(first) ? first : null;
   };
 
   // receivesEventsAt reports whether el receives an event at hit: hit is inside it, inside the button or link around

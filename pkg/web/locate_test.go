@@ -163,6 +163,7 @@ func TestSelectorsForRecordings(t *testing.T) {
 			<input name="email"><input id="e:r1"><button name="very">` + long + `</button>
 			<button>Say \E "hi" {{name}}</button><button name="s">the s3cret</button><button data-testid="s3cret">Named</button>
 			<div role="group"><input type="radio" name="size" value="s"><input type="radio" name="size" value="m"></div><output>done</output>
+			<div id="amount"><div></div><div><input></div></div>
 			<iframe src="/frame"></iframe>`),
 		"/frame": htmlPage(`<button>Save</button><button>In frame</button><button name="very" id="save"></button><p><input><input></p>`),
 	})
@@ -215,6 +216,7 @@ func TestSelectorsForRecordings(t *testing.T) {
 		{css(`input[name="size"][value="s"]`), nil},
 		{css(`input[name="size"][value="m"]`), nil},
 		{css("output"), nil},
+		{css("#amount input"), nil},
 		{at(role("Save"), 1), several("Save", 2)},
 		{role("In frame"), nil},
 		{css("#save"), nil},

@@ -1496,8 +1496,9 @@
   };
 
   // pathTo selects el by its place in the page, below the nearest ancestor with an id that looks stable if that is
-  // enough. short is the shortest such path that matches only el, null when none does; whole is the whole path. counts
-  // says that elements are counted in it.
+  // enough. short is the shortest such path that matches only el, null when none does; one that would count is only the
+  // id and the tag where no other element below that ancestor has the tag. whole is the whole path. counts says that
+  // elements are counted in it.
   const pathTo = (el) => {
     let [short, selector, joint, counts] = [null, "", "", false];
     const texts = [];
@@ -1513,6 +1514,9 @@
       }
       selector = step + joint + selector;
       if (!short && isOnlyMatch(el, selector)) short = { selector, texts: [...texts], counts };
+      const only = `${step} ${tagOf(el)}`;
+      const isEnough = short?.counts && hasStableID(e) && isOnlyMatch(el, only);
+      if (isEnough) short = { selector: only, texts: [e.id], counts: false };
       joint = e.parentElement ? " > " : " ";
       e = outerOf(e);
     }

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,11 @@ import (
 func TestRecordedClickFollowsItsRow(t *testing.T) {
 	t.Parallel()
 	const click = `onclick="document.title = this.dataset.row"`
+	made := 0
+	random := func() string {
+		made++
+		return "9nata" + string(rune('a'+made)) + "kuf"
+	}
 	row := map[string]func(name, number string) string{
 		"table": func(name, _ string) string {
 			return `<tr><td>` + name + `</td><td>Paid</td><td><button data-row="` + name + `" ` + click + `>Delete</button></td></tr>`
@@ -65,6 +71,19 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 			return `<li>` + name + `<button data-row="another icon" ` + click + `><svg><use href="#pen"></use></svg></button>
 				<button data-row="` + name + `" ` + click + `><svg><use href="#trash"></use></svg></button></li>`
 		},
+		"two drawings": func(name, _ string) string {
+			return `<div><b>` + name + `</b> <button class=flat data-row="another icon" ` + click + `><svg width=9 height=9><path d="M1 1l9 9"/></svg></button>
+				<button class=flat data-row="` + name + `" ` + click + `><svg width=9 height=9><path d="M9 1L1 9z"/></svg></button></div>`
+		},
+		"below others": func(name, _ string) string {
+			return `<div><b>` + name + `</b> <button data-row="` + name + `" ` + click + `>Delete</button></div>`
+		},
+		"random ids": func(name, _ string) string {
+			return `<li>` + name + ` <input type=checkbox id="mantine-` + random() + `" data-row="` + name + `" ` + click + `></li>`
+		},
+		"ids of a framework": func(name, number string) string {
+			return `<div>` + name + ` <input type=radio name="radio-:r` + number + `:" value=yes data-row="` + name + `" ` + click + `></div>`
+		},
 		"ids": func(name, number string) string {
 			return `<p><button id="remove-` + number + `" data-row="` + name + `" ` + click + `>Remove ` + name + ` (5 orders)</button></p>`
 		},
@@ -73,7 +92,8 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		},
 	}
 	around := map[string][2]string{"table": {"<table>", "</table>"}, "spans in a table": {"<table>", "</table>"}}
-	for _, kind := range []string{"list", "icons", "joined texts", "items", "items with texts", "icons of a sprite"} {
+	around["below others"] = [2]string{"<div><button>Delete all</button>", "</div>"}
+	for _, kind := range []string{"list", "random ids", "icons", "joined texts", "items", "items with texts", "icons of a sprite"} {
 		around[kind] = [2]string{"<ul>", "</ul>"}
 	}
 	list := func(kind string, names ...string) string {
@@ -89,7 +109,7 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 			"/before": htmlPage(list(kind, "Ann", "Bob")), "/after": htmlPage(list(kind, "Zoe", "Ann", "Bob")),
 		})
 		u.mustCall("navigate", "url", url+"/before")
-		clicked := append(u.refsOf("- button"), u.refsOf("[clickable]")...)
+		clicked := slices.Concat(u.refsOf("- button"), u.refsOf("[clickable]"), u.refsOf("- checkbox"), u.refsOf("- radio"))
 		result, err := u.call("web_click", "ref", clicked[len(clicked)-1])
 		if err != nil || !result.OK || result.Located == nil {
 			t.Fatalf("%s: %+v, %v", kind, result, err)

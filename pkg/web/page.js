@@ -1423,7 +1423,10 @@
 
   // isStable reports whether an id, or the value of an attribute, looks as if it stays the same.
   const isStable = (text) =>
-    Boolean(text) && text.length <= 80 && !/\d{3}|[\0-\x1f]|(?=[a-f]*\d)[0-9a-f]{8}/i.test(text);
+    Boolean(text) && text.length <= 80 && !/\d{3}|[\0-\x1f]|(?=[a-f]*\d)[0-9a-f]{8}/i.test(text) && !isGenerated(text);
+
+  // isGenerated reports whether a text has an id that React made, such as :r1:, or a random word, such as 9natalkuf.
+  const isGenerated = (text) => /:r\w+:|_r_\w+_|«r\w+»|(?<![^\W_])(?=[a-z]*\d+[a-z])[a-z\d]{8,}(?![^\W_])/.test(text);
 
   // isCounted reports whether an attribute has a number at its end, or the same value with another number is in the
   // page: then it is a position.
@@ -1486,9 +1489,20 @@
   const withIcon = (el) =>
     [...el.querySelectorAll("i, svg, use")]
       .slice(0, 3)
-      .flatMap((icon) => [...withTestingAttribute(icon), ...["data-icon", "href"].map((name) => withAttributes(icon, [name])), ...withClass(icon)])
+      .flatMap((icon) => [
+        ...withTestingAttribute(icon),
+        ...["data-icon", "href"].map((name) => withAttributes(icon, [name])),
+        ...withClass(icon),
+        withDrawing(icon),
+      ])
       .filter(Boolean)
       .map(({ selector, texts }) => ({ selector: `${tagOf(el)}:has(${selector})`, texts }));
+
+  // withDrawing selects what an icon without a name draws; null if that is no path.
+  const withDrawing = (icon) => {
+    const drawn = icon.querySelector("path")?.getAttribute("d")?.slice(0, 40);
+    return drawn && /^[\w .,-]+$/.test(drawn) ? { selector: `path[d^="${drawn}"]`, texts: [] } : null;
+  };
 
   const isOnlyMatch = (el, selector) => {
     const found = queryAll(selector);
@@ -1539,10 +1553,12 @@
     return { heading: "", selectors: [] };
   };
 
-  // withContent selects elements with the tag of el that have a class of it, or something at a path in them, if any.
+  // withContent selects elements with the tag of el that have a class of it, or something at a path in them, if any: the
+  // last ones hold no other such element.
   const withContent = (el, path) => {
-    const selector = path ? `${tagOf(el)}:has(${path.trim()})` : tagOf(el);
-    return [...withClass(el), { selector, texts: [] }];
+    const tag = tagOf(el);
+    const selectors = path ? [`${tag}:has(${path.trim()})`, `${tag}:has(${path.trim()}):not(:has(${tag}${path}))`] : [tag];
+    return [...withClass(el), ...selectors.map((selector) => ({ selector, texts: [] }))];
   };
 
   // withRecord selects the innermost element around el that has the text of its record, and others like it.

@@ -20,7 +20,7 @@ const maxRecordTexts = 12
 // role and name for itself belongs to the smallest element around it with a word. The record is known by a text that
 // no record of the same controls has, a word rather than a number, and a heading rather than another text. Rows, list
 // items and articles are known by all their texts, so a control that is the only one of its kind in one has no record
-// here. Controls without a name are the same if their markup is, such as their icon.
+// here. Controls without a name are the same if their markup and their drawing are, such as their icon.
 type records struct {
 	lines map[*node]*Line
 	texts []recordText
@@ -52,6 +52,9 @@ func (t *Tree) addRecords() {
 		r.lines[l.node] = l
 		if screen.IsControl(l.Role) || slices.Contains(l.Attributes, "clickable") {
 			kind := recordKind{l.Role, l.Name, l.Text, l.Markup}
+			if l.Name == "" {
+				kind.markup += " " + l.node.drawing()
+			}
 			kinds[kind] = append(kinds[kind], l.node)
 		}
 	}
@@ -61,6 +64,14 @@ func (t *Tree) addRecords() {
 	for _, alike := range kinds {
 		r.find(alike)
 	}
+}
+
+// drawing returns the first path that is drawn in n, such as that of an icon; "" for none.
+func (n *node) drawing() string {
+	if path := n.find(func(e *node) bool { return e.svg && strings.EqualFold(e.tag, "path") }); path != nil {
+		return path.attr("d")
+	}
+	return ""
 }
 
 // read notes where n and what is in it are, and the texts that are not of controls.

@@ -84,6 +84,9 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		"ids of a framework": func(name, number string) string {
 			return `<div>` + name + ` <input type=radio name="radio-:r` + number + `:" value=yes data-row="` + name + `" ` + click + `></div>`
 		},
+		"counting ids": func(name, number string) string {
+			return `<li>` + name + ` <input type=checkbox id="switch-r` + map[string]string{"0": "e", "1": "f", "2": "g"}[number] + `" data-row="` + name + `" ` + click + `></li>`
+		},
 		"ids": func(name, number string) string {
 			return `<p><button id="remove-` + number + `" data-row="` + name + `" ` + click + `>Remove ` + name + ` (5 orders)</button></p>`
 		},
@@ -93,7 +96,7 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 	}
 	around := map[string][2]string{"table": {"<table>", "</table>"}, "spans in a table": {"<table>", "</table>"}}
 	around["below others"] = [2]string{"<div><button>Delete all</button>", "</div>"}
-	for _, kind := range []string{"list", "random ids", "icons", "joined texts", "items", "items with texts", "icons of a sprite"} {
+	for _, kind := range []string{"list", "random ids", "counting ids", "icons", "joined texts", "items", "items with texts", "icons of a sprite"} {
 		around[kind] = [2]string{"<ul>", "</ul>"}
 	}
 	list := func(kind string, names ...string) string {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 			return `<div class="line"><span>` + name + `</span> <span>Paid</span> <div><button data-row="` + name + `" ` + click + `>Delete</button></div></div>`
 		},
 		"elements": func(name, _ string) string {
-			return `<div><b>` + name + `</b><p><button data-row="` + name + `" ` + click + `></button></p></div>`
+			return `<div class="sc-bdnzMm kghHuY"><b>` + name + `</b><p><button class="sc-bdnzMm kghHuY" data-row="` + name + `" ` + click + `></button></p></div>`
 		},
 		"texts": func(name, _ string) string {
 			return `<div>` + name + ` <button data-row="` + name + `" ` + click + `>Delete</button></div>`
@@ -87,6 +88,16 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		"counting ids": func(name, number string) string {
 			return `<li>` + name + ` <input type=checkbox id="switch-r` + map[string]string{"0": "e", "1": "f", "2": "g"}[number] + `" data-row="` + name + `" ` + click + `></li>`
 		},
+		"named articles": func(name, _ string) string {
+			return `<article aria-label="` + name + `"><button data-row="` + name + `" ` + click + `>Delete</button></article>`
+		},
+		"drag handles": func(name, _ string) string {
+			return `<div role=button tabindex=0>` + name + ` <button data-row="` + name + `" ` + click + `>Move</button></div>`
+		},
+		"icons with a class for all": func(name, _ string) string {
+			return `<div>` + name + ` <button class=flat data-row="another icon" ` + click + `><i class="edit icon"></i></button>
+				<button class=flat data-row="` + name + `" ` + click + `><i class="trash icon"></i></button></div>`
+		},
 		"ids": func(name, number string) string {
 			return `<p><button id="remove-` + number + `" data-row="` + name + `" ` + click + `>Remove ` + name + ` (5 orders)</button></p>`
 		},
@@ -116,6 +127,9 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		result, err := u.call("web_click", "ref", clicked[len(clicked)-1])
 		if err != nil || !result.OK || result.Located == nil {
 			t.Fatalf("%s: %+v, %v", kind, result, err)
+		}
+		if selector := fmt.Sprint(result.Located.Args); strings.Contains(selector, "sc-bdnzMm") || strings.Contains(selector, "kghHuY") {
+			t.Errorf("%s: %s has a generated class", kind, selector)
 		}
 		if wrong := strings.Join(result.Located.Warnings, " "); strings.Contains(wrong, "number") || strings.Contains(wrong, "position") {
 			t.Errorf("%s: %v is a position: %s", kind, result.Located.Args, wrong)

@@ -1484,8 +1484,12 @@
   // withClass selects elements with the tag of el and one of its classes that neither looks generated nor like a state.
   const withClass = (el) =>
     [...el.classList]
-      .filter((name) => isStable(name) && /^[A-Za-z][A-Za-z_-]{3,}$/.test(name) && !/^(is|has)-|activ|select|open|hover|focus|disab|hidden|visib|valid|show/i.test(name))
+      .filter((name) => isStable(name) && /^[A-Za-z][A-Za-z_-]{3,}$/.test(name) && !isHash(name))
+      .filter((name) => !/^(is|has)-|activ|select|open|hover|focus|disab|hidden|visib|valid|show/i.test(name))
       .map((name) => ({ selector: `${tagOf(el)}.${CSS.escape(name)}`, texts: [name] }));
+
+  // isHash reports whether a class looks like one that a library made of its styles, such as css-kzvrql or kghHuY.
+  const isHash = (name) => /^(css|sc|jss)-[^-]+$|^(?=(.*[a-z][A-Z]){2})[A-Za-z]{5,7}$/.test(name);
 
   // withIcon selects elements with the tag of el that hold the same icon.
   const withIcon = (el) =>

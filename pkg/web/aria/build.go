@@ -223,9 +223,9 @@ func (n *node) iconWord() string {
 }
 
 // iconClass returns the class with the name of an icon. That begins with the name of its font, which is a class, too, as
-// in "fa fa-trash fa-lg"; else it is the last one. Classes with -- are variants.
+// in "fa fa-trash fa-lg"; else it is the last one. Classes with -- are variants, and icon is a class of all icons.
 func iconClass(classes []string) string {
-	classes = slices.DeleteFunc(classes, func(c string) bool { return strings.Contains(c, "--") })
+	classes = slices.DeleteFunc(classes, func(c string) bool { return c == "icon" || strings.Contains(c, "--") })
 	best, font := lastWord(classes), ""
 	for _, c := range classes {
 		for _, other := range classes {

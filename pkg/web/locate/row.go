@@ -133,12 +133,12 @@ func (l *locator) surroundings() (list []surrounding) {
 	}
 	for outer := l.Tree.Parent(l.Node); outer != nil; outer = l.Tree.Parent(outer) {
 		role := outer.RoleName()
-		switch {
-		case outer.IsRow():
+		if outer.IsRow() {
 			for _, text := range l.rowTexts(outer) {
 				list = append(list, surrounding{containing(inWeb(map[string]any{"ariaRole": role}), text), role, text, nil})
 			}
-		case isNamedPart(outer):
+		}
+		if isNamedPart(outer) {
 			list = append(list, surrounding{inWeb(roleAndName{role, outer.Name()}.block()), role, outer.Name(), nil})
 		}
 	}
@@ -168,10 +168,14 @@ func (l *locator) record() (list []surrounding) {
 	return list
 }
 
-// isNamedPart reports whether an element is a part of the page that people know by its name.
+// isNamedPart reports whether an element is a row, a control such as the handle of a card, or a part of the page, that
+// people know by its name.
 func isNamedPart(n *screen.Node) bool {
+	if n.Name() == "" || isLong(n.Name()) {
+		return false
+	}
 	parts := []string{"alertdialog", "dialog", "form", "group", "radiogroup", "region", "tabpanel"}
-	return n.Name() != "" && !isLong(n.Name()) && slices.Contains(parts, n.RoleName())
+	return n.IsRow() || screen.IsControl(n.RoleName()) || slices.Contains(parts, n.RoleName())
 }
 
 // selectBeside returns selector with the condition that the element is the first one below, or on the right of, a text

@@ -98,6 +98,9 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 			return `<div>` + name + ` <button class=flat data-row="another icon" ` + click + `><i class="edit icon"></i></button>
 				<button class=flat data-row="` + name + `" ` + click + `><i class="trash icon"></i></button></div>`
 		},
+		"alerts": func(name, _ string) string {
+			return `<div role=alert>` + name + ` joined <button data-row="` + name + `" ` + click + `>Close</button></div>`
+		},
 		"ids": func(name, number string) string {
 			return `<p><button id="remove-` + number + `" data-row="` + name + `" ` + click + `>Remove ` + name + ` (5 orders)</button></p>`
 		},

@@ -133,7 +133,7 @@ func (l *locator) surroundings() (list []surrounding) {
 	}
 	for outer := l.Tree.Parent(l.Node); outer != nil; outer = l.Tree.Parent(outer) {
 		role := outer.RoleName()
-		if outer.IsRow() {
+		if outer.IsRow() || screen.IsPassing(role) {
 			for _, text := range l.rowTexts(outer) {
 				list = append(list, surrounding{containing(inWeb(map[string]any{"ariaRole": role}), text), role, text, nil})
 			}

@@ -101,6 +101,10 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 		"alerts": func(name, _ string) string {
 			return `<div role=alert>` + name + ` joined <button data-row="` + name + `" ` + click + `>Close</button></div>`
 		},
+		"icons of a state": func(name, number string) string {
+			star := map[bool]string{true: "star-empty", false: "star-full"}[name == "Ann" && number == "0"]
+			return `<div>` + name + ` <button class=flat data-row="` + name + `" ` + click + `><i class=` + star + `></i></button></div>`
+		},
 		"ids": func(name, number string) string {
 			return `<p><button id="remove-` + number + `" data-row="` + name + `" ` + click + `>Remove ` + name + ` (5 orders)</button></p>`
 		},

@@ -1599,9 +1599,9 @@
       css: [
         ...selectorAttributes.map((names) => withAttributes(el, names)),
         ...withClass(el),
-        ...withIcon(el),
         withAttributes(el, ["type"]),
       ].filter(onlyEl),
+      icon: withIcon(el).filter(onlyEl),
       position: short ? [short] : [],
       path: whole,
       card: cardOf(el),

@@ -55,6 +55,7 @@ type Facts struct {
 	CountedTestID bool          // the same test id with another number is in the page
 	ID            []CSSSelector // by an id that looks stable, or an attribute for the test ids of other tools
 	CSS           []CSSSelector // others that are unique in the frame, best first
+	Icon          []CSSSelector // by an icon that no other has, but may have later, such as that of a state
 	Position      []CSSSelector // the shortest path that is unique in the frame; at most one
 	Path          CSSSelector   // from the top of the document
 	Card          struct {
@@ -146,6 +147,7 @@ func (l *locator) candidates() []candidate {
 		{"role in a row or part of the page", l.byRow(l.surroundings, isEmpty)},
 		{row, l.byRow(l.record, func(name string) bool { return !isLong(name) })},
 		{"icon, class or tag in a row or part of the page", l.byKind},
+		{"icon", l.byIcon},
 		{"attribute", l.byAttributes(true)},
 		{"test id", l.byTestID(true)},
 		{place, l.byName(isConstant, l.selectByIndex)},
@@ -179,6 +181,10 @@ func inWeb(block map[string]any) map[string]any { return map[string]any{"web": b
 
 func (l *locator) byStableID(ctx context.Context) (map[string]any, []string, error) {
 	return l.byCSS(ctx, l.Facts.ID)
+}
+
+func (l *locator) byIcon(ctx context.Context) (map[string]any, []string, error) {
+	return l.byCSS(ctx, l.Facts.Icon)
 }
 
 // byAttributes returns a selector with attributes, if they have a number of data or not.

@@ -1443,7 +1443,7 @@
 
   // hasStableID reports whether the id of el looks as if it stays the same. Those that end as switch-rf are counted by React.
   const hasStableID = (el) =>
-    isStable(el.id) && /^[A-Za-z][\w-]*(?<![-_]r[\da-v]{1,2})$/.test(el.id) && !isCounted(el.id, "id");
+    isStable(el.id) && /^[A-Za-z][\w-]*(?<![-_]r\d?[\da-v])$/.test(el.id) && !isCounted(el.id, "id");
 
   const withID = (el) => ({ selector: "#" + CSS.escape(el.id), texts: [el.id] });
 

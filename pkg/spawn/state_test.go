@@ -401,8 +401,12 @@ func TestZombiesDoNotCountAsRunning(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	spawntest.NoSurvivors(t, marker) // it is not waited for yet
-	if proc.Find(cmd.Process.Pid).Start != "" {
-		t.Error("it has a start time")
+	deadline := time.Now().Add(10 * time.Second)
+	for proc.Find(cmd.Process.Pid).Start != "" { // its environment is gone before it is a zombie
+		if time.Now().After(deadline) {
+			t.Fatal("it has a start time")
+		}
+		<-time.After(time.Millisecond)
 	}
 	_ = cmd.Wait()
 }

@@ -1504,7 +1504,7 @@
       .filter(Boolean)
       .map(({ selector, texts }) => ({ selector: `${tagOf(el)}:has(${selector})`, texts }));
 
-  // withDrawing selects what an icon without a name draws; null if that is no path.
+  // withDrawing selects what an icon without a name draws; null if that is not a path.
   const withDrawing = (icon) => {
     const drawn = icon.querySelector("path")?.getAttribute("d")?.slice(0, 40);
     return drawn && /^[\w .,-]+$/.test(drawn) ? { selector: `path[d^="${drawn}"]`, texts: [] } : null;

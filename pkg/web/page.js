@@ -32,6 +32,9 @@
     return null;
   };
 
+  // rows selects what people know by the texts in it.
+  const rows = "tr, li, article, [role=row], [role=listitem], [role=treeitem], [role=article]";
+
   // roots are the document and every open shadow root, in document order.
   const roots = (root = document, found = [root]) => {
     for (const el of root.querySelectorAll("*")) {
@@ -1584,7 +1587,6 @@
   };
 
   const maxTexts = 6;
-  const rows = "tr, li, article, [role=row], [role=listitem], [role=treeitem], [role=article]";
 
   // mark makes el the element of a mark, and returns what selectors for it can be made of. record is the text by which
   // its record is known.
@@ -1592,23 +1594,24 @@
     marks.set(number, new WeakRef(el));
     const onlyEl = (css) => css && isOnlyMatch(el, css.selector);
     const { short, whole } = pathTo(el);
+    const [classes, icons] = [withClass(el), withIcon(el)];
     return {
       testID: el.getAttribute(testIdAttribute) ?? "",
       countedTestID: isCounted(el.getAttribute(testIdAttribute) ?? "", testIdAttribute),
       id: [...withTestingAttribute(el), ...(hasStableID(el) ? [withID(el)] : [])].filter(onlyEl),
       css: [
         ...selectorAttributes.map((names) => withAttributes(el, names)),
-        ...withClass(el),
+        ...classes,
         withAttributes(el, ["type"]),
       ].filter(onlyEl),
-      icon: withIcon(el).filter(onlyEl),
+      icon: icons.filter(onlyEl),
       position: short ? [short] : [],
       path: whole,
       card: cardOf(el),
       record: withRecord(el, record),
       texts: textsIn(el),
       row: textsIn(closest(el, rows), el),
-      kind: [...withIcon(el), ...withClass(el), { selector: tagOf(el), texts: [] }],
+      kind: [...icons, ...classes, { selector: tagOf(el), texts: [] }],
     };
   };
 
@@ -1664,7 +1667,7 @@
 
   // inPlace says in which row, list item or article an element is, by the text there; empty when it is in none.
   const inPlace = (el) => {
-    const place = closest(el, "tr, li, article, [role=row], [role=listitem], [role=treeitem], [role=article]");
+    const place = closest(el, rows);
     return place && place !== el ? ` in ${place.localName} "${start(spacedText(place))}"` : "";
   };
 

@@ -75,6 +75,9 @@ type CSSSelector struct {
 	Counts   bool // it counts elements
 }
 
+// block returns the selector as a nodeSelector has it.
+func (s CSSSelector) block() map[string]any { return inWeb(map[string]any{"cssSelector": s.Selector}) }
+
 // Best returns the selector that a recording names an element by. It is false when no selector finds the element. The
 // number of elements that it matches is not set.
 func Best(ctx context.Context, p Page, e Element) (best device.Candidate, found bool, err error) {
@@ -220,7 +223,7 @@ func (l *locator) byPosition(ctx context.Context) (map[string]any, []string, err
 // byCSS returns the first selector that matches nothing else in any frame.
 func (l *locator) byCSS(ctx context.Context, selectors []CSSSelector) (map[string]any, []string, error) {
 	for _, css := range selectors {
-		selector, err := l.unique(ctx, inWeb(map[string]any{"cssSelector": css.Selector}), css.Texts...)
+		selector, err := l.unique(ctx, css.block(), css.Texts...)
 		if err != nil || selector != nil {
 			return selector, l.warnings(css), err
 		}
@@ -229,7 +232,7 @@ func (l *locator) byCSS(ctx context.Context, selectors []CSSSelector) (map[strin
 }
 
 func (l *locator) byPath(ctx context.Context) (map[string]any, []string, error) {
-	selector, err := l.selectByIndex(ctx, inWeb(map[string]any{"cssSelector": l.Facts.Path.Selector}), l.Facts.Path.Texts...)
+	selector, err := l.selectByIndex(ctx, l.Facts.Path.block(), l.Facts.Path.Texts...)
 	return selector, slices.Concat(l.warnings(l.Facts.Path), l.indexWarnings(selector)), err
 }
 

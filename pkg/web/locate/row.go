@@ -25,7 +25,7 @@ const (
 func (l *locator) byRow(around func() []surrounding, fits func(name string) bool) finder {
 	return func(ctx context.Context) (map[string]any, []string, error) {
 		is := roleAndName{l.Node.RoleName(), l.Node.Name()}
-		if !fits(is.name) || !screen.IsRole(is.role) || screen.IsStructural(is.role) {
+		if !fits(is.name) || !hasMeaning(is.role) {
 			return nil, nil, nil
 		}
 		found, outer, err := l.selectInside(ctx, around(), inWeb(is.block()), is.name)
@@ -37,12 +37,15 @@ func (l *locator) byRow(around func() []surrounding, fits func(name string) bool
 	}
 }
 
+// hasMeaning reports whether role says what an element is.
+func hasMeaning(role string) bool { return screen.IsRole(role) && !screen.IsStructural(role) }
+
 // byText returns a selector with the role, a class or the tag of an element that is not a control and has no role with a
 // name, and a text in it that fits.
 func (l *locator) byText(fits func(text string) bool) finder {
 	return func(ctx context.Context) (map[string]any, []string, error) {
 		role := l.Node.RoleName()
-		named := l.Node.Name() != "" && screen.IsRole(role) && !screen.IsStructural(role)
+		named := l.Node.Name() != "" && hasMeaning(role)
 		if l.Tree == nil || screen.IsControl(role) || screen.IsPassing(role) || named {
 			return nil, nil, nil
 		}
@@ -69,7 +72,7 @@ func (l *locator) kindWith(ctx context.Context, text string) (map[string]any, er
 		}
 	}
 	for _, css := range l.Facts.Kind {
-		kind := inWeb(map[string]any{"cssSelector": css.Selector})
+		kind := css.block()
 		found, err := l.unique(ctx, containing(kind, text), append(css.Texts, text)...)
 		if found != nil || err != nil {
 			return found, err
@@ -89,12 +92,12 @@ func (l *locator) warningsOf(text string) []string {
 // byKind returns a selector with the icon, a class or the tag of an element without a role or without a name, inside of
 // something around it that is known by a text.
 func (l *locator) byKind(ctx context.Context) (map[string]any, []string, error) {
-	if role := l.Node.RoleName(); screen.IsRole(role) && !screen.IsStructural(role) && l.Node.Name() != "" {
+	if hasMeaning(l.Node.RoleName()) && l.Node.Name() != "" {
 		return nil, nil, nil
 	}
 	around := slices.Concat(l.surroundings(), l.record())
 	for _, css := range l.Facts.Kind {
-		found, warnings, err := l.selectInside(ctx, around, inWeb(map[string]any{"cssSelector": css.Selector}), css.Texts...)
+		found, warnings, err := l.selectInside(ctx, around, css.block(), css.Texts...)
 		if found != nil || err != nil {
 			return found, warnings, err
 		}
@@ -144,7 +147,7 @@ func (l *locator) surroundings() (list []surrounding) {
 	}
 	heading := roleAndName{"heading", l.Facts.Card.Heading}
 	for _, css := range l.Facts.Card.Selectors {
-		card := inWeb(map[string]any{"cssSelector": css.Selector})
+		card := css.block()
 		card["containsDescendants"] = []any{inWeb(heading.block())}
 		list = append(list, surrounding{card, "card", heading.name, css.Texts})
 	}
@@ -162,7 +165,7 @@ func (l *locator) record() (list []surrounding) {
 		return nil
 	}
 	for _, css := range l.Facts.Record {
-		around := containing(inWeb(map[string]any{"cssSelector": css.Selector}), known)
+		around := containing(css.block(), known)
 		list = append(list, surrounding{around, "record", known, css.Texts})
 	}
 	return list

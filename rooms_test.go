@@ -38,6 +38,7 @@ func mayImport() map[string][]string {
 		minified, packed               = "pkg/web/generate", "sdks/typescript/generate"
 		notes, network                 = "pkg/web/notes", "pkg/web/network"
 		locate, geometry, axtree       = "pkg/web/locate", "pkg/web/geometry", "pkg/web/axtree"
+		downloads                      = "pkg/web/downloads"
 		local                          = "pkg/device/local"
 		act                            = "pkg/act"
 		remote, watch, screen          = "pkg/remote", "pkg/watch", "pkg/screen"
@@ -92,7 +93,7 @@ func mayImport() map[string][]string {
 		picture:    {tool, fault, files, lazyregexp},
 		local:      {device, spawn},
 		webserver:  {stdio, spawn, fault},
-		web:        {access, axtree, chromium, emulation, geometry, locate, network, notes, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp, text},
+		web:        {access, axtree, chromium, downloads, emulation, geometry, locate, network, notes, storage, syntax, device, picture, act, aria, screen, cdp, tool, fault, files, lazyregexp, text},
 		minified:   {embedded},
 		geometry:   {screen},
 		locate:     {notes, device, screen, lazyregexp},
@@ -100,6 +101,7 @@ func mayImport() map[string][]string {
 		chromium:   {device, cdp, fault, lazyregexp},
 		emulation:  {device, fault, lazyregexp},
 		storage:    {syntax, fault, files},
+		downloads:  {notes, device, text},
 		network:    {notes, access, syntax, cdp, tool, fault, files, text},
 		notes:      {device, cdp, tool},
 		access:     {device, syntax, fault},

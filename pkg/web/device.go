@@ -17,6 +17,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/chromium"
+	"github.com/trailblaze/trailblaze/pkg/web/downloads"
 	"github.com/trailblaze/trailblaze/pkg/web/network"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
 	"github.com/trailblaze/trailblaze/pkg/web/storage"
@@ -45,7 +46,7 @@ type webDevice struct {
 	given     given
 	changes   notifier // of everything below and of pages
 	network   *network.Traffic
-	downloads *downloads
+	downloads *downloads.Downloads
 	dialogs   *dialogs
 	asking    asking
 	incidents notes.Incidents

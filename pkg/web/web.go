@@ -22,6 +22,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/access"
 	"github.com/trailblaze/trailblaze/pkg/web/chromium"
+	"github.com/trailblaze/trailblaze/pkg/web/downloads"
 	"github.com/trailblaze/trailblaze/pkg/web/emulation"
 	"github.com/trailblaze/trailblaze/pkg/web/network"
 	"github.com/trailblaze/trailblaze/pkg/web/notes"
@@ -220,7 +221,8 @@ func (b *backend) Open(session device.Session) device.Device {
 		origins: access.NewOrigins(session, b.options.allowedOrigins),
 	}
 	d.notes.Noted = session.Noted
-	d.dialogs, d.downloads, d.clock = &dialogs{}, &downloads{}, &clock{}
+	d.dialogs, d.clock = &dialogs{}, &clock{}
+	d.downloads = downloads.New(d.notes, session.Keep, d.changes.notify)
 	d.network = network.New(network.Config{
 		Origins: d.origins, Redact: d.redact, Changed: d.changes.notify, WaitUntil: d.changes.waitUntil,
 	})

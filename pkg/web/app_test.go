@@ -152,6 +152,27 @@ func TestAppAtURLIsKept(t *testing.T) {
 	}
 }
 
+func TestClientsOfAnAppHaveScriptsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	app := appAt(t, buildElectron(t), appServer(t)+"/notes")
+	app.Port = freePort(t)
+	owner := openTestApp(t, app, nil)
+	guest := openTestApp(t, device.App{URL: "http://127.0.0.1:" + strconv.Itoa(app.Port)}, nil)
+	eachFrame := func(u *testSession, script string, want any) {
+		t.Helper()
+		u.mustCall("web_verifyTextVisible", "text", "From elsewhere")
+		for _, f := range u.page().frames() {
+			var got any
+			if err := f.evaluate(t.Context(), script, &got); err != nil || got != want {
+				t.Errorf("%s: %s is %v, not %v; %v", f.url, script, got, want, err)
+			}
+		}
+	}
+	eachFrame(owner, "globalThis.owned = true", true)
+	eachFrame(guest, "globalThis.owned === undefined && delete globalThis.trailblaze", true)
+	guest.mustCall("web_verifyTextVisible", "text", "From elsewhere")
+}
+
 func TestPlaywrightSeesTheSameApp(t *testing.T) {
 	t.Parallel()
 	app := appAt(t, spawntest.App(t), appServer(t)+"/notes")

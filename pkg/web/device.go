@@ -38,6 +38,10 @@ type webDevice struct {
 	ctx      context.Context //nolint:containedctx // ends when the device is closed
 	cancel   context.CancelFunc
 
+	// worldName is the name of the isolated world in which page.js runs. Pages cannot see it. Another client of the same
+	// app, which is told of our worlds, has one of its own.
+	worldName string
+
 	references *screen.References // of a live session
 	marks      atomic.Int64       // the last mark of a locator that does not belong to a call
 	pointed    atomic.Bool        // somebody has pointed at an element

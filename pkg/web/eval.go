@@ -17,9 +17,6 @@ import (
 // errGone says that a document or an element does not exist any more. It has to be resolved again.
 var errGone = fmt.Errorf("the document or the element was replaced: %w", act.ErrChanged)
 
-// worldName is the name of the isolated world in which page.js runs. Pages cannot see it.
-const worldName = "trailblaze"
-
 // world is the isolated world of a document in which page.js runs.
 type world struct {
 	id     int             // of the execution context; valid in the frame's session
@@ -83,7 +80,7 @@ func (f *frame) ensureWorld(ctx context.Context) (*cdp.Session, *world, error) {
 	if err != nil || w != nil {
 		return s, w, err
 	}
-	err = s.Call(ctx, "Page.createIsolatedWorld", map[string]any{"frameId": f.id, "worldName": worldName}, nil)
+	err = s.Call(ctx, "Page.createIsolatedWorld", map[string]any{"frameId": f.id, "worldName": f.page.device.worldName}, nil)
 	if err != nil {
 		return nil, nil, asGone(err)
 	}
@@ -153,11 +150,30 @@ func (f *frame) call(ctx context.Context, function string, byValue bool, args []
 		}
 	}
 	err = s.Call(ctx, "Runtime.callFunctionOn", w.calling(function, byValue, args), &r)
+	if err == nil && r.lacksScript() {
+		r = evalResult{}
+		f.install(s, w)
+		err = s.Call(ctx, "Runtime.callFunctionOn", w.calling(function, byValue, args), &r)
+	}
 	if err == nil {
 		err = r.err()
 	}
 	return r, asGone(err)
 }
+
+// install evaluates page.js in a world.
+func (f *frame) install(s *cdp.Session, w *world) {
+	s.Send("Runtime.evaluate", map[string]any{"expression": f.page.device.script(), "uniqueContextId": w.unique})
+}
+
+// lacksScript reports whether a call failed because page.js was not evaluated in the world: of a frame of an app that
+// began to show a document while it was attached, the browser may report a world in which it runs no scripts.
+func (r evalResult) lacksScript() bool {
+	return r.ExceptionDetails != nil && strings.Contains(r.ExceptionDetails.String(), noScript)
+}
+
+// noScript is what a call throws in a world without page.js.
+const noScript = "page.js is missing"
 
 // calling returns the parameters of Runtime.callFunctionOn that call a function of page.js.
 func (w *world) calling(function string, byValue bool, args []any) map[string]any {
@@ -170,7 +186,7 @@ func (w *world) calling(function string, byValue bool, args []any) map[string]an
 		}
 	}
 	return map[string]any{
-		"functionDeclaration": "function(name, ...args) { return globalThis.trailblaze[name](...args) }",
+		"functionDeclaration": "function(name, ...args) { if (!globalThis.trailblaze) throw '" + noScript + "'; return globalThis.trailblaze[name](...args) }",
 		"uniqueContextId":     w.unique,
 		"arguments":           values,
 		"returnByValue":       byValue,

@@ -265,7 +265,7 @@ func (f *frame) renewWorld(s *cdp.Session) {
 	if old := f.world; old != nil {
 		f.endWorld()
 		f.world = newWorld(f.page, old.id, old.unique)
-		s.Send("Runtime.evaluate", map[string]any{"expression": f.page.device.script(), "uniqueContextId": old.unique})
+		f.install(s, f.world)
 	}
 }
 
@@ -294,7 +294,7 @@ func (p *page) onContextEvent(s *cdp.Session, e cdp.Event) {
 		p.mu.Unlock()
 		return
 	}
-	if e.Method == "Runtime.executionContextCreated" && params.Context.Name != worldName {
+	if e.Method == "Runtime.executionContextCreated" && params.Context.Name != p.device.worldName {
 		return
 	}
 	p.update(func() {

@@ -108,9 +108,9 @@ func (p *page) sendAll(s *cdp.Session, pairs ...any) []waitFunc {
 // document.
 func (p *page) initSession(s *cdp.Session) []waitFunc {
 	p.device.network.Pause(s)
-	script := map[string]any{"source": p.device.script(), "worldName": worldName, "runImmediately": true}
+	script := map[string]any{"source": p.device.script(), "worldName": p.device.worldName, "runImmediately": true}
 	if p.device.session.Live {
-		s.Send("Runtime.addBinding", map[string]any{"name": messageBinding, "executionContextName": worldName})
+		s.Send("Runtime.addBinding", map[string]any{"name": messageBinding, "executionContextName": p.device.worldName})
 	}
 	var calls []waitFunc
 	if p.browser.app == nil { // a window of an app that has not shown anything yet would count as crashed

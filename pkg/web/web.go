@@ -8,6 +8,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -217,8 +218,9 @@ func (b *backend) Open(session device.Session) device.Device {
 	d := &webDevice{
 		backend: b, session: session, notes: &notes.Notes{}, callSlot: make(chan struct{}, 1),
 		width: b.options.width, height: b.options.height, limits: b.options.limits,
-		files:   access.NewFiles(session, b.options.allowFile),
-		origins: access.NewOrigins(session, b.options.allowedOrigins),
+		files:     access.NewFiles(session, b.options.allowFile),
+		origins:   access.NewOrigins(session, b.options.allowedOrigins),
+		worldName: "trailblaze " + rand.Text(),
 	}
 	d.notes.Noted = session.Noted
 	d.dialogs, d.clock = &dialogs{}, &clock{}

@@ -151,6 +151,65 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 	}
 }
 
+// TestRecordedClickCountsInItsRow clicks on the second of several buttons that only their place in the row of Bob tells
+// from one another. A replay clicks the same one when other rows are in front, and nothing when the row is gone.
+func TestRecordedClickCountsInItsRow(t *testing.T) {
+	t.Parallel()
+	control := func(html, name, what string) string {
+		return strings.Replace(html, ">", ` onclick="document.title = '`+what+` `+name+`'">`, 1)
+	}
+	two := func(html, name string) string { return control(html, name, "first") + control(html, name, "second") }
+	rows := map[string]func(name string) string{
+		"ligatures in a table": func(name string) string {
+			icon := `<button class=icon-button><span aria-hidden=true>edit</span></button>`
+			return `<tr><td>` + name + `</td><td>` + two(icon, name) + `</td></tr>`
+		},
+		"circles": func(name string) string {
+			return `<div><b>` + name + `</b> ` + two(`<button><svg width=9 height=9><circle r=4 /></svg></button>`, name) + `</div>`
+		},
+		"check boxes": func(name string) string {
+			return `<div><p>` + name + `</p>` + two(`<input type=checkbox>`, name) + `</div>`
+		},
+		"clickable icons": func(name string) string {
+			icon := `<i style="cursor: pointer; display: inline-block; width: 9px; height: 9px"></i>`
+			return `<div><span>` + name + `</span>` + two(icon, name) + `</div>`
+		},
+		"names": func(name string) string {
+			return `<li>` + name + two(`<button>Edit</button>`, name) + `</li>`
+		},
+	}
+	u, replay := openLive(t, device.Session{}), openSession(t)
+	for kind, row := range rows {
+		list := func(names ...string) (html string) {
+			for _, name := range names {
+				html += row(name)
+			}
+			return map[string]string{"ligatures in a table": "<table>", "names": "<ul>"}[kind] + html
+		}
+		url := serve(t, map[string]http.HandlerFunc{
+			"/before": htmlPage(list("Ann", "Bob", "Cal")), "/after": htmlPage(list("Zoe", "Cal", "Bob", "Ann")),
+			"/gone": htmlPage(list("Ann", "Cal", "Dee")),
+		})
+		u.mustCall("navigate", "url", url+"/before")
+		clicked := slices.Concat(u.refsOf("- button"), u.refsOf("[clickable]"), u.refsOf("- checkbox"))
+		result, err := u.call("web_click", "ref", clicked[3])
+		if err != nil || !result.OK || result.Located == nil {
+			t.Fatalf("%s: %+v, %v", kind, result, err)
+		}
+		if warning := strings.Join(result.Located.Warnings, " "); !strings.Contains(warning, `number 2 of several in the`) {
+			t.Errorf("%s: warned %q", kind, warning)
+		}
+		for page, want := range map[string]string{"/before": "second Bob", "/after": "second Bob", "/gone": ""} {
+			replay.mustCall("navigate", "url", url+page)
+			replay.device.(*webDevice).limits.action = failTime
+			again, err := replay.device.Call(t.Context(), tool.Call{Tool: "web_click", Args: result.Located.Args})
+			if title := replay.mustEval("document.title"); err != nil || again.OK != (want != "") || title != want {
+				t.Errorf("%s%s: %+v, %v; clicked %q with %v", kind, page, again, err, title, result.Located.Args)
+			}
+		}
+	}
+}
+
 // TestCheckByReferenceRecordsTheText replays checks of texts on a page where the texts are others.
 func TestCheckByReferenceRecordsTheText(t *testing.T) {
 	t.Parallel()

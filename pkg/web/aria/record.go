@@ -16,8 +16,9 @@ const maxRecordTexts = 12
 // records finds the records of controls.
 //
 // The record of a control is the largest element around it that has no other control with the same role and name, and
-// at most maxRecordTexts texts; if that has no text, the texts between it and the one before. A control that has its
-// role and name for itself belongs to the smallest element around it with a word. The record is known by a text that
+// at most maxRecordTexts texts; if that has no text, the texts between it and the one before. Such controls without a
+// text between them share a record. A control that has its role and name for itself belongs to the smallest element
+// around it with a word. The record is known by a text that
 // no record of the same controls has, a word rather than a number, and a heading rather than another text. Rows, list
 // items and articles are known by all their texts, so a control that is the only one of its kind in one has no record
 // here. Controls without a name are the same if their markup and their drawing are, such as their icon.
@@ -118,8 +119,12 @@ func (r *records) find(alike []*node) {
 	slices.SortFunc(alike, func(a, b *node) int { return cmp.Compare(r.spans[a].from, r.spans[b].from) })
 	near, all := make([][]recordText, len(alike)), make([][]recordText, len(alike))
 	seen, has := map[string]int{}, make([]bool, len(alike))
+	runs := r.runs(alike)
 	for i := range alike {
-		near[i], all[i], has[i] = r.around(alike, i)
+		near[i], all[i], has[i] = r.around(alike, i, runs[i])
+		if runs[i].from < i {
+			continue // its record is counted
+		}
 		for text := range textSet(all[i]) {
 			seen[text]++
 		}
@@ -129,23 +134,43 @@ func (r *records) find(alike []*node) {
 			continue
 		}
 		from := all[i]
-		if len(alike) == 1 {
+		if runs[i] == (run{0, len(alike)}) {
 			from = near[i]
 		}
 		r.lines[n].Record = &screen.Record{Known: knownText(from, seen), Near: textsOf(near[i]), All: textsOf(all[i])}
 	}
 }
 
+// run is a part of a list of controls, without the one at to.
+type run struct{ from, to int }
+
+// runs returns the run of each control: the controls between which no text stands, which belong to the same record.
+func (r *records) runs(alike []*node) []run {
+	list := make([]run, len(alike))
+	for from, to := 0, 0; from < len(alike); from = to {
+		for to = from + 1; to < len(alike); to++ {
+			gap := recordSpan{r.spans[alike[to-1]].to, r.spans[alike[to]].from}
+			if len(r.between(gap, r.spans[alike[to]])) > 0 {
+				break
+			}
+		}
+		for i := from; i < to; i++ {
+			list[i] = run{from, to}
+		}
+	}
+	return list
+}
+
 // around returns the texts in the smallest element with a word around the control at an index, and those of the largest
-// that has none of the others. It is false for one that a row is known by.
-func (r *records) around(alike []*node, i int) (near, all []recordText, ok bool) {
+// that has none of the controls outside of its run. It is false for one that a row is known by.
+func (r *records) around(alike []*node, i int, in run) (near, all []recordText, ok bool) {
 	own := r.spans[alike[i]]
 	before, after := -1, r.count+1
-	if i > 0 {
-		before = r.spans[alike[i-1]].to
+	if in.from > 0 {
+		before = r.spans[alike[in.from-1]].to
 	}
-	if i+1 < len(alike) {
-		after = r.spans[alike[i+1]].from
+	if in.to < len(alike) {
+		after = r.spans[alike[in.to]].from
 	}
 	for up := alike[i].parent; up != nil && up.tag != "BODY" && up.tag != "HTML"; up = up.parent {
 		span := r.spans[up]

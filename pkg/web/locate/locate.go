@@ -153,6 +153,7 @@ func (l *locator) candidates() []candidate {
 		{"icon", l.byIcon},
 		{"attribute", l.byAttributes(true)},
 		{"test id", l.byTestID(true)},
+		{"place in a row or part of the page", l.byPlaceInRow},
 		{place, l.byName(isConstant, l.selectByIndex)},
 		{place, l.byName(isChanging, l.selectByIndex)},
 		{place, l.byName(isLong, l.selectByIndex)},
@@ -424,11 +425,13 @@ func (l *locator) confirm(ctx context.Context, selector map[string]any) (map[str
 
 // matches returns how many elements a selector matches without its index.
 func (l *locator) matches(ctx context.Context, selector map[string]any) (int, error) {
+	selector = maps.Clone(selector)
+	delete(selector, "index")
 	block, _ := selector["web"].(map[string]any)
 	if _, indexed := block["nthIndex"]; indexed {
 		block = maps.Clone(block)
 		delete(block, "nthIndex")
-		selector = inWeb(block)
+		selector["web"] = block
 	}
 	total, _, err := l.page.Place(ctx, selector)
 	return total, err

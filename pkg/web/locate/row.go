@@ -18,6 +18,8 @@ const (
 	maxNeighbours = 3
 	// maxCheckedTexts is the number of texts in an element that are checked.
 	maxCheckedTexts = 8
+	// maxCounted is the number of elements that are counted in a row at most: what has more is a part of the page.
+	maxCounted = 12
 )
 
 // byRow returns a selector with the role and the name of the element, if the name fits, inside of something around it
@@ -119,6 +121,58 @@ func (l *locator) selectInside(
 		}
 	}
 	return nil, nil, nil
+}
+
+// byPlaceInRow returns a selector that counts the elements like this one in its record, or in something else around it
+// that is known by a text.
+func (l *locator) byPlaceInRow(ctx context.Context) (map[string]any, []string, error) {
+	for _, outer := range slices.Concat(l.record(), l.surroundings()) {
+		if total, _, err := l.page.Place(ctx, outer.selector); err != nil {
+			return nil, nil, err
+		} else if total != 1 {
+			continue // one may be around others
+		}
+		for _, like := range l.alike() {
+			inside := like.selector
+			inside["childOf"] = outer.selector
+			found, index, err := l.counted(ctx, inside, slices.Concat(like.texts, outer.texts, []string{outer.text})...)
+			if found != nil || err != nil {
+				counts := fmt.Sprintf("%s is number %d of several in the %s %q, which may change", l.Node, index+1, outer.what, outer.text)
+				return found, append(textWarnings(outer.what, outer.text), counts), err
+			}
+		}
+	}
+	return nil, nil, nil
+}
+
+// alike returns selectors for the element and others like it: by its role and name, else by its icon, its classes, its
+// role and at last its tag.
+func (l *locator) alike() (list []surrounding) {
+	is := roleAndName{l.Node.RoleName(), l.Node.Name()}
+	if hasMeaning(is.role) && is.name != "" {
+		return []surrounding{{selector: inWeb(is.block()), texts: []string{is.name}}}
+	}
+	for _, css := range l.Facts.Kind {
+		list = append(list, surrounding{selector: css.block(), texts: css.Texts})
+	}
+	if hasMeaning(is.role) {
+		list = slices.Insert(list, max(0, len(list)-1), surrounding{selector: inWeb(is.block())})
+	}
+	return list
+}
+
+// counted returns selector with the index of the element among those that it matches; nil if it is not one of them.
+func (l *locator) counted(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, int, error) {
+	if l.hasSecret(selector, texts) {
+		return nil, 0, nil
+	}
+	total, index, err := l.page.Place(ctx, selector)
+	if err != nil || index < 0 || total > maxCounted {
+		return nil, 0, err
+	}
+	selector["index"] = index
+	found, err := l.confirm(ctx, selector)
+	return found, index, err
 }
 
 // surrounding is something around an element that is known by a text: a row, list item or record with it, a part of the

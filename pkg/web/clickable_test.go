@@ -57,13 +57,50 @@ func TestLiveViewShowsWhatCanBeClickedWithoutRole(t *testing.T) {
 	}
 }
 
+// TestLiveViewShowsWhatCanBeDragged drags the card of Bob and the handle of its row by their references, and replays that
+// with other cards in front.
+func TestLiveViewShowsWhatCanBeDragged(t *testing.T) {
+	t.Parallel()
+	const script = `<p id=target style="height: 40px">Here</p><script>
+		document.ondragstart = (e) => { document.title = "dragged " + e.target.textContent };
+		for (const handle of document.querySelectorAll("i")) handle.onpointerdown = () => { document.title = "moved " + handle.dataset.row };
+		</script>`
+	list := func(names ...string) (html string) {
+		for _, name := range names {
+			html += `<div draggable=true><b>` + name + `</b></div>`
+		}
+		for _, name := range names {
+			html += `<div><i data-row=` + name + ` style="cursor: grab; display: inline-block; width: 9px; height: 9px"></i> <b>` + name + `</b> row</div>`
+		}
+		return html + script
+	}
+	url := serve(t, map[string]http.HandlerFunc{"/before": htmlPage(list("Ann", "Bob")), "/after": htmlPage(list("Zoe", "Ann", "Bob"))})
+	u, replay := openLive(t, device.Session{}), openSession(t)
+	u.mustCall("navigate", "url", url+"/before")
+	refs := u.refsOf("[clickable]")
+	if len(refs) != 4 {
+		t.Fatalf("%d can be dragged:\n%s", len(refs), u.shown())
+	}
+	for ref, want := range map[string]string{refs[1]: "dragged Bob", refs[3]: "moved Bob"} {
+		result, err := u.call("web_dragTo", "from", map[string]any{"ref": ref}, "to", map[string]any{"ref": "css=#target"})
+		if title := u.mustEval("document.title"); err != nil || !result.OK || title != want || result.Located == nil {
+			t.Fatalf("%s: %+v, %v; title %q", want, result, err, title)
+		}
+		replay.mustCall("navigate", "url", url+"/after")
+		again, err := replay.device.Call(t.Context(), tool.Call{Tool: "web_dragTo", Args: result.Located.Args})
+		if title := replay.mustEval("document.title"); err != nil || !again.OK || title != want {
+			t.Errorf("%v: %+v, %v; title %q", result.Located.Args, again, err, title)
+		}
+	}
+}
+
 // TestLiveViewShowsAControlOnce: what can be clicked only around a control, such as the host of a button, is not shown.
 func TestLiveViewShowsAControlOnce(t *testing.T) {
 	t.Parallel()
 	url := serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<style>.c { cursor: pointer }</style>
 		<x-a class=c><template shadowrootmode=open><button><slot></slot></button></template>Save</x-a>
 		<div class=c><input type=checkbox aria-label=On></div><div class=c onclick="1"><button>Handled</button></div>
-		<div class=c><button>Edit</button> now</div>`)})
+		<div class=c><button>Edit</button> now</div><div draggable=true><button>Card</button></div>`)})
 	u := openLive(t, device.Session{})
 	u.mustCall("navigate", "url", url+"/page")
 	const want = `- button "Save" [ref=e1]
@@ -72,7 +109,9 @@ func TestLiveViewShowsAControlOnce(t *testing.T) {
   - button "Handled" [ref=e4]
 - generic [ref=e5] [clickable]
   - button "Edit" [ref=e6]
-  - text: "now"`
+  - text: "now"
+- generic [ref=e7] [clickable]
+  - button "Card" [ref=e8]`
 	if got := u.shown(); !strings.Contains(got, want) {
 		t.Error(got)
 	}
@@ -86,13 +125,17 @@ func TestLiveViewTellsButtonsWithoutNameApart(t *testing.T) {
 		<button class="btn elevated"><i class="mdi-pencil mdi v-icon v-icon--size-default"></i></button>
 		<button class=btn><i class="fa fa-bell fa-lg"></i></button><button class=btn><svg data-testid=DeleteIcon class=css-1q></svg></button>
 		<button class=btn><svg class="icon icon-tabler icon-tabler-star"></svg></button>
-		<button id=menu>&#xf0c9;</button><a href=#x>&#xf02b; Label</a><p>&#xf067;</p>`)})
+		<button id=menu>&#xf0c9;</button><a href=#x>&#xf02b; Label</a><p>&#xf067;</p>
+		<button class=p-button><span class="p-button-icon pi pi-pencil"></span></button>
+		<button class=mdc-button><span class=mdc-ripple></span><mat-icon aria-hidden=true class="mat-icon mat-icon-no-color">more_vert</mat-icon></button>
+		<button class=mdc-button><mat-icon aria-hidden=true class="mat-icon mat-icon-no-color" data-mat-icon-name=share><svg></svg></mat-icon></button>`)})
 	u := openLive(t, device.Session{})
 	u.mustCall("navigate", "url", url+"/page")
 	shown := u.shown()
 	for _, line := range []string{
 		"- button [ref=e1] [data-cy=save]", "- button [ref=e2] [class=btn-print]", "[icon=trash]", "[href=cart]", "[class=forged]",
 		"[icon=mdi-pencil]", "[icon=fa-bell]", "[icon=DeleteIcon]", "[icon=icon-tabler-star]",
+		"[icon=pi-pencil]", "[icon=more_vert]", "[icon=share]",
 		"- button [ref=e11] [id=menu]\n", "- link \"Label\" [ref=e12]",
 	} {
 		if !strings.Contains(shown, line) {

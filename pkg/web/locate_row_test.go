@@ -68,6 +68,14 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 			return `<div><b>` + name + `</b> <button class=flat data-row="another icon" ` + click + `><i class="mdi mdi-pencil"></i></button>
 				<button class=flat data-row="` + name + `" ` + click + `><i class="mdi mdi-delete"></i></button></div>`
 		},
+		"icons in spans": func(name, _ string) string {
+			return `<div><b>` + name + `</b> <button class=flat data-row="another icon" ` + click + `><span class="p-button-icon pi pi-pencil"></span></button>
+				<button class=flat data-row="` + name + `" ` + click + `><span class="p-button-icon pi pi-trash"></span></button></div>`
+		},
+		"icons of Angular": func(name, _ string) string {
+			return `<div><b>` + name + `</b> <button class=flat data-row="another icon" ` + click + `><mat-icon class=mat-icon fonticon=edit></mat-icon></button>
+				<button class=flat data-row="` + name + `" ` + click + `><mat-icon class=mat-icon fonticon=delete></mat-icon></button></div>`
+		},
 		"icons of a sprite": func(name, _ string) string {
 			return `<li>` + name + `<button data-row="another icon" ` + click + `><svg><use href="#pen"></use></svg></button>
 				<button data-row="` + name + `" ` + click + `><svg><use href="#trash"></use></svg></button></li>`

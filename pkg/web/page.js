@@ -1496,11 +1496,11 @@
 
   // withIcon selects elements with the tag of el that hold the same icon.
   const withIcon = (el) =>
-    [...el.querySelectorAll("i, svg, use")]
+    [...el.querySelectorAll('i, svg, use, mat-icon, span[class*="icon"]:empty')]
       .slice(0, 3)
       .flatMap((icon) => [
         ...withTestingAttribute(icon),
-        ...["data-icon", "href"].map((name) => withAttributes(icon, [name])),
+        ...["data-icon", "data-mat-icon-name", "fonticon", "href"].map((name) => withAttributes(icon, [name])),
         ...withClass(icon),
         withDrawing(icon),
       ])

@@ -1,6 +1,7 @@
 package aria
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,7 +108,8 @@ func (b *builder) visit(e *entry, n *node) {
 // onlyHolds reports whether what people can click is one control in n, such as a custom element around its button.
 func (e *entry) onlyHolds(n *node) bool {
 	return e.Role == "generic" && e.Name == "" && e.Text == "" && slices.Equal(e.Attributes, []string{"clickable"}) &&
-		len(e.children) == 1 && screen.IsControl(e.children[0].Role) && !n.has("onclick") && !n.has("tabindex")
+		len(e.children) == 1 && screen.IsControl(e.children[0].Role) && !n.has("onclick") && !n.has("tabindex") &&
+		!n.isDraggable()
 }
 
 // fill adds the content of n to e. Texts before and after a block are separated by a space.
@@ -166,20 +168,26 @@ func (p *page) entry(n *node) *entry {
 	return e
 }
 
-// clickable reports whether people can click n although its role does not say so: the style of the mouse pointer says
-// it of n, not of something around it, or n has a handler or can be reached with the keyboard.
+// clickable reports whether people can click or drag n although its role does not say so: the style of the mouse pointer
+// says it of n, not of something around it, or n has a handler, is draggable or can be reached with the keyboard.
 func (n *node) clickable() bool {
 	switch {
 	case !n.boxed || n.parent == nil || n.tag == "BODY" || n.tag == "LABEL":
 		return false
-	case n.has("onclick"):
+	case n.has("onclick"), n.hasDraggable():
 		return true
 	case n.has("tabindex") && !strings.HasPrefix(n.attr("tabindex"), "-"):
 		return true
 	}
 	up := n.parentOrHost()
-	return n.pointer && (up == nil || !up.pointer)
+	return n.pointer != "" && (up == nil || up.pointer != n.pointer)
 }
+
+func (n *node) isDraggable() bool {
+	return n.hasDraggable() || n.pointer == "grab" || n.pointer == "move"
+}
+
+func (n *node) hasDraggable() bool { return strings.EqualFold(n.attr("draggable"), "true") }
 
 // isEditor reports whether n is an element into which people can type because of its contenteditable.
 func (n *node) isEditor() bool {
@@ -205,28 +213,52 @@ func (n *node) markup() string {
 
 // iconWord returns what the icon in n is called by an icon font or a sprite; "" for nothing.
 func (n *node) iconWord() string {
-	for _, tag := range []string{"USE", "I", "SVG"} {
-		icon := n.find(func(e *node) bool { return strings.EqualFold(e.tag, tag) })
+	for _, isIcon := range []func(*node) bool{isTag("USE"), isTag("I"), isTag("MAT-ICON"), (*node).isFontIcon, isTag("SVG")} {
+		icon := n.find(isIcon)
 		if icon == nil {
 			continue
 		}
-		for _, name := range []string{"data-testid", "data-icon", "href", "xlink:href"} {
+		for _, name := range []string{"data-testid", "data-icon", "data-mat-icon-name", "fonticon", "href", "xlink:href"} {
 			if word := lastWord(words(icon.attr(name))); word != "" {
 				return word
 			}
 		}
-		if word := iconClass(words(icon.attr("class"))); word != "" {
+		if word := cmp.Or(icon.ligature(), iconClass(words(icon.attr("class")))); word != "" {
 			return word
 		}
 	}
 	return ""
 }
 
-// iconClass returns the class with the name of an icon. That begins with the name of its font, which is a class, too, as
-// in "fa fa-trash fa-lg"; else it is the last one. Classes with -- are variants, and icon is a class of all icons.
+func isTag(name string) func(*node) bool {
+	return func(n *node) bool { return strings.EqualFold(n.tag, name) }
+}
+
+// isFontIcon reports whether n is an empty span that an icon font draws, as in "pi pi-trash".
+func (n *node) isFontIcon() bool {
+	return n.tag == "SPAN" && fontClass(words(n.attr("class"))) != "" && normalize(n.textContent()) == ""
+}
+
+// ligature returns the word that an icon font draws as an icon, such as delete; "" without one.
+func (n *node) ligature() string {
+	text := normalize(n.textContent())
+	if list := words(text); len(list) == 1 && list[0] == text {
+		return lastWord(list)
+	}
+	return ""
+}
+
+// iconClass returns the class with the name of an icon: that of a font, else the last one. Classes with -- are variants,
+// and icon is a class of all icons.
 func iconClass(classes []string) string {
 	classes = slices.DeleteFunc(classes, func(c string) bool { return c == "icon" || strings.Contains(c, "--") })
-	best, font := lastWord(classes), ""
+	return cmp.Or(fontClass(classes), lastWord(classes))
+}
+
+// fontClass returns the class that begins with the name of the icon font, which is a class, too, as in "fa fa-trash fa-lg";
+// "" without one.
+func fontClass(classes []string) (best string) {
+	font := ""
 	for _, c := range classes {
 		for _, other := range classes {
 			if strings.HasPrefix(c, other+"-") && len(other) > len(font) && len(c) <= maxWord {

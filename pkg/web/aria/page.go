@@ -40,7 +40,7 @@ type node struct {
 	box                                    []float64 // left, top, width, height in the document; nil when unknown
 	locked                                 bool      // is not shown, whatever its style is
 	display, visibility, content, skips    string
-	pointer                                bool // the style says that it is to be clicked
+	pointer                                string // that of the mouse, if it says that n is to be clicked or dragged
 	value                                  string
 	checked, selected, mixed               bool
 
@@ -229,7 +229,9 @@ func (c *Capture) styles(d *document, store []node) {
 		n.visibility = c.text(at(styles, styleVisibility, -1))
 		n.content = c.text(at(styles, styleContent, -1))
 		n.skips = c.skips(styles)
-		n.pointer = c.text(at(styles, styleCursor, -1)) == "pointer"
+		if cursor := c.text(at(styles, styleCursor, -1)); cursor == "pointer" || cursor == "grab" || cursor == "move" {
+			n.pointer = cursor
+		}
 		if box := at(d.Layout.Bounds, k, nil); len(box) == 4 {
 			n.boxed = box[2] > 0 && box[3] > 0
 			n.box = box

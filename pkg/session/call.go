@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/discover"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -213,6 +214,9 @@ func (s *Session) Check(call trail.Call) (*discover.Tool, error) {
 // callContext returns a context that ends with the session and with ctx.
 func (s *Session) callContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	call, cancel := context.WithCancelCause(s.ctx)
+	if device.IsAfterFirstClick(ctx) {
+		call = device.AfterFirstClick(call)
+	}
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	return call, func() {
 		stop()

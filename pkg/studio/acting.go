@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -41,6 +43,13 @@ func (d *desk) act(ctx context.Context, p actParams) (any, error) {
 	if a.Kind == "drag" {
 		to = target(s.Locate(ctx, live.Place{X: int(a.ToX), Y: int(a.ToY), Best: true}))
 	}
+	d.mu.Lock()
+	first := d.clicked
+	d.mu.Unlock()
+	twice := a.Kind == "doubleClick" && first.click != nil
+	if twice && !first.isOf(at) { // the first click brought another element there
+		a.Kind, twice = "click", false
+	}
 	r, err := gesture.Calls(d.device(), a, at, to)
 	if err != nil {
 		return nil, err
@@ -49,38 +58,51 @@ func (d *desk) act(ctx context.Context, p actParams) (any, error) {
 		d.askOf(*r.Ask)
 		return nil, nil
 	}
-	d.mu.Lock()
-	first := d.clicked
-	d.mu.Unlock()
-	if a.Kind == "doubleClick" && first.number != "" && first.ref == at.Element.Ref {
-		return d.doubleClick(ctx, first.number, r.Calls)
+	if twice {
+		return d.secondClick(ctx, first, r.Calls[0])
 	}
 	m, number, err := d.perform(ctx, gestureOf(r.Calls), !r.Unrecorded)
 	if err == nil && m.OK && a.Kind == "click" {
-		d.set(func() { d.clicked = clicked{number, at.Element.Ref, gesture.IsTextField(at.Element)} })
+		d.set(func() { d.clicked = clicked{r.Calls[0].Args, number, at.Element.Ref, gesture.IsTextField(at.Element)} })
 	}
 	return m, err
 }
 
-// clicked is a recorded click.
+// clicked is the last click.
 type clicked struct {
-	number  string // of the call; empty for none
-	ref     string // of the element
-	isField bool   // it gave a text field the focus
+	click   map[string]any // the arguments of its call; nil for none
+	number  string         // of the call; empty for one that was not recorded
+	ref     string         // of the element
+	isField bool           // it gave a text field the focus
 }
 
-// doubleClick makes the call for a double click, which takes the place of that for its first click.
-func (d *desk) doubleClick(ctx context.Context, first string, calls []trail.Call) (any, error) {
-	m, _, err := d.perform(ctx, gestureOf(calls), false)
-	if err != nil || !m.OK {
+// isOf reports whether the click was on what is at a place now, as far as a replay can tell.
+func (c clicked) isOf(at gesture.Target) bool {
+	return c.ref != "" && c.ref == at.Element.Ref ||
+		len(at.Candidates) > 0 && reflect.DeepEqual(c.click[nodeSelector], at.Candidates[0].Selector)
+}
+
+// nodeSelector is the argument of calls that names an element.
+const nodeSelector = "nodeSelector"
+
+// secondClick makes the second click of a double click. The call for both takes the place of that for the first one, and
+// names the element as it was then.
+func (d *desk) secondClick(ctx context.Context, first clicked, both trail.Call) (any, error) {
+	m, _, err := d.perform(device.AfterFirstClick(ctx), gestureOf([]trail.Call{both}), false)
+	if err != nil || !m.OK || first.number == "" {
 		return m, err
+	}
+	if was := first.click[nodeSelector]; was != nil {
+		both.Args = maps.Clone(both.Args)
+		both.Args[nodeSelector] = was
 	}
 	d.set(func() {
 		before := d.rows()
-		if err = d.doc.Replace(first, calls[0], true); err == nil {
+		both.Args = d.cleanArgs(both.Args)
+		if err = d.doc.Replace(first.number, both, true); err == nil {
 			d.follows(before)
-			d.cursor = first
-			d.setMark(first, mark{outcome: passed})
+			d.cursor = first.number
+			d.setMark(first.number, mark{outcome: passed})
 		}
 	})
 	return m, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/web/syntax"
@@ -138,6 +139,9 @@ func (p *page) clickAt(ctx context.Context, x, y float64, o clickOptions) error 
 	}
 	mouse("mouseMoved", "none", 0, 0)
 	for clicks := range max(1, o.count) {
+		if clicks == 0 && o.count == 2 && device.IsAfterFirstClick(ctx) {
+			continue
+		}
 		mouse("mousePressed", button, buttonBits(button), clicks+1)
 		mouse("mouseReleased", button, 0, clicks+1)
 	}

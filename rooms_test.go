@@ -53,7 +53,7 @@ func mayImport() map[string][]string {
 		adb, webdriver                 = "pkg/adb", "pkg/webdriver"
 		typings, sdk                   = "pkg/typings", "sdks/typescript"
 		lazyregexp, picture, budget    = "pkg/lazyregexp", "pkg/picture", "pkg/budget"
-		text                           = "pkg/text"
+		text, httpclient               = "pkg/text", "pkg/httpclient"
 		studio, document               = "pkg/studio", "pkg/studio/document"
 		gesture, history, page         = "pkg/studio/gesture", "pkg/studio/history", "pkg/studio/page"
 		embedded                       = "pkg/embedded"
@@ -98,7 +98,7 @@ func mayImport() map[string][]string {
 		geometry:   {screen},
 		locate:     {notes, device, screen, lazyregexp},
 		axtree:     {syntax, screen},
-		chromium:   {device, cdp, fault, lazyregexp},
+		chromium:   {device, cdp, fault, httpclient, lazyregexp},
 		emulation:  {device, fault, lazyregexp},
 		storage:    {syntax, fault, files},
 		downloads:  {notes, device, text},
@@ -113,13 +113,13 @@ func mayImport() map[string][]string {
 		source:     {screen, fault, lazyregexp, text},
 		adb:        {device, fault, lazyregexp},
 		devicelog:  {lazyregexp, text},
-		webdriver:  {fault},
+		webdriver:  {fault, httpclient},
 		act:        {fault},
 		aria:       {screen, fault, text},
 		screen:     {fault, lazyregexp, text},
 		cdp:        {fault},
 		callback:   {budget, tool, fault},
-		remote:     {stdio, spawn, redact, fault, text},
+		remote:     {stdio, spawn, redact, fault, httpclient, text},
 		watch:      {fault},
 		server:     {event, tool, redact, fault, text},
 		stdio:      {spawn, fault, lazyregexp},
@@ -129,7 +129,7 @@ func mayImport() map[string][]string {
 		bundle:     {files, fault, lazyregexp},
 		discover:   {scope, tool, fault, lazyregexp, text},
 		config:     {model, scope, yamldoc, tool, fault, files, lazyregexp},
-		model:      {fault, files, lazyregexp, text},
+		model:      {fault, files, httpclient, lazyregexp, text},
 		scope:      {fault},
 		trail:      {budget, scope, yamldoc, tool, fault, files, lazyregexp, text},
 		yamldoc:    {fault, lazyregexp, text},
@@ -141,6 +141,7 @@ func mayImport() map[string][]string {
 		lazyregexp: {},
 		budget:     {},
 		text:       {},
+		httpclient: {},
 		embedded:   {},
 		typings:    {lazyregexp},
 		sdk:        {},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/httpclient"
 )
 
 // Options are a model, and what its requests need.
@@ -96,7 +97,7 @@ func New(o Options) (*Client, error) {
 	if p.MaxConcurrent > 0 {
 		c.slots = make(chan struct{}, p.MaxConcurrent)
 	}
-	c.direct, c.keys.key = c.transport(), o.Key
+	c.direct, c.keys.key = httpclient.NoUpgrade(c.transport()), o.Key
 	if len(p.KeyCommand) > 0 {
 		c.keys.fetch = o.KeyCommand
 	}

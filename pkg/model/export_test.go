@@ -11,5 +11,5 @@ func Through(c *Client, rt http.RoundTripper) { c.direct = rt }
 
 // Dial connects as requests of c do.
 func Dial(ctx context.Context, c *Client, address string) (net.Conn, error) {
-	return c.direct.(*http.Transport).DialContext(ctx, "tcp", address)
+	return c.transport().DialContext(ctx, "tcp", address)
 }

@@ -63,6 +63,7 @@ func TestFaultsOfProviders(t *testing.T) {
 		models.HTML:        {5, fault.Provider, "the answer cannot be read: it is not JSON: <html>"},
 		models.Cut:         {5, fault.Provider, "the answer cannot be read: it was cut off"},
 		models.Closed:      {5, fault.Provider, "cannot be reached"},
+		models.Switched:    {5, fault.Provider, "it answers 101 Switching Protocols"},
 		models.Huge:        {5, fault.Provider, "more than 4 MiB"},
 		models.Deep:        {5, fault.Provider, "more than 64 levels"},
 		models.Redirect:    {1, fault.Provider, "redirects to another address"},

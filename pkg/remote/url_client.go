@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/httpclient"
 )
 
 // maxRedirects is the number of redirects that a request follows.
@@ -16,10 +18,10 @@ const maxRedirects = 5
 func newClient(u *url.URL, proxy func(*http.Request) (*url.URL, error), limits timing) *http.Client {
 	dialer := &net.Dialer{Timeout: limits.connect, KeepAlive: 15 * time.Second}
 	return &http.Client{
-		Transport: &http.Transport{
+		Transport: httpclient.NoUpgrade(&http.Transport{
 			Proxy: proxy, DialContext: dialer.DialContext, TLSHandshakeTimeout: limits.connect, ForceAttemptHTTP2: true,
 			MaxIdleConnsPerHost: messageBuffer, IdleConnTimeout: limits.idle, OnProxyConnectResponse: checkProxyResponse,
-		},
+		}),
 		CheckRedirect: func(r *http.Request, via []*http.Request) error { return checkRedirect(u, r, len(via)) },
 	}
 }

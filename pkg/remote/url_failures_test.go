@@ -89,6 +89,15 @@ func TestConnectErrors(t *testing.T) {
 			`server "team": initialize: URL answers 500 Internal Server Error: out of luck`, "its log",
 		},
 		{
+			"another protocol", overHTTP(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Connection", "Upgrade")
+				w.Header().Set("Upgrade", "other")
+				w.WriteHeader(http.StatusSwitchingProtocols)
+				_, _, _ = http.NewResponseController(w).Hijack() // the connection stays open
+			})), fault.Server,
+			`server "team": initialize: the connection to URL was lost: it answers 101 Switching Protocols`, "https",
+		},
+		{
 			"503 with a page", overHTTP(respond(503, "text/html", page)), fault.Server,
 			`server "team": initialize: URL answers 503 Service Unavailable: Sign in to Example`, "its log",
 		},

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/trailblaze/trailblaze/pkg/httpclient"
 )
 
 const (
@@ -95,11 +97,11 @@ func newHTTPClient(o Options, oneRequest bool) *http.Client {
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
 	return &http.Client{
-		Transport: &http.Transport{
+		Transport: httpclient.NoUpgrade(&http.Transport{
 			Proxy: proxy, DialContext: dial, TLSHandshakeTimeout: connectLimit,
 			TLSClientConfig: config, Protocols: protocols, DisableKeepAlives: oneRequest, IdleConnTimeout: idleLimit,
 			MaxIdleConnsPerHost: 2,
-		},
+		}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -486,6 +486,20 @@ func TestErrorsAreJSONWithoutCredentials(t *testing.T) {
 	}
 }
 
+func TestAnotherProtocolIsAnError(t *testing.T) {
+	t.Parallel()
+	c := client(t, webdriver.Options{}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Upgrade", "other")
+		w.WriteHeader(http.StatusSwitchingProtocols)
+		_, _, _ = http.NewResponseController(w).Hijack() // the connection stays open
+	})
+	err := c.Call(t.Context(), http.MethodGet, "/x", nil, nil)
+	if err == nil || !strings.Contains(err.Error(), "101 Switching Protocols") {
+		t.Error(err)
+	}
+}
+
 func TestDialReplacesTheConnection(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

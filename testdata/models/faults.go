@@ -2,6 +2,7 @@ package models
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -32,7 +33,10 @@ const (
 	NoChoices   Fault = "no_choices"
 	HalfCall    Fault = "half_call" // cut off within a call
 	ErrorList   Fault = "error_list"
-	FailedAfter Fault = "failed" // 200 with an error in it
+	FailedAfter Fault = "failed"     // 200 with an error in it
+	Switched    Fault = "101"        // the connection stays open
+	LessUsage   Fault = "less_usage" // fewer tokens than none
+	MoreUsage   Fault = "more_usage" // more tokens than there are
 )
 
 // Gone is the status of a request whose client left before there was a response.
@@ -91,6 +95,12 @@ func (f Fault) instead(w http.ResponseWriter, r *http.Request, p protocol) (stat
 	case Redirect:
 		http.Redirect(w, r, "http://127.0.0.1:1/elsewhere", http.StatusTemporaryRedirect)
 		return 307, true
+	case Switched:
+		h.Set("Connection", "Upgrade")
+		h.Set("Upgrade", "other")
+		w.WriteHeader(http.StatusSwitchingProtocols)
+		_, _, _ = http.NewResponseController(w).Hijack() // nobody closes it
+		return 101, true
 	case Closed:
 		hangUp(w)
 		return 0, true
@@ -103,6 +113,17 @@ func (f Fault) instead(w http.ResponseWriter, r *http.Request, p protocol) (stat
 		}
 	}
 	return 0, false
+}
+
+// usage returns what the provider says of a usage.
+func (f Fault) usage(u usage) usage {
+	switch f {
+	case LessUsage:
+		return usage{-u.input * 1000, 0, -1}
+	case MoreUsage:
+		return usage{math.MaxInt - 1, 0, math.MaxInt - 1}
+	}
+	return u
 }
 
 // send sends an answer, cut in half for Cut.

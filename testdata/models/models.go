@@ -180,7 +180,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte, n i
 		data, _ := json.Marshal(map[string]any{"calls": reply.Calls}) // made of JSON
 		reply.Text, reply.Calls = string(data), nil
 	}
-	answer := p.write(reply, s.count(prompt, reply), fault)
+	answer := p.write(reply, fault.usage(s.count(prompt, reply)), fault)
 	return fault.send(w, answer)
 }
 

@@ -81,6 +81,12 @@ func TestWebSocketURLReplacesHost(t *testing.T) {
 			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`<html>`)) },
 			"is not the debugging port of a browser",
 		},
+		"another protocol": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Connection", "Upgrade")
+			w.Header().Set("Upgrade", "other")
+			w.WriteHeader(http.StatusSwitchingProtocols)
+			_, _, _ = http.NewResponseController(w).Hijack() // the connection stays open
+		}, "101 Switching Protocols"},
 		"not allowed": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "answers 401"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/cdp"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/httpclient"
 )
 
 // connect connects to the browser at CDPURL.
@@ -65,7 +66,7 @@ func webSocketURL(ctx context.Context, address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
+	client := &http.Client{Transport: httpclient.NoUpgrade(&http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true})}
 	for _, host := range []string{base.Host, "localhost"} {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("json", "version").String(), nil)
 		if err != nil {

@@ -160,7 +160,7 @@ func (c *Client) Ask(ctx context.Context, r Request) (Answer, Usage, error) {
 		err = context.Cause(ctx)
 	case err != nil:
 		err = c.fault(err)
-	case usage == Usage{}:
+	case usage == Usage{}, !usage.isPossible():
 		usage = Usage{Uncached: inputTokens(r), Output: outputTokens(answer), Estimated: true}
 	}
 	usage = usage.Add(lost)

@@ -8,6 +8,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"slices"
 )
 
 // Model answers requests.
@@ -96,6 +97,12 @@ func (u Usage) Add(v Usage) Usage {
 		Uncached: u.Uncached + v.Uncached, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
 		Output: u.Output + v.Output, Estimated: u.Estimated || v.Estimated, Attempts: u.Attempts + v.Attempts,
 	}
+}
+
+// isPossible reports whether an exchange can have had these tokens. Budgets rely on what a provider says.
+func (u Usage) isPossible() bool {
+	const most = 100_000_000 // of each kind
+	return !slices.ContainsFunc([]int{u.Uncached, u.CacheRead, u.CacheWrite, u.Output}, func(n int) bool { return n < 0 || n > most })
 }
 
 // Input returns the tokens that were sent, cached ones included.

@@ -308,6 +308,25 @@ func TestUsageIsNormalized(t *testing.T) {
 	}
 }
 
+// A provider that reports less than nothing would have no budget end a task.
+func TestUsageThatCannotBeIsEstimated(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []models.Fault{models.LessUsage, models.MoreUsage} {
+		for protocol := range protocols() {
+			s := &models.Server{Policy: models.Script(models.Reply{Calls: []models.Call{click("e1")}}), Fault: models.Always(wrong)}
+			r := request()
+			r.Blocks = []model.Block{{Text: strings.Repeat("screen ", 1000)}}
+			_, usage, err := serve(t, s, protocol, nil).Ask(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !usage.Estimated || usage.Uncached < 1750 || usage.Uncached > 5000 || usage.CacheRead+usage.CacheWrite != 0 || usage.Output < 1 || usage.Output > 1000 {
+				t.Errorf("%s by %s: %+v", wrong, protocol, usage)
+			}
+		}
+	}
+}
+
 func TestCostIsUnknownWithoutPrice(t *testing.T) {
 	t.Parallel()
 	u := model.Usage{Uncached: 1000, CacheRead: 2000, CacheWrite: 3000, Output: 100}

@@ -68,7 +68,7 @@ func (cmd *checkCommands) writeCollected(
 	ctx context.Context, path string, f collectFlags, b session.Backend, collector device.Collector, root string,
 ) error {
 	collection, err := collector.Collect(ctx, device.CollectOptions{
-		Root: root, WithText: f.withText, Log: func(_, message, _ string) { cmd.notice(report.Clean(cmd.redactor.Text(message))) },
+		Root: root, WithText: f.withText, Log: func(_, message, _ string) { cmd.notice(cmd.redactor.Text(message)) },
 	})
 	if err != nil {
 		return err

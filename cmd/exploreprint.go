@@ -136,7 +136,7 @@ func (x *explorer) printExplored(e agent.Explored, saved *live.SaveReport, goOn 
 		return errors.Join(x.writeJSON(v), code)
 	}
 	for _, warning := range v.Warnings {
-		x.notice("warning: " + report.Clean(warning))
+		x.notice("warning: " + warning)
 	}
 	fmt.Fprintf(x.Stdout, "model: %s\n", report.UsageSummary(x.use))
 	switch {

@@ -142,10 +142,10 @@ func (p *program) loadProjectIfAny() (*workspace.Workspace, error) {
 
 func (p *program) findRoot() (string, error) { return p.opener.FindRoot(p.project) }
 
-// notice prints a message to stderr, nothing with --json.
+// notice prints a message to stderr, nothing with --json. It may have texts of apps, servers and models.
 func (p *program) notice(message string) {
 	if !p.json {
-		fmt.Fprintf(p.Stderr, "trailblaze: %s\n", p.withProgram(message))
+		fmt.Fprintf(p.Stderr, "trailblaze: %s\n", p.withProgram(report.Clean(message)))
 	}
 }
 
@@ -153,7 +153,7 @@ func (p *program) notice(message string) {
 func (p *program) debugLogs() event.Handler {
 	return event.HandlerFunc(func(r event.Record) {
 		if l, ok := r.Event.(event.Log); ok && l.Level == "debug" && p.verbose > 1 {
-			p.notice("debug: " + report.Clean(l.Message))
+			p.notice("debug: " + l.Message)
 		}
 	})
 }

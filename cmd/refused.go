@@ -60,7 +60,7 @@ func firstPosition(err error) *event.Position {
 // warnUnwritten warns of a report that could not be written, unless known, which is printed anyway, says so.
 func (cmd *runCommand) warnUnwritten(known, err error) {
 	if err != nil && !strings.Contains(known.Error(), err.Error()) {
-		cmd.notice("warning: " + report.Clean(cmd.redactor.Text(err.Error())))
+		cmd.notice("warning: " + cmd.redactor.Text(err.Error()))
 	}
 }
 

@@ -79,7 +79,7 @@ func (cmd *runCommand) listTrails(o run.Options) error {
 		}
 		if c.Problem != "" {
 			problem, _, _ := strings.Cut(c.Problem, "\n")
-			cmd.notice("warning: " + report.Clean(cmd.redactor.Text(problem)))
+			cmd.notice("warning: " + cmd.redactor.Text(problem))
 		}
 	}
 	return nil

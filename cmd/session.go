@@ -143,7 +143,7 @@ func (p *program) sessionFolder() background.Folder {
 // reap kills what a command or a session that was killed left running, with a warning for each process.
 func (p *program) reap() {
 	p.reapLeftovers(event.NewStream(p.Now, p.redactor.Redactor(), warnings(func(text string) {
-		p.notice("warning: " + report.Clean(text))
+		p.notice("warning: " + text)
 	})))
 }
 
@@ -394,7 +394,7 @@ func (cmd *sessionCommands) endSessions(ctx context.Context, given string, all b
 func (cmd *sessionCommands) endSession(ctx context.Context, folder background.Folder, r background.Record) (sessionView, error) {
 	v := cmd.sessionView(ctx, r)
 	if v.State == stateEnded {
-		cmd.notice(report.Clean(fmt.Sprintf("session %s had ended already: %s", r.Name, r.Ended.Reason)))
+		cmd.notice(fmt.Sprintf("session %s had ended already: %s", r.Name, r.Ended.Reason))
 		return v, folder.Remove(ctx, r)
 	}
 	info, err := folder.End(ctx, r)

@@ -178,7 +178,7 @@ func (cmd *sessionCommands) printDone(s *agentClient, name string, out agent.Out
 		return errors.Join(cmd.writeJSON(v), codeError(code))
 	}
 	for _, warning := range v.Warnings {
-		cmd.notice("warning: " + report.Clean(warning))
+		cmd.notice("warning: " + warning)
 	}
 	if !v.OK {
 		cmd.fail(out.Err)

@@ -195,7 +195,7 @@ func (cmd *sessionCommands) saveRecording(ctx context.Context, name string, requ
 		return asMisuse(err)
 	}
 	for _, warning := range saved.Warnings {
-		cmd.notice("warning: " + report.Clean(warning))
+		cmd.notice("warning: " + warning)
 	}
 	if cmd.json {
 		err = cmd.writeJSON(saved)
@@ -361,7 +361,7 @@ func (cmd *sessionCommands) replayInSession(ctx context.Context, name string, re
 	case replayed.Passed():
 		fmt.Fprintf(cmd.Stdout, "every step of %s passed\n", report.Clean(replayed.File))
 		if replayed.Repaired {
-			cmd.notice(fmt.Sprintf("`trailblaze session save %s` writes what was repaired", report.Clean(replayed.File)))
+			cmd.notice(fmt.Sprintf("`trailblaze session save %s` writes what was repaired", replayed.File))
 		}
 	case replayed.Skipped():
 		fmt.Fprintf(cmd.Stdout, "%s is skipped on this device: %s\n", report.Clean(replayed.File), report.Clean(replayed.Reason))

@@ -17,7 +17,6 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/background"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
-	"github.com/trailblaze/trailblaze/pkg/report"
 	"github.com/trailblaze/trailblaze/pkg/spawn"
 	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
@@ -342,7 +341,7 @@ func (a answers) printStarted(server *background.Server) error {
 	}
 	a.notice(fmt.Sprintf("started session %s; work in it with --session %[1]s, end it with `trailblaze session end %[1]s`", r.Name))
 	if file := server.Info().Callbacks; file != "" {
-		a.notice("other processes make calls in it with the token of callbacks, see " + report.Clean(a.relative(file)))
+		a.notice("other processes make calls in it with the token of callbacks, see " + a.relative(file))
 	}
 	return nil
 }

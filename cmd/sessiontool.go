@@ -122,7 +122,7 @@ func (a answers) printStep(session string, request live.StepRequest, done live.S
 	a.printCall(call, failure)
 	a.printScreen(done.Changes, done.Events, done.Messages)
 	for _, warning := range done.Warnings {
-		a.notice("warning: " + report.Clean(warning))
+		a.notice("warning: " + warning)
 	}
 	switch {
 	case len(done.Recorded) > 0:
@@ -143,7 +143,7 @@ func codeError(code int) error {
 
 func (a answers) printCall(call live.CallReport, failure *fault.Error) {
 	if call.Note != "" {
-		a.notice(report.Clean(call.Note))
+		a.notice(call.Note)
 	}
 	a.printAttachments(call.Attachments)
 	switch {

@@ -144,7 +144,7 @@ func (cmd *toolCommands) openSnapshotDevice(ctx context.Context, c *cobra.Comman
 	}
 	opened := device.Session{
 		ID: "snapshot", TrailDir: cmd.Dir, Driver: driver.Key, Root: w.Project.Root,
-		Log:    func(_, message, _ string) { cmd.notice(report.Clean(message)) },
+		Log:    func(_, message, _ string) { cmd.notice(message) },
 		Keep:   func(device.Artifact) (string, error) { return "", nil },
 		Broken: func(error) {},
 	}

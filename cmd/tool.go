@@ -108,7 +108,7 @@ func (cmd *toolCommands) callTool(ctx context.Context, f toolFlags, args []strin
 		return err
 	}
 	for _, omitted := range called.Omitted {
-		cmd.notice("warning: not saved: " + report.Clean(cmd.redactor.Text(omitted)))
+		cmd.notice("warning: not saved: " + cmd.redactor.Text(omitted))
 	}
 	return cmd.saveStep(f, sc, s.Memory, called.Recorded)
 }
@@ -205,10 +205,10 @@ func argumentPairs(words []string) (map[string]string, error) {
 // durationMs to the duration of the last call that finishes, which is the one that contains all nested calls.
 func (p *program) toolStream(s *workspace.Sessions, durationMs *int64) {
 	for _, w := range s.Project.Notes() {
-		p.notice("warning: " + report.Clean(w.Error()))
+		p.notice("warning: " + w.Error())
 	}
 	for _, message := range s.Redactor.Warnings() {
-		p.notice("warning: " + withHint(report.Clean(message), shortSecretHint))
+		p.notice("warning: " + withHint(message, shortSecretHint))
 	}
 	timer := event.HandlerFunc(func(r event.Record) {
 		if e, ok := r.Event.(event.CallFinished); ok {
@@ -224,10 +224,10 @@ func (p *program) toolStream(s *workspace.Sessions, durationMs *int64) {
 	}
 	progress := event.HandlerFunc(func(r event.Record) {
 		if e, ok := r.Event.(event.CallProgress); ok {
-			p.notice(report.Clean(e.Message))
+			p.notice(e.Message)
 		}
 	})
-	warn := func(text string) { p.notice("warning: " + report.Clean(text)) }
+	warn := func(text string) { p.notice("warning: " + text) }
 	s.NewStream(timer, warnings(warn), progress)
 }
 

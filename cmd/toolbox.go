@@ -77,7 +77,7 @@ func (cmd *toolCommands) listTools(ctx context.Context, f scopeFlags, o listOpti
 	var warned []string
 	warn := func(text string) {
 		warned = append(warned, text)
-		cmd.notice("warning: " + report.Clean(text))
+		cmd.notice("warning: " + text)
 	}
 	for _, w := range s.Project.Notes() {
 		warn(w.Error())

@@ -195,7 +195,7 @@ func (cmd *typeCommands) listScopes(ctx context.Context) (scopeTools, error) {
 	warn := func(text string) {
 		if text = cmd.redactor.Text(text); !slices.Contains(listed.warnings, text) {
 			listed.warnings = append(listed.warnings, text)
-			cmd.notice("warning: " + report.Clean(text))
+			cmd.notice("warning: " + text)
 		}
 	}
 	for _, problem := range w.Project.Notes() {

@@ -88,7 +88,7 @@ func (r *resources) log(e event.Log) {
 		stream.Emit(e)
 		return
 	}
-	r.notice(report.Clean(r.redactor.Text(fmt.Sprintf("warning: %s: %s\n  hint: %s", e.Source, e.Message, e.Hint))))
+	r.notice(r.redactor.Text(fmt.Sprintf("warning: %s: %s\n  hint: %s", e.Source, e.Message, e.Hint)))
 }
 
 // endRun says that the stream of start must not be used any more.

@@ -3,8 +3,10 @@
 package e2e_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/testdata/models"
@@ -136,5 +138,28 @@ func TestDoctorRunsKeyCommand(t *testing.T) {
 	p.runWith(nil, "doctor", "--llm").want(t, 0, "fake/scripted answers")
 	if n := len(s.Received()); n != 3 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// A provider's text is shown while trailblaze waits: what it says must not reach the terminal as commands.
+func TestDoctorShowsNoControlCharactersOfAProvider(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) > 1 {
+			http.Error(w, "no", http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Retry-After", "2.1") // shorter waits are not shown
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("busy\x1b]0;taken over\a\x1b[2J\x00"))
+	}))
+	t.Cleanup(server.Close)
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml": "llm: { model: fake/x, providers: { fake: { protocol: openai-chat, baseUrl: \"" + server.URL + "\" } } }\n",
+	})
+	r := p.runWith(nil, "doctor", "--llm")
+	if !strings.Contains(r.stderr, "busy") || strings.ContainsAny(r.stderr+r.stdout, "\x1b\a\x00") {
+		t.Errorf("%q", r.stderr)
 	}
 }

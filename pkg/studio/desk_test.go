@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -503,6 +504,38 @@ func TestDeskShowsNoSecret(t *testing.T) {
 	p.desk.notify("tab", "of the session that is closed")
 	p.do("removeVariable", fields{"name": "PASSWORD"})
 	p.await("nothing of the session before", func(s *shown) bool { return len(s.state.Variables)+len(s.state.Notices) == 0 })
+}
+
+// TestDeskHidesSecretOfEarlierCalls makes a secret of a value that was recorded before.
+func TestDeskHidesSecretOfEarlierCalls(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2hunter2"
+	var isSecret atomic.Bool // as when the session was opened with it
+	all := redact.New(map[string]string{"PASSWORD": secret})
+	p := sitDown(t, map[string]string{"/": formPage}, func(o *Options) {
+		o.Output = func(text string) string {
+			if isSecret.Load() {
+				return all.Text(text)
+			}
+			return text
+		}
+	})
+	p.awaitIdle()
+	p.act("click", "Code")
+	p.do("act", fields{"act": fields{"kind": "text", "text": secret}})
+	p.keys("Tab")
+	p.do("nameStep", fields{"text": "Type " + secret, "next": true})
+	if !strings.Contains(p.text(), secret) {
+		t.Fatalf("recorded\n%s", p.text())
+	}
+	isSecret.Store(true)
+	p.do("variable", fields{"name": "PASSWORD", "value": secret, "secret": true})
+	if got := p.text(); strings.Contains(got, secret) || strings.Count(got, "{{PASSWORD}}") < 2 {
+		t.Errorf("the page gets\n%s", got)
+	}
+	if _, err := p.try("undo", fields{}); err == nil {
+		t.Errorf("undo brings back\n%s", p.text())
+	}
 }
 
 // TestDeskPressesKeys presses keys where they are not text.

@@ -3,6 +3,7 @@ package studio
 import (
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -189,6 +190,31 @@ func (d *desk) edit(_ context.Context, p struct{ Edit document.Edit }) (any, err
 	e := p.Edit
 	e.Text, e.Args, e.Selector = d.clean(e.Text), d.cleanArgs(e.Args), d.cleanArgs(e.Selector)
 	return nil, d.change(func() error { return d.doc.Apply(e) })
+}
+
+// hideSecrets puts the names of secrets in place of their values, which were recorded before they were secret. Undo would
+// show them again.
+func (d *desk) hideSecrets() error {
+	return d.change(func() error {
+		for _, s := range d.doc.Steps() {
+			if text := d.clean(s.Text); text != s.Text && !s.Provisional {
+				if err := d.doc.Apply(document.Edit{Op: "reword", Step: s.Number, Text: text}); err != nil {
+					return err
+				}
+			}
+			for _, c := range s.Calls {
+				args := d.cleanArgs(c.Args)
+				if reflect.DeepEqual(args, c.Args) {
+					continue
+				}
+				if err := d.doc.Apply(document.Edit{Op: "args", Call: c.Number, Args: args}); err != nil {
+					return err
+				}
+			}
+		}
+		d.doc.Forget()
+		return nil
+	})
 }
 
 // cleanArgs returns arguments with the names of secrets in place of their values.

@@ -407,13 +407,16 @@ func (d *desk) setVariable(ctx context.Context, p live.Variable) (any, error) {
 	if !trail.IsValueName(p.Name) {
 		return nil, fault.New(fault.InvalidArguments, "use letters, digits, _, . and -, and begin with a letter or _", "%q is not a name for a value", p.Name)
 	}
-	return nil, d.reopen(ctx, p.Name, func(c *Choice) {
+	if err := d.reopen(ctx, p.Name, func(c *Choice) {
 		if p.Secret {
 			c.Secrets[p.Name] = p.Value
 		} else {
 			c.Memory[p.Name] = p.Value
 		}
-	})
+	}); err != nil || !p.Secret {
+		return nil, err
+	}
+	return nil, d.hideSecrets()
 }
 
 // removeVariable takes back a value that the studio was given. The project may have one with that name, too.

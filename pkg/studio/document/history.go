@@ -48,6 +48,9 @@ func (d *Document) CanUndo() bool { return len(d.history.past) > 0 }
 // CanRedo reports whether there is something to redo.
 func (d *Document) CanRedo() bool { return len(d.history.future) > 0 }
 
+// Forget forgets what was edited: undo and redo have nothing to bring back.
+func (d *Document) Forget() { d.history = history{} }
+
 // Undo takes the last edit back: the text is what it was before it, byte for byte. It returns whether there was one.
 func (d *Document) Undo() bool {
 	h := &d.history

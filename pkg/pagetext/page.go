@@ -66,7 +66,9 @@ func (p Page) Marked(n Nonce) string {
 	if p.text == "" {
 		return ""
 	}
-	return "<page n=" + string(n) + ">\n" + strings.TrimRight(p.text, "\n") + "\n</page n=" + string(n) + ">"
+	mark := "page n=" + string(n)
+	text := strings.ReplaceAll(strings.TrimRight(p.text, "\n"), mark, "page …") // a model may have typed it
+	return "<" + mark + ">\n" + text + "\n</" + mark + ">"
 }
 
 // String returns the text between marks with a nonce of their own.

@@ -23,13 +23,13 @@ type View struct {
 //
 // An element that was rendered again and is as before is not a change; [References.Lookup] finds it by its old
 // reference. When after is another document than before, it writes the new URL and the text form of after, or where
-// that is too long, its headings, controls and texts. The order of elements is not compared.
+// that is too long, its headings, controls and texts, those first that before did not have if it is the same page again. The order of elements is not compared.
 func Changes(before, after View, maxBytes int) string {
 	d := &difference{identities: map[identity]int{}}
 	d.before, d.after = d.shownOn(before), d.shownOn(after)
 	d.match()
 	if d.keepsNone() && OtherDocument(before, after) {
-		return otherScreen(after, maxBytes)
+		return otherScreen(before, after, maxBytes)
 	}
 	lines := joinEqual(d.lines())
 	if before.URL != after.URL {
@@ -44,8 +44,8 @@ func Changes(before, after View, maxBytes int) string {
 	return "nothing on the screen changed"
 }
 
-// otherScreen writes a screen of which nothing was known.
-func otherScreen(after View, maxBytes int) string {
+// otherScreen writes a screen of which no element was known.
+func otherScreen(before, after View, maxBytes int) string {
 	head := "the screen is now another one"
 	if after.URL != "" {
 		head = "the page is now " + quote(after.URL)
@@ -54,7 +54,7 @@ func otherScreen(after View, maxBytes int) string {
 	if whole := strings.TrimSuffix(head+"\n"+text.String(), "\n"); maxBytes == 0 || len(whole) <= maxBytes {
 		return whole
 	}
-	return head + outline(text.Lines, maxBytes-len(head))
+	return head + outline(before.Tree.Text(TextOptions{}).Lines, text.Lines, maxBytes-len(head))
 }
 
 // difference is what differs between two views.

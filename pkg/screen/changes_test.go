@@ -334,3 +334,41 @@ func TestOutlineOfALongPage(t *testing.T) {
 		}
 	}
 }
+
+func TestOutlineOfAPageThatAnswersItsForm(t *testing.T) {
+	t.Parallel()
+	refs := &screen.References{}
+	page := func(document string, messages ...*screen.Node) screen.View {
+		var fields []*screen.Node
+		for i := range 30 {
+			fields = append(fields, keyed(fmt.Sprint(document, i), "textbox", fmt.Sprintf("Setting number %d", i)))
+		}
+		heading := keyed(document+"h", "heading", "Settings")
+		return viewOf(refs, "https://shop.example/settings", document,
+			append([]*screen.Node{keyed(document+"m", "main", "", append([]*screen.Node{heading}, fields...)...)}, messages...))
+	}
+	saved := keyed("n", "paragraph", "", keyed("s", "strong", "", keyed("", "text", "Your settings were saved.")))
+	got := screen.Changes(page("d1"), page("d2", saved), 500)
+	if !strings.Contains(got, "Your settings were saved.") || !strings.Contains(got, "Setting number 3") || len(got) > 500 {
+		t.Errorf("%d bytes:\n%s", len(got), got)
+	}
+	blank := screen.View{URL: "about:blank", Tree: screen.NewTree(nil, 0, 0)}
+	if got := screen.Changes(blank, page("d3", saved), 500); strings.Contains(got, "saved") {
+		t.Errorf("the message is not news on a page of which nothing was known:\n%s", got)
+	}
+}
+
+func TestOutlineHasTheFirstTextsOfThePage(t *testing.T) {
+	t.Parallel()
+	refs := &screen.References{}
+	main := []*screen.Node{keyed("h", "heading", "Settings"), keyed("s", "text", "Settings saved.")}
+	for i := range 30 {
+		name := fmt.Sprintf("Setting number %d", i)
+		main = append(main, keyed(fmt.Sprint("f", i), "textbox", name), keyed(fmt.Sprint("t", i), "text", "What it is for: "+name))
+	}
+	page := viewOf(refs, "u", "d", []*screen.Node{keyed("m", "main", "", main...)})
+	got := screen.Changes(screen.View{URL: "about:blank", Tree: screen.NewTree(nil, 0, 0)}, page, 500)
+	if !strings.Contains(got, "Settings saved.") || strings.Contains(got, "number 3\"\n- text") {
+		t.Errorf("got\n%s", got)
+	}
+}

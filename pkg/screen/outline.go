@@ -7,18 +7,24 @@ import (
 
 // The parts of an outline, the most useful first.
 const (
-	controlInMain = iota // a control, a heading or a message in the main landmark, or anywhere when there is none
+	news          = iota // what a page says that is shown once more
+	controlInMain        // a control, a heading or a message in the main landmark, or anywhere when there is none
 	controlBeside
 	textInMain
 	noPart
+	textBeside // is shown only as news
 )
 
+// leadingTexts is how many texts of the main landmark count as its messages: most pages have theirs at the top.
+const leadingTexts = 2
+
 // outline writes the lines of a screen that are most useful, flat and in their order, in at most maxBytes bytes, each
-// after a newline. The first line says how many elements there are.
-func outline(lines []Line, maxBytes int) string {
+// after a newline. The first line says how many elements there are. before has the lines of the screen before.
+func outline(before, lines []Line, maxBytes int) string {
 	head := ", a part of its " + elements(len(lines)) + "; see snapshot"
 	room := maxBytes - len(head)
 	parts := partsOf(lines)
+	markNews(parts, before, lines)
 	kept := make([]string, len(lines))
 	for part := range noPart {
 		for i, line := range lines {
@@ -35,10 +41,38 @@ func outline(lines []Line, maxBytes int) string {
 	return head + strings.Join(kept, "")
 }
 
+// markNews changes the part of lines that the screen before did not have, if it had most of the others: the answer to a
+// form is the page of the form, with a message.
+func markNews(parts []int, before, lines []Line) {
+	known := map[string]int{}
+	for _, l := range before {
+		known[l.Node.line("")]++
+	}
+	var added []int
+	shown := 0
+	for i, l := range lines {
+		if parts[i] == noPart {
+			continue
+		}
+		shown++
+		text := l.Node.line("")
+		if known[text]--; known[text] < 0 {
+			added = append(added, i)
+		}
+	}
+	if 2*len(added) > shown {
+		return
+	}
+	for _, i := range added {
+		parts[i] = news
+	}
+}
+
 // partsOf returns the part of an outline that each line belongs to.
 func partsOf(lines []Line) []int {
 	hasMain := slices.ContainsFunc(lines, func(l Line) bool { return l.Node.RoleName() == "main" })
 	parts := make([]int, len(lines))
+	leading := leadingTexts
 	mainDepth := -1 // of the main landmark around the line; -1 outside of it
 	for i, l := range lines {
 		role := l.Node.RoleName()
@@ -59,10 +93,14 @@ func partsOf(lines []Line) []int {
 			if inMain {
 				parts[i] = controlInMain
 			}
-		case inMain && l.Node.caption() != "" && (i+1 == len(lines) || lines[i+1].Depth <= l.Depth):
+		case l.Node.caption() == "" || i+1 < len(lines) && lines[i+1].Depth > l.Depth:
+			parts[i] = noPart
+		case mainDepth >= 0 && leading > 0:
+			parts[i], leading = controlInMain, leading-1
+		case inMain:
 			parts[i] = textInMain
 		default:
-			parts[i] = noPart
+			parts[i] = textBeside
 		}
 	}
 	return parts

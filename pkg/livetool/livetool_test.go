@@ -116,8 +116,24 @@ func TestEndOfSessionCancelsReplays(t *testing.T) {
 		}
 	})
 	c.wants("run_trail", map[string]any{"file": "a.trail.yaml"}, false, "still runs")
-	c.wants("session", map[string]any{"action": "end"}, false, "the session ended")
+	c.wants("session", map[string]any{"action": "end"}, false, "the session ended", "run_trail a.trail.yaml has no result: the session was ended")
 	<-cancelled
+	c.wants("run_trail", map[string]any{"id": "r1"}, true, "no replay outlives its session")
+}
+
+func TestEndOfSessionSaysWhatWasSaved(t *testing.T) {
+	t.Parallel()
+	proceed := make(chan struct{})
+	c := started(t, Options{RunWait: time.Millisecond}, func(f *livetest.Session) {
+		f.OnReplay = func(context.Context) (live.Replayed, error) {
+			<-proceed
+			return live.Replayed{Outcome: "passed"}, nil
+		}
+	})
+	c.wants("step", map[string]any{"step": "Pay", "calls": `[{"tap":{}}]`}, false, "ok: 1 tap")
+	c.wants("save_trail", map[string]any{"file": "a.trail.yaml"}, false, "still runs")
+	close(proceed)
+	c.wants("session", map[string]any{"action": "end"}, false, "the session ended", "a.trail.yaml: passed its replay")
 }
 
 func TestSessionThatDiedKeepsItsRecording(t *testing.T) {
@@ -256,10 +272,11 @@ func TestToolboxShowsChecksOfElementsFirst(t *testing.T) {
 	c := started(t, Options{}, func(f *livetest.Session) {
 		f.Registry = &discover.Registry{Offered: []*discover.Tool{
 			offer("login", "Signs in and verifies the name.", ""),
-			offer("verifyUrl", "", `"url":{}`), offer("verifyValue", "", `"ref":{},"nodeSelector":{}`),
+			offer("verifyUrl", "", `"url":{"description":"2 for a double check"}`), offer("verifyValue", "", `"ref":{},"nodeSelector":{}`),
 		}}
 	})
 	c.wants("toolbox", map[string]any{"search": "verif"}, false, "verifyValue{ref|nodeSelector} \nverifyUrl{url?} \nlogin{}")
+	c.wants("toolbox", map[string]any{"search": "double"}, false, "verifyUrl{url?}")
 	c.opened[0].Registry.Offered = slices.Repeat(c.opened[0].Registry.Offered, 50)
 	c.wants("toolbox", map[string]any{"search": "verif"}, false, "… more; more words show fewer")
 }

@@ -78,19 +78,29 @@ func (r *replays) find(id string) (*replay, error) {
 	if found := r.byID[id]; found != nil {
 		return found, nil
 	}
-	return nil, fault.New(fault.InvalidArguments, "a result is given once; run_trail{file} replays again", "no replay has the id %q", id)
+	return nil, fault.New(fault.InvalidArguments, "a result is given once, and no replay outlives its session; run_trail{file} replays again",
+		"no replay has the id %q", id)
 }
 
-// cancelAll cancels every replay that was started and waits for them.
-func (r *replays) cancelAll(cause error) {
+// cancelAll cancels every replay that was started, waits for them, and returns those whose result nobody has asked for.
+func (r *replays) cancelAll(cause error) []*replay {
 	r.mu.Lock()
-	all := slices.Collect(maps.Values(r.byID))
+	all := slices.SortedFunc(maps.Values(r.byID), func(a, b *replay) int { return a.started.Compare(b.started) })
 	clear(r.byID)
 	r.mu.Unlock()
 	for _, started := range all {
 		started.cancel(cause)
 		<-started.done
 	}
+	return all
+}
+
+// result says how a replay ended.
+func (r *replay) result() string {
+	if r.err != nil {
+		return r.what + " has no result: " + faultText(r.err)
+	}
+	return r.answer.Text
 }
 
 // wait waits for every replay.

@@ -130,7 +130,7 @@ func (ts *Tools) startSession(ctx context.Context, start Start) (Answer, error) 
 }
 
 func (ts *Tools) endSession(ctx context.Context) (Answer, error) {
-	ts.replays.cancelAll(fault.New(fault.Cancelled, "", "the session was ended"))
+	stopped := ts.replays.cancelAll(fault.New(fault.Cancelled, "", "the session was ended"))
 	if err := ts.sessions.lock(ctx); err != nil {
 		return Answer{}, err
 	}
@@ -144,6 +144,9 @@ func (ts *Tools) endSession(ctx context.Context) (Answer, error) {
 	ended := "the session ended"
 	if n > 0 {
 		ended += fmt.Sprintf("; its recording (%s) is kept until another session records a step", text.Count(n, "step"))
+	}
+	for _, replay := range stopped {
+		ended += "\n" + replay.result()
 	}
 	return Answer{Text: ended}, nil
 }

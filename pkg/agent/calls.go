@@ -124,7 +124,7 @@ func (r *run) allowed(name string) (*discover.Tool, error) {
 	}
 	slices.Sort(names)
 	hint := ""
-	if near := fault.Nearest(name, names); len(near) > 0 {
+	if near := fault.Meant(name, names); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ")
 	}
 	return nil, fault.New(fault.UnknownTool, hint, "the tool %q does not exist", brief(name, 60))

@@ -57,6 +57,16 @@ func TestNearestNames(t *testing.T) {
 			t.Errorf("%q (-want +got):\n%s", name, diff)
 		}
 	}
+	for name, want := range map[string]string{
+		"input":     `did you mean "inputText"?`,
+		"ASSERT":    `did you mean "assertVisible"?`,
+		"inputTxt":  `did you mean "inputText"?`,
+		"inputText": `did you mean "inputText"?`,
+	} {
+		if got := fault.DidYouMean(name, names); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
 	if got := fault.DidYouMean("zzzzzzzz", names); got != "known: assertVisible, generateTestUser, inputText, tap, swipe" {
 		t.Errorf("nothing near: %q", got)
 	}

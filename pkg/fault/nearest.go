@@ -34,9 +34,26 @@ func Nearest(name string, candidates []string) []string {
 	return names
 }
 
-// DidYouMean returns a hint with the nearest candidates, or with all of them when none is near and they are at most 30.
+// Meant returns up to three candidates that a user may have meant: those that begin with name, then the nearest.
+func Meant(name string, candidates []string) []string {
+	var meant []string
+	for _, c := range candidates {
+		if utf8.RuneCountInString(name) > 3 && strings.HasPrefix(strings.ToLower(c), strings.ToLower(name)) {
+			meant = append(meant, c)
+		}
+	}
+	for _, c := range Nearest(name, candidates) {
+		if !slices.Contains(meant, c) {
+			meant = append(meant, c)
+		}
+	}
+	return meant[:min(3, len(meant))]
+}
+
+// DidYouMean returns a hint with the candidates that may be meant, or with all of them when none may be and they are at
+// most 30.
 func DidYouMean(name string, candidates []string) string {
-	if near := Nearest(name, candidates); len(near) > 0 {
+	if near := Meant(name, candidates); len(near) > 0 {
 		return fmt.Sprintf("did you mean %s?", quoteList(near, " or "))
 	}
 	if len(candidates) == 0 || len(candidates) > 30 {

@@ -72,8 +72,9 @@ func toolNames(tools live.Toolbox) string {
 	return pagetext.CutLines(b.String(), 2*maxToolbox, "search finds them") + "\nsearch shows signatures, name a schema"
 }
 
-// foundTools returns the signatures of the tools whose name or description has every word of a query, and why others
-// are not offered. Tools whose name has every word come first, those that take an element before the others.
+// foundTools returns the signatures of the tools with every word of a query, and why others are not offered. Tools whose
+// name has every word come first, those that take an element before the others. Descriptions of arguments count only
+// when nothing else has the words.
 func foundTools(tools live.Toolbox, query string) string {
 	r := tools.Registry
 	words := strings.Fields(strings.ToLower(query))
@@ -81,7 +82,11 @@ func foundTools(tools live.Toolbox, query string) string {
 		text = strings.ToLower(text)
 		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 	}
-	found := slices.DeleteFunc(r.ForAgents(), func(t *discover.Tool) bool { return !matches(t.Name + " " + t.Description) })
+	describes := func(t *discover.Tool) bool { return matches(t.Name + " " + t.Description) }
+	found := filtered(r.ForAgents(), describes)
+	if len(found) == 0 {
+		found = filtered(r.ForAgents(), func(t *discover.Tool) bool { return matches(t.Name + " " + t.Description + " " + argumentsText(t)) })
+	}
 	rank := func(t *discover.Tool) int {
 		switch {
 		case !matches(t.Name):
@@ -105,6 +110,23 @@ func foundTools(tools live.Toolbox, query string) string {
 		return fmt.Sprintf("no tool matches %q; toolbox without arguments lists the names", query)
 	}
 	return pagetext.CutLines(strings.Join(lines, "\n"), 2*maxToolbox, "more words show fewer")
+}
+
+func filtered(tools []*discover.Tool, keep func(*discover.Tool) bool) []*discover.Tool {
+	return slices.DeleteFunc(slices.Clone(tools), func(t *discover.Tool) bool { return !keep(t) })
+}
+
+// argumentsText returns the names and descriptions of a tool's arguments.
+func argumentsText(t *discover.Tool) string {
+	var schema struct {
+		Properties map[string]struct{ Description string }
+	}
+	_ = json.Unmarshal(t.InputSchema, &schema) // a schema that is not one has no arguments
+	var b strings.Builder
+	for name, property := range schema.Properties {
+		b.WriteString(name + " " + property.Description + " ")
+	}
+	return b.String()
 }
 
 // elementArgs stands in signatures for the arguments that say which element is meant.

@@ -38,6 +38,12 @@ type Adviser interface {
 	Hint(reason string) string
 }
 
+// Discerner is implemented by a Screen that can tell apart elements that are alike in words.
+type Discerner interface {
+	// Discern returns matches with what tells them apart, as far as that is known. It is called to explain a failure.
+	Discern(ctx context.Context, matches []string) []string
+}
+
 // Observation is the result of one try.
 type Observation[E any] struct {
 	Element E        // the element, when it is ready

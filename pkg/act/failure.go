@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,12 +49,20 @@ func (a *Action[E]) failure(ctx context.Context) error {
 	if f.Found == "" && f.Count == 0 && f.Missing == "" {
 		f.Similar = a.Screen.Similar(explain)
 	}
+	if discerner, ok := a.Screen.(Discerner); ok && hasEqual(f.Matches) {
+		f.Matches = discerner.Discern(explain, f.Matches)
+	}
 	f.Location = a.Screen.Location(explain)
 	hint := f.hint()
 	if adviser, ok := a.Screen.(Adviser); ok && hint == "" {
 		hint = adviser.Hint(f.Reason)
 	}
 	return &fault.Error{Kind: fault.ToolFailed, Message: f.Error(), Hint: hint, Details: f.details(), Cause: f}
+}
+
+// hasEqual reports whether two of the texts are equal.
+func hasEqual(texts []string) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(texts)))) < len(texts)
 }
 
 // Error returns what was requested and what was wrong, then what was found, the time limit, and the location.

@@ -518,3 +518,15 @@ func TestSilentFrameIsNotAbsent(t *testing.T) {
 	d.limits.call = 10 * time.Second
 	u.mustCall("web_getStorageState") // without the storage of that frame
 }
+
+func TestEqualElementsAreToldApart(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("web_navigate", "url", "data:text/html,<!doctype html>")
+	u.show(`<nav aria-label="Tables"><a href="#1">customers</a></nav><button>Save</button><button>Save</button>
+		<table><tr><th><a href="#2">customers</a></th><td>3 rows</td></tr><tr><th>orders</th><td>5 rows</td></tr></table>`)
+	u.mustFail("web_click", []any{"ref", `link "customers"`, "strict", true},
+		`must match one: link "customers" in navigation "Tables", link "customers" in row "customers 3 rows"`)
+	u.mustFail("web_click", []any{"ref", `button "Save"`, "strict", true}, `must match one: button "Save", button "Save"`)
+	u.mustFail("web_hover", []any{"ref", `row "orders"`}, `row "orders" was not found; the page has "orders 5 rows"`)
+}

@@ -318,32 +318,38 @@ func (s *search) nodes(ctx context.Context, f *frame) (nodes []axtree.Node, name
 	case s.target.Spec == nil:
 		nodes, names, err = f.byRole(ctx, s.target.Role, s.target.Name, s.changes == nil)
 		if err == nil && len(nodes) == 0 && f.parent == nil {
-			nodes, err = s.page.snapshotNodes(ctx, s.target)
+			var more []string
+			nodes, more, err = s.page.snapshotNodes(ctx, s.target)
+			names = append(names, more...)
 		}
 	}
 	return nodes, names, err
 }
 
-// snapshotNodes returns the elements with the target's role and name in the snapshots that recordings are made from.
+// snapshotNodes returns the elements with the target's role and name in the snapshots that recordings are made from, and
+// the names of others with its role.
 // They may lack the name in the browser's accessibility tree, which gives no names to rows, for example. The name of an
 // element without one is its text, as in relations.
-func (p *page) snapshotNodes(ctx context.Context, t syntax.Target) ([]axtree.Node, error) {
+func (p *page) snapshotNodes(ctx context.Context, t syntax.Target) (nodes []axtree.Node, others []string, err error) {
 	snapshot := aria.Snapshot
 	if t.Role == "generic" { // what people click although it has no role
 		snapshot = aria.LiveSnapshot
 	}
 	tree, err := p.treeOf(ctx, snapshot)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var nodes []axtree.Node
 	for _, line := range tree.Lines() {
-		exactly, _ := t.Name.Matches(cmp.Or(line.Name, line.Text))
-		if exactly && line.BackendNodeID != 0 && (t.Role == "" || line.Role == t.Role) {
+		name := cmp.Or(line.Name, line.Text)
+		switch exactly, _ := t.Name.Matches(name); {
+		case line.BackendNodeID == 0 || t.Role != "" && line.Role != t.Role:
+		case exactly:
 			nodes = append(nodes, axtree.NewNode(line.Role, line.Name, line.BackendNodeID))
+		case t.Role != "" && name != "":
+			others = append(others, shorten(name))
 		}
 	}
-	return nodes, nil
+	return nodes, others, nil
 }
 
 // chooseNode checks the node with an index, the first node for index -1.
@@ -354,7 +360,6 @@ func (s *search) chooseNode(
 	if s.check.any && index < 0 {
 		return s.chooseAny(ctx, f, nodes)
 	}
-	describe := func(n axtree.Node) string { return fmt.Sprintf("%s %q", n.Role.Text(), n.Name.Text()) }
 	chosen := act.Choose(selector, s.check.unique, nodes, describe)
 	if !chosen.Ready {
 		return observed{Count: len(nodes), Tries: 1, Matches: chosen.Matches, otherNames: names, frame: f}, nil
@@ -362,6 +367,24 @@ func (s *search) chooseNode(
 	o, err := s.observeNode(ctx, f, chosen.Element.BackendNodeID, wait)
 	o.Count = len(nodes)
 	return o, err
+}
+
+// describe returns a node in words.
+func describe(n axtree.Node) string { return fmt.Sprintf("%s %q", n.Role.Text(), n.Name.Text()) }
+
+// Discern implements act.Discerner: it says in what elements of the main frame are.
+func (s *search) Discern(ctx context.Context, matches []string) []string {
+	nodes, _, err := s.nodes(ctx, s.page.main())
+	if err != nil || len(nodes) < len(matches) {
+		return matches
+	}
+	tree, err := s.page.tree(ctx)
+	if err != nil {
+		return matches
+	}
+	return act.FirstMatches(nodes, func(n axtree.Node) string {
+		return strings.TrimSpace(describe(n) + " " + tree.Place(n.BackendNodeID))
+	})
 }
 
 // chooseAny checks the nodes until one is ready.

@@ -17,9 +17,12 @@
 package aria
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // Line is an element, or a text between elements. Its fields have Playwright's format.
@@ -106,6 +109,25 @@ func (t *Tree) Within(backendNodeID int) (*Tree, bool) {
 
 // Lines returns the lines in order. The caller must not change them.
 func (t *Tree) Lines() []Line { return t.lines }
+
+// Place says in what an element is, such as `in row "Bob 12.50"`: the innermost element around it with another name.
+// Empty when none has one.
+func (t *Tree) Place(backendNodeID int) string {
+	at := slices.IndexFunc(t.lines, func(l Line) bool { return l.BackendNodeID == backendNodeID })
+	if at < 0 {
+		return ""
+	}
+	name, depth := t.lines[at].Name, t.lines[at].Depth
+	for _, l := range slices.Backward(t.lines[:at]) {
+		if l.Depth >= depth {
+			continue
+		}
+		if depth = l.Depth; l.Name != "" && l.Name != name {
+			return fmt.Sprintf("in %s %q", l.Role, text.Shorten(l.Name, 60))
+		}
+	}
+	return ""
+}
 
 // Ref returns the line of a reference such as e12.
 func (t *Tree) Ref(ref string) (Line, bool) {

@@ -23,7 +23,8 @@ type View struct {
 //
 // An element that was rendered again and is as before is not a change; [References.Lookup] finds it by its old
 // reference. When after is another document than before, it writes the new URL and the text form of after, or where
-// that is too long, its headings, controls and texts, those first that before did not have if it is the same page again. The order of elements is not compared.
+// that is too long, its headings, controls and texts; if it is the same page again, first those that before did not
+// have. The order of elements is not compared.
 func Changes(before, after View, maxBytes int) string {
 	d := &difference{identities: map[identity]int{}}
 	d.before, d.after = d.shownOn(before), d.shownOn(after)

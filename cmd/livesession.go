@@ -52,6 +52,15 @@ type liveOpener struct{ *program }
 // openLive opens a live session of a choice. o says its name, who makes the calls and what they may do. Other processes
 // may make calls in it if the project says so. ctx bounds the session's lifetime.
 func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c workspace.Choice, o live.Options) (*live.RedactedSession, error) {
+	s, err := a.liveSessions(ctx, w, c, &o)
+	if err != nil {
+		return nil, err
+	}
+	return a.openIn(ctx, w, s, o, func(*run.Options) {})
+}
+
+// liveSessions returns sessions of a choice, with their stream. It completes o with who else may make calls.
+func (a liveOpener) liveSessions(ctx context.Context, w *workspace.Workspace, c workspace.Choice, o *live.Options) (*workspace.Sessions, error) {
 	s, err := w.Sessions(ctx, c)
 	if err != nil {
 		return nil, err
@@ -62,7 +71,7 @@ func (a liveOpener) openLive(ctx context.Context, w *workspace.Workspace, c work
 	delete(s.Secrets, w.Project.Callbacks.TokenName) // else {{NAME}} would type it into a page; it stays redacted
 	var ignored int64
 	a.toolStream(s, &ignored)
-	return a.openIn(ctx, w, s, o, func(*run.Options) {})
+	return s, nil
 }
 
 // openIn is openLive in sessions that have their stream. change is called with the options of each replay of a trail.

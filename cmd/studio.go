@@ -16,11 +16,13 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/studio"
 	"github.com/trailblaze/trailblaze/pkg/text"
 	"github.com/trailblaze/trailblaze/pkg/tool"
 	"github.com/trailblaze/trailblaze/pkg/trail"
+	"github.com/trailblaze/trailblaze/pkg/webserver"
 	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
@@ -75,6 +77,7 @@ type studioSessions struct {
 	flags  studioFlags
 	choice workspace.Choice
 	last   *live.RedactedSession
+	used   *resources // the web servers of the project
 }
 
 // serve runs the studio about a trail or a session; about is empty for a new recording.
@@ -103,6 +106,8 @@ func (o *studioSessions) serve(ctx context.Context, f studioFlags, about string)
 	if options.Listener, err = listenLocally(ctx, f.port); err != nil {
 		return err
 	}
+	o.used = &resources{program: o.program, reuse: true}
+	defer o.used.stop(ctx)
 	var opened browserFile
 	defer opened.remove()
 	options.OnReady = func(url string) { o.ready(url, &opened) }
@@ -254,10 +259,19 @@ func (o *studioSessions) open(ctx context.Context, c studio.Choice) (studio.Open
 		choice.Devices, choice.Driver, choice.Platform = []string{c.Device}, "", ""
 		choice.Classifiers, choice.Width, choice.Height = nil, 0, 0
 	}
-	session, err := o.openLive(ctx, w, choice, live.Options{
+	options := live.Options{
 		Name: "studio", Before: o.last, Ask: c.Ask,
 		Settle: live.Settle{Interval: 50 * time.Millisecond, Limit: 300 * time.Millisecond}, // a person sees the rest in the picture
-	})
+	}
+	s, err := o.liveSessions(ctx, w, choice, &options)
+	if err != nil {
+		return studio.Opened{}, err
+	}
+	if err := o.startServers(ctx, s); err != nil {
+		s.Close(ctx)
+		return studio.Opened{}, err
+	}
+	session, err := o.openIn(ctx, w, s, options, func(*run.Options) {})
 	if err != nil {
 		return studio.Opened{}, err
 	}
@@ -267,6 +281,22 @@ func (o *studioSessions) open(ctx context.Context, c studio.Choice) (studio.Open
 		session.Close(context.WithoutCancel(ctx))
 	}
 	return studio.Opened{Session: session, App: app}, err
+}
+
+// startServers starts the web servers that a session needs, which run until the studio ends.
+func (o *studioSessions) startServers(ctx context.Context, s *workspace.Sessions) error {
+	sc, err := s.Scope()
+	if err != nil {
+		return err
+	}
+	for _, server := range s.Project.WebServers {
+		if server.ServesAny([]string{sc.Target.ID}) && !webserver.InUse(ctx, server.URL) {
+			o.notice("starting webServer: " + report.Clean(o.redactor.Text(server.Command)))
+		}
+	}
+	o.used.sessions = s
+	defer o.used.endRun() // what the servers do later is printed
+	return o.used.start(ctx, []string{sc.Target.ID})
 }
 
 // appOf returns the app under test of a session.

@@ -21,6 +21,7 @@ type resources struct {
 	*program
 	sessions *workspace.Sessions // of the current or the last run; nil before the first
 	models   *models             // of the current or the last run; nil for none
+	reuse    bool                // web servers that are running already, whatever the project says
 
 	project *config.Project              // whose servers are running; nil for none
 	running []*webserver.Server          // by the index in project.WebServers; nil for one that is not running
@@ -75,7 +76,7 @@ func (r *resources) spec(i int) webserver.Spec {
 	}
 	return webserver.Spec{
 		Name: name, Command: server.Command, URL: server.URL, Dir: project.Root, Env: device.WithVariables(r.sessions.Env, server.Env), Timeout: server.Timeout,
-		ReuseExisting: server.ReuseExisting, LogPath: filepath.Join(project.LogsDir, file), Redact: r.sessions.Redactor.Writer,
+		ReuseExisting: server.ReuseExisting || r.reuse, LogPath: filepath.Join(project.LogsDir, file), Redact: r.sessions.Redactor.Writer,
 		Log: func(level, message, hint string) {
 			r.log(event.Log{Level: level, Source: name, Message: message, Hint: hint})
 		},

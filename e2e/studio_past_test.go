@@ -61,6 +61,27 @@ func ask(t *testing.T, socket *websocket.Conn, request string, result any) (stat
 	}
 }
 
+// connect opens the socket of the page, until the test ends.
+func (s *studio) connect() *websocket.Conn {
+	s.Helper()
+	c, page := s.open()
+	return s.connectTo(c, page)
+}
+
+// connectTo is connect for a page that was opened.
+func (s *studio) connectTo(c *http.Client, page string) *websocket.Conn {
+	s.Helper()
+	at, _ := url.Parse(page)
+	socket, _, err := websocket.Dial(s.Context(), "ws"+strings.TrimPrefix(page, "http")+"socket", //nolint:bodyclose // there is none
+		&websocket.DialOptions{HTTPClient: c, HTTPHeader: http.Header{"Origin": {"http://" + at.Host}}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = socket.CloseNow() })
+	socket.SetReadLimit(-1)
+	return socket
+}
+
 // TestStudioLooksBackAtASession looks back at a run that failed, and at others that are listed, and opens the trail where
 // it failed.
 func TestStudioLooksBackAtASession(t *testing.T) {
@@ -83,14 +104,7 @@ func TestStudioLooksBackAtASession(t *testing.T) {
 	}
 	s := p.studio(t, "--no-open", session)
 	c, page := s.open()
-	at, _ := url.Parse(page)
-	socket, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(page, "http")+"socket", //nolint:bodyclose // there is none
-		&websocket.DialOptions{HTTPClient: c, HTTPHeader: http.Header{"Origin": {"http://" + at.Host}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.CloseNow()
-	socket.SetReadLimit(-1)
+	socket := s.connectTo(c, page)
 
 	var sessions []struct{ Session, Title, Outcome string }
 	state, _ := ask(t, socket, `{"id":1,"do":"sessions"}`, &sessions)

@@ -4,12 +4,16 @@ package e2e_test
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
@@ -44,6 +48,55 @@ func TestWebServerRunsDuringTheRun(t *testing.T) {
 	p.run("run", "--dry-run").want(t, 0)
 	if r := p.run("run", "--list"); strings.Contains(r.stdout+r.stderr, "starting") {
 		t.Errorf("a list started a server:\n%s", r.stderr)
+	}
+}
+
+// TestStudioStartsTheWebServer replays in a fresh session, which uses the server that the first one started.
+func TestStudioStartsTheWebServer(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	base := "baseUrl: http://127.0.0.1:" + port + "\n"
+	p := newProject(t, map[string]string{"trailblaze.yaml": webConfig + base + webServer(port, "")})
+	s := p.studio(t, "--no-open")
+	socket := s.connect()
+	for _, request := range []string{
+		`{"id":1,"do":"assert","call":{"tool":"web_verifyTextVisible","args":{"text":"me"}}}`, `{"id":2,"do":"replay","mode":"all"}`,
+	} {
+		var made struct {
+			OK   bool
+			Text string
+		}
+		if _, document := ask(t, socket, request, &made); strings.Contains(request, "assert") && !made.OK {
+			t.Errorf("%s %v; stderr:\n%s", made.Text, document, &s.stderr)
+		}
+	}
+	if code, _ := s.end(syscall.SIGINT); code != 130 || strings.Count(s.stderr.String(), "starting webServer: node -e") != 1 {
+		t.Errorf("exit code %d, stderr:\n%s", code, &s.stderr)
+	}
+	spawntest.NoSurvivors(t, p.marker)
+}
+
+// TestStudioUsesTheWebServerThatIsRunning does so without reuseExisting, since a person may have started it, and says when
+// one cannot start.
+func TestStudioUsesTheWebServerThatIsRunning(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "mine") }))
+	defer site.Close()
+	at, _ := url.Parse(site.URL)
+	p := newProject(t, map[string]string{"trailblaze.yaml": webConfig + "baseUrl: " + site.URL + "\n" + webServer(at.Port(), "")})
+	s := p.studio(t, "--no-open")
+	ask(t, s.connect(), `{"id":1,"do":"assert","call":{"tool":"web_verifyTextVisible","args":{"text":"mine"}}}`, nil)
+	s.end(syscall.SIGINT)
+
+	p.write("trailblaze.yaml", webConfig+"webServer: { command: echo broken >&2; exit 3, url: \"http://127.0.0.1:"+freePort(t)+"\" }\n")
+	s = p.studio(t, "--no-open")
+	socket := s.connect()
+	for said := ""; !strings.Contains(said, "webServer: the command exited before"); {
+		_, data, err := socket.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		said = string(data)
 	}
 }
 

@@ -113,10 +113,16 @@ func sentence(c trail.Call) string {
 	return p.fill(cmp.Or(p.sentence, p.brief), c, false)
 }
 
+// ofElement is the end of a phrase that a call without an element does not have.
+var ofElement = lazyregexp.New(` (at|for|in|into) \{element\}$`)
+
 var placeholder = lazyregexp.New(`\{(=?)(\w+)\}`)
 
 // fill replaces the names in braces. quoted says that values are quoted, and elements named with their role.
 func (p phrase) fill(template string, c trail.Call, quoted bool) string {
+	if elementOf(c.Args) == (element{}) {
+		template = ofElement().ReplaceAllString(template, "")
+	}
 	filled := placeholder().ReplaceAllStringFunc(template, func(name string) string {
 		plain, key := strings.HasPrefix(name, "{="), strings.Trim(name, "{=}")
 		switch inner, isElement := c.Args[key].(map[string]any); {

@@ -271,6 +271,8 @@ func TestBrief(t *testing.T) {
 		{trail.Call{Tool: "inputText", Args: map[string]any{"text": "two\nlines"}}, `type "two lines"`},
 		{trail.Call{Tool: "web_pressKey", Args: map[string]any{"key": "Enter"}}, `press Enter`},
 		{trail.Call{Tool: "web_pressKey", Args: map[string]any{"text": "ls"}}, `press "ls"`},
+		{trail.Call{Tool: "web_uploadFile", Args: map[string]any{"files": []any{"up.txt"}}}, `choose "up.txt"`},
+		{trail.Call{Tool: "web_uploadFile", Args: map[string]any{"files": []any{"up.txt"}, "ref": "Photo"}}, `choose "up.txt" for "Photo"`},
 		{trail.Call{Tool: "addToCart", Args: map[string]any{"sku": "x"}}, `addToCart`},
 	} {
 		if got := document.Brief(tt.call); got != tt.want {

@@ -125,7 +125,7 @@ func mayImport() map[string][]string {
 		stdio:      {spawn, fault, lazyregexp},
 		spawn:      {runtime, engine, bundle, fault},
 		runtime:    {bundle, files, fault, text},
-		engine:     {embedded, fault},
+		engine:     {embedded, fault, httpclient},
 		bundle:     {files, fault, lazyregexp},
 		discover:   {scope, tool, fault, lazyregexp, text},
 		config:     {model, scope, yamldoc, tool, fault, files, lazyregexp},

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
+
+	"github.com/trailblaze/trailblaze/pkg/httpclient"
 )
 
 // chunkSize is the largest number of bytes of a body that are passed to JavaScript at once.
@@ -315,7 +317,7 @@ func (e *Engine) transport(u *url.URL) http.RoundTripper {
 	if e.spec.Sandbox {
 		return blockedTransport{}
 	}
-	return e.handles.sharedTransport(e.spec.Env)
+	return httpclient.NoUpgrade(e.handles.sharedTransport(e.spec.Env))
 }
 
 // isCallbackURL reports whether a URL has the origin of the callback server, by any of the names of the loopback

@@ -193,6 +193,22 @@ func TestPanicInCallbackFailsRequest(t *testing.T) {
 	}
 }
 
+// As in node. No time limit would end a read of such an answer.
+func TestFetchRefusesAnotherProtocol(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Upgrade", "other")
+		w.WriteHeader(http.StatusSwitchingProtocols)
+		_, _, _ = http.NewResponseController(w).Hijack() // the connection stays open
+	}))
+	t.Cleanup(server.Close)
+	got := run(t, `await fetch("`+server.URL+`").then((r) => r.text()).catch((e) => console.log(e.message, e.cause.code));`)
+	if want := "fetch failed UND_ERR_SOCKET\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Neither a redirect nor a similar URL reaches another server.
 func TestCallbackOrigin(t *testing.T) {
 	t.Parallel()

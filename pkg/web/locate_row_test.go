@@ -400,3 +400,24 @@ func TestNumberOfDataIsNotRecorded(t *testing.T) {
 		}
 	}
 }
+
+func TestRecordedRowIsKnownByATextInIt(t *testing.T) {
+	t.Parallel()
+	row := func(title string) string {
+		return `<tr class=entry onmouseover="document.title = '` + title + `'"><td><a href="#">` + title + `</a></td>` +
+			`<td><a href="#">Edit ` + title + `</a></td><td>` + strings.Repeat("Any words. ", 20) + `</td></tr>`
+	}
+	table := func(rows ...string) http.HandlerFunc { return htmlPage("<table>" + strings.Join(rows, "") + "</table>") }
+	url := serve(t, map[string]http.HandlerFunc{"/before": table(row("Harbour")), "/after": table(row("Ferries"), row("Harbour"))})
+	u, replay := openLive(t, device.Session{}), openSession(t)
+	u.mustCall("navigate", "url", url+"/before")
+	result, err := u.call("web_hover", "ref", u.refsOf("- row")[0])
+	if err != nil || result.Located == nil {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	replay.mustCall("navigate", "url", url+"/after")
+	again, err := replay.device.Call(t.Context(), tool.Call{Tool: "web_hover", Args: result.Located.Args})
+	if title := replay.mustEval("document.title"); err != nil || !again.OK || title != "Harbour" {
+		t.Errorf("%+v, %v; over %q with %v", again, err, title, result.Located.Args)
+	}
+}

@@ -47,7 +47,7 @@ func hasMeaning(role string) bool { return screen.IsRole(role) && !screen.IsStru
 func (l *locator) byText(fits func(text string) bool) finder {
 	return func(ctx context.Context) (map[string]any, []string, error) {
 		role := l.Node.RoleName()
-		named := l.Node.Name() != "" && hasMeaning(role)
+		named := l.Node.Name() != "" && !isLong(l.Node.Name()) && hasMeaning(role) // a row is called by all its cells
 		if l.Tree == nil || screen.IsControl(role) || screen.IsPassing(role) || named {
 			return nil, nil, nil
 		}

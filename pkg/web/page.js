@@ -1781,6 +1781,17 @@
   // dialogs are what a person looks at first: what is on top of the page, and messages.
   const dialogs = "dialog[open], [role=dialog], [role=alertdialog], [aria-modal=true], [popover], [role=alert], [role=status]";
 
+  // complaint is what the page asks a person to correct: a field that the browser refuses, else its first alerts.
+  const complaint = () => {
+    const visible = (selector) => roots().flatMap((root) => [...root.querySelectorAll(selector)]).filter(isVisible);
+    const [refused] = visible("input:user-invalid, select:user-invalid, textarea:user-invalid");
+    if (refused) {
+      const [label] = refused.labels;
+      return `${(label ? textOf(label) : nameOf(refused)) || refused.name}: ${refused.validationMessage}`;
+    }
+    return [...new Set(visible("[role=alert]").map(textOf))].filter(Boolean).slice(0, 2).join(" / ");
+  };
+
   // suggestions are test ids, ids, selectors, or short visible texts, one of which may have been meant; those in a dialog
   // come first, the others in the order of the page. wanted is what was not found.
   const suggestions = (kind, wanted) => {
@@ -1931,7 +1942,7 @@
     normalize,
     controls,
     first: (spec) => find(spec)[0] ?? null,
-    location: () => ({ url: location.href, title: document.title }),
+    location: () => ({ url: location.href, title: document.title, complaint: complaint() }),
     isParsing: () => document.readyState === "loading",
   };
 })();

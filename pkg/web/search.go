@@ -599,9 +599,10 @@ func (p *page) similar(ctx context.Context, wanted, kind string) []string {
 // Location implements act.Screen.
 func (s *search) Location(ctx context.Context) string { return s.page.location(ctx) }
 
-// location returns the URL and the title of the page in words, and its status if that is an error.
+// location returns the URL and the title of the page in words, its status if that is an error, and what it asks a person
+// to correct.
 func (p *page) location(ctx context.Context) string {
-	var at struct{ URL, Title string }
+	var at struct{ URL, Title, Complaint string }
 	if p.main().eval(ctx, "location", &at) != nil {
 		p.slow.Store(true)
 		return "the page does not respond"
@@ -609,6 +610,9 @@ func (p *page) location(ctx context.Context) string {
 	where := fmt.Sprintf("page %s %q", shorten(at.URL), shorten(at.Title))
 	if status := p.errorStatus(); status != "" {
 		where += ", answered with " + status
+	}
+	if at.Complaint != "" {
+		where += fmt.Sprintf(", which says %q", shorten(at.Complaint))
 	}
 	return where
 }

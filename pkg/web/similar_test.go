@@ -16,3 +16,15 @@ func TestCandidatesOfAPage(t *testing.T) {
 	u.mustFail("web_click", []any{"ref", "css=.tc-titlebar input"}, `the page has "input.tc-titlebar"`)
 	u.mustFail("web_click", []any{"ref", "css=#g"}, `the page has "#f"`)
 }
+
+// A failure says what the page asks a person to correct, which is often its cause.
+func TestFailureSaysWhatThePageSays(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.show(`<p>Signing in</p><div role=alert hidden>Old</div><div role=alert>Access denied for clerk</div>`)
+	u.mustFail("web_verifyTextVisible", []any{"text", "Signing out"}, `the page has "Signing in"`, `, which says "Access denied for clerk")`)
+	u.show(`<form><label>Street <input required></label><button>Order</button></form>`)
+	u.mustFail("web_verifyTextVisible", []any{"text", "Thank you"}, `; page about:blank "")`)
+	u.mustCall("web_click", "ref", "Order")
+	u.mustFail("web_verifyTextVisible", []any{"text", "Thank you"}, `, which says "Street: Please fill out this field.")`)
+}

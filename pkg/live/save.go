@@ -555,7 +555,7 @@ func (s *Session) stepWarnings(steps []*replay.Step, positionHint string) (out [
 func (s *Session) secretWarnings(content []byte) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.opts.Secrets)) {
 		if bytes.Contains(content, []byte("{{"+name+"}}")) && !slices.Contains(s.opts.Project.SecretNames, name) {
-			out = append(out, fmt.Sprintf("the trail needs a secret: run it with --secret %s", name))
+			out = append(out, fmt.Sprintf("the trail needs a secret: run it with --secret %[1]s, or list %[1]s under secrets: in trailblaze.yaml", name))
 		}
 	}
 	return out

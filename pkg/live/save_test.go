@@ -359,7 +359,7 @@ func TestWarnsOfWhatARecordingLacks(t *testing.T) {
 	want := []string{
 		`the last calls of "Greeted" failed, and are not in the trail`,
 		"the trail has no verify step, so it does not check any result",
-		"the trail needs a secret: run it with --secret PIN",
+		"the trail needs a secret: run it with --secret PIN, or list PIN under secrets: in trailblaze.yaml",
 	}
 	if diff := cmp.Diff(want, save()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

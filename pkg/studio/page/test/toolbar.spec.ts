@@ -128,3 +128,31 @@ test("nothing is said of a device that is not chosen, or of a recording while so
 	await expect(record).toBeEnabled();
 	await expect(page.getByRole("combobox", { name: "Device" })).toHaveValue("");
 });
+
+test("at 400 pixels no control covers another one, and all of the state is shown", async ({ studio, page }) => {
+	await page.setViewportSize({ width: 400, height: 800 });
+	Object.assign(studio.state, { recording: true, unsaved: true });
+	await studio.open();
+	const controls = page.locator("header").locator("button:visible, select, [role=status] .doing");
+	const boxes = await controls.evaluateAll((all) =>
+		all.map((e) => {
+			const { left, right, top, bottom } = e.getBoundingClientRect();
+			return {
+				name: e.getAttribute("title") ?? e.textContent,
+				left,
+				right,
+				top,
+				bottom,
+				cut: e.scrollWidth > e.clientWidth + 1,
+			};
+		}),
+	);
+	const covered = boxes.flatMap((a, i) =>
+		boxes
+			.slice(i + 1)
+			.filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+			.map((b) => `${a.name} and ${b.name}`),
+	);
+	expect(covered).toEqual([]);
+	expect(boxes.filter(({ right, cut }) => right > 400 || cut).map(({ name }) => name)).toEqual([]);
+});

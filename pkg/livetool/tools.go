@@ -141,14 +141,14 @@ func (ts *Tools) endSession(ctx context.Context) (Answer, error) {
 	}
 	n := recordedSteps(ctx, open)
 	ts.sessions.closeOpen(n > 0)
-	ended := "the session ended"
+	ended := []string{"the session ended"}
 	if n > 0 {
-		ended += fmt.Sprintf("; its recording (%s) is kept until another session records a step", text.Count(n, "step"))
+		ended[0] += fmt.Sprintf("; its recording (%s) is kept until another session records a step", text.Count(n, "step"))
 	}
 	for _, replay := range stopped {
-		ended += "\n" + replay.result()
+		ended = append(ended, replay.result())
 	}
-	return Answer{Text: ended}, nil
+	return Answer{Text: strings.Join(ended, "\n")}, nil
 }
 
 // describe says what a session is for and where it stands.

@@ -407,8 +407,10 @@ func TestRecordedRowIsKnownByATextInIt(t *testing.T) {
 		return `<tr class=entry onmouseover="document.title = '` + title + `'"><td><a href="#">` + title + `</a></td>` +
 			`<td><a href="#">Edit ` + title + `</a></td><td>` + strings.Repeat("Any words. ", 20) + `</td></tr>`
 	}
-	table := func(rows ...string) http.HandlerFunc { return htmlPage("<table>" + strings.Join(rows, "") + "</table>") }
-	url := serve(t, map[string]http.HandlerFunc{"/before": table(row("Harbour")), "/after": table(row("Ferries"), row("Harbour"))})
+	url := serve(t, map[string]http.HandlerFunc{
+		"/before": htmlPage("<table>" + row("Harbour") + "</table>"),
+		"/after":  htmlPage("<table>" + row("Ferries") + row("Harbour") + "</table>"),
+	})
 	u, replay := openLive(t, device.Session{}), openSession(t)
 	u.mustCall("navigate", "url", url+"/before")
 	result, err := u.call("web_hover", "ref", u.refsOf("- row")[0])

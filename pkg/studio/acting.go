@@ -45,6 +45,7 @@ func (d *desk) act(ctx context.Context, p actParams) (any, error) {
 	}
 	d.mu.Lock()
 	first := d.clicked
+	d.stray = 0
 	d.mu.Unlock()
 	twice := a.Kind == "doubleClick" && first.click != nil
 	if twice && !first.isOf(at) { // the first click brought another element there

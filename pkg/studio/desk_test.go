@@ -597,3 +597,30 @@ func TestNoticeStaysWhenItsActionFails(t *testing.T) {
 		t.Errorf("%+v", state.Notices)
 	}
 }
+
+// TestDeskSaysThatNoFieldTakesKeys says once that a text goes past its field, and not for single keys.
+func TestDeskSaysThatNoFieldTakesKeys(t *testing.T) {
+	t.Parallel()
+	p := sitDown(t, map[string]string{"/": formPage})
+	p.awaitIdle()
+	said := func() (count int) {
+		state, _ := p.now()
+		for _, n := range state.Notices {
+			count += strings.Count(n.Text, "no text field has the focus")
+		}
+		return count
+	}
+	p.act("click", "Name")
+	p.typed("Ada!")
+	for range 2 {
+		p.act("click", "Press")
+		p.typed("jk")
+	}
+	if said() != 0 {
+		t.Error("it was said of shortcuts")
+	}
+	p.typed("lmn")
+	if said() != 1 {
+		t.Errorf("it was said %d times", said())
+	}
+}

@@ -105,7 +105,27 @@ func (d *desk) typeKey(ctx context.Context, a gesture.Act) error {
 	if err := d.endTyping(ctx); err != nil {
 		return err
 	}
-	return d.pressKey(ctx, a)
+	if err := d.pressKey(ctx, a); err != nil {
+		return err
+	}
+	if !begun && gesture.IsText(a.Key, a.Modifiers) {
+		d.noteStray()
+	}
+	return nil
+}
+
+// strayKeys is how many characters in a row look like a text that went past its field.
+const strayKeys = 3
+
+// noteStray counts a character that no field took, and says once what that means.
+func (d *desk) noteStray() {
+	d.mu.Lock()
+	d.stray++
+	say := d.stray == strayKeys && d.state.Recording && d.state.Platform == "web"
+	d.mu.Unlock()
+	if say {
+		d.notify("warning", "no text field has the focus, so each key is recorded by itself; if you meant to type a text, undo that and click into the field first")
+	}
 }
 
 // pressKey presses a key that is not text of a field.

@@ -224,6 +224,7 @@ type PageLog struct {
 // View is what is on a screen. Secrets in it are not redacted.
 type View struct {
 	URL, Title string
+	Status     string       // of a page that was answered with an error, such as 404 Not Found
 	Tree       *screen.Tree // the whole screen, with the content of frames
 	Part       *screen.Tree // the element that ViewOptions.Within names; Tree without it
 	// Ref returns the reference of a node of Tree or Part, such as e12, and "" for one without a reference. In a
@@ -251,7 +252,9 @@ type Message struct {
 }
 
 // Screen returns what pkg/screen compares of a view.
-func (v View) Screen() screen.View { return screen.View{URL: v.URL, Tree: v.Tree, Ref: v.Ref} }
+func (v View) Screen() screen.View {
+	return screen.View{URL: v.URL, Tree: v.Tree, Ref: v.Ref, Status: v.Status}
+}
 
 // Snapshotter is a Device that can list what a user interface shows, without a trail.
 type Snapshotter interface {

@@ -225,7 +225,7 @@ func (s *Session) changes(view device.View) string {
 	if s.shown != nil {
 		before = screen.View{URL: s.shown.URL, Tree: s.shown.Tree, Ref: s.shown.Ref}
 	}
-	return screen.Changes(before, screen.View{URL: view.URL, Tree: view.Tree, Ref: view.Ref}, changesBytes)
+	return screen.Changes(before, view.Screen(), changesBytes)
 }
 
 // interrupted reports whether the last call led to another document, a dialog or a tab.

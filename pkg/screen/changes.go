@@ -12,6 +12,8 @@ type View struct {
 	URL  string // of the page, or what the device has instead; may be empty
 	Tree *Tree
 	Ref  func(*Node) string // the reference of a node, such as References.Ref
+
+	Status string // of a page that was answered with an error, in words
 }
 
 // Changes writes what differs between two views of a screen, one line for each element, in at most maxBytes bytes, 0
@@ -50,6 +52,9 @@ func otherScreen(before, after View, maxBytes int) string {
 	head := "the screen is now another one"
 	if after.URL != "" {
 		head = "the page is now " + quote(after.URL)
+		if after.Status != "" {
+			head += ", answered with " + after.Status
+		}
 	}
 	text := after.Tree.Text(TextOptions{Ref: after.Ref})
 	if whole := strings.TrimSuffix(head+"\n"+text.String(), "\n"); maxBytes == 0 || len(whole) <= maxBytes {

@@ -150,6 +150,10 @@ func TestChangesToAnotherDocument(t *testing.T) {
 			one, viewOf(refs, one.URL, "d3", []*screen.Node{keyed("4", "button", "Buy")}), 0,
 			"the page is now \"https://shop.example/\"\n- button \"Buy\" [ref=e4]",
 		},
+		"answered with an error": {
+			one, screen.View{URL: two.URL, Tree: two.Tree, Ref: two.Ref, Status: "500 Internal Server Error"}, 0,
+			"the page is now \"https://shop.example/\\\"cart\", answered with 500 Internal Server Error\n- heading \"Cart\" [ref=e2]\n- button \"Pay\" [ref=e3]",
+		},
 		"blank":      {one, viewOf(refs, "about:blank", "d4", nil), 0, "the page is now \"about:blank\""},
 		"from blank": {screen.View{URL: "about:blank", Tree: screen.NewTree(nil, 0, 0)}, one, 0, "the page is now \"https://shop.example/\"\n- button \"Buy\" [ref=e1]"},
 		"without a URL": {

@@ -309,3 +309,17 @@ func TestFailuresNameTheStatusOfThePage(t *testing.T) {
 		t.Error(failed.Text)
 	}
 }
+
+func TestViewNamesTheStatusOfThePage(t *testing.T) {
+	t.Parallel()
+	at := serve(t, map[string]http.HandlerFunc{"/form": htmlPage(`<form method=post action="/none"><button>Save</button></form>`)})
+	u := openLive(t, device.Session{})
+	u.mustCall("web_navigate", "url", at+"/form")
+	if status := u.view(device.ViewOptions{}).Status; status != "" {
+		t.Error(status)
+	}
+	u.mustCall("web_click", "ref", "Save")
+	if status := u.view(device.ViewOptions{}).Status; status != "404 Not Found" {
+		t.Errorf("status %q", status)
+	}
+}

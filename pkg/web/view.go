@@ -398,7 +398,7 @@ func (p *page) viewOnce(ctx context.Context, o device.ViewOptions) (device.View,
 	if err != nil {
 		return device.View{}, err
 	}
-	v := device.View{URL: p.url(), Title: c.title, Tree: c.tree, Part: c.tree, Ref: c.position}
+	v := device.View{URL: p.url(), Status: p.errorStatus(), Title: c.title, Tree: c.tree, Part: c.tree, Ref: c.position}
 	if o.Peek {
 		if v.Geometry, err = p.measure(ctx, c); err != nil {
 			return device.View{}, err

@@ -161,13 +161,13 @@ func (l *locator) alike() (list []surrounding) {
 	return list
 }
 
-// counted returns selector with the index of the element among those that it matches; nil if it is not one of them.
+// counted returns selector with the index of the element among several that it matches; nil if it is not one of them.
 func (l *locator) counted(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, int, error) {
 	if l.hasSecret(selector, texts) {
 		return nil, 0, nil
 	}
 	total, index, err := l.page.Place(ctx, selector)
-	if err != nil || index < 0 || total > maxCounted {
+	if err != nil || index < 0 || total < 2 || total > maxCounted {
 		return nil, 0, err
 	}
 	selector["index"] = index

@@ -168,8 +168,8 @@ func (p *page) entry(n *node) *entry {
 	return e
 }
 
-// clickable reports whether people can click or drag n although its role does not say so: the style of the mouse pointer
-// says it of n, not of something around it, or n has a handler, is draggable or can be reached with the keyboard.
+// clickable reports whether people can click or drag n although its role does not say so: the style of the mouse
+// pointer says it of n, not of something around it, or n has a handler, is draggable or can be reached with the keyboard.
 func (n *node) clickable() bool {
 	switch {
 	case !n.boxed || n.parent == nil || n.tag == "BODY" || n.tag == "LABEL":
@@ -255,8 +255,8 @@ func iconClass(classes []string) string {
 	return cmp.Or(fontClass(classes), lastWord(classes))
 }
 
-// fontClass returns the class that begins with the name of the icon font, which is a class, too, as in "fa fa-trash fa-lg";
-// "" without one.
+// fontClass returns the class that begins with the name of the icon font, which is a class, too, as in
+// "fa fa-trash fa-lg"; "" without one.
 func fontClass(classes []string) (best string) {
 	font := ""
 	for _, c := range classes {

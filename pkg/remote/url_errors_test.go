@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/httpclient"
 	"github.com/trailblaze/trailblaze/pkg/server"
 )
 
@@ -58,7 +59,7 @@ func TestCertificateErrors(t *testing.T) {
 				if err != nil {
 					return nil, err
 				}
-				l.client.Transport.(*http.Transport).TLSClientConfig = tt.tls
+				l.client.Transport.(httpclient.Transport).TLSClientConfig = tt.tls
 				return l, nil
 			}
 			srv, err := server.Start(t.Context(), cfg)

@@ -1501,7 +1501,7 @@
       .flatMap((icon) => [
         ...withTestingAttribute(icon),
         ...["data-icon", "data-mat-icon-name", "fonticon", "href"].map((name) => withAttributes(icon, [name])),
-        ...withClass(icon),
+        ...(icon.localName === "mat-icon" ? [] : withClass(icon)), // its classes name no icon
         withDrawing(icon),
       ])
       .filter(Boolean)

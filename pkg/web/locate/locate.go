@@ -81,7 +81,7 @@ func (s CSSSelector) block() map[string]any { return inWeb(map[string]any{"cssSe
 // Best returns the selector that a recording names an element by. It is false when no selector finds the element. The
 // number of elements that it matches is not set.
 func Best(ctx context.Context, p Page, e Element) (best device.Candidate, found bool, err error) {
-	l := &locator{Element: e, page: p}
+	l := &locator{Element: e, page: p, onlyOne: map[string]bool{}}
 	for _, c := range l.candidates() {
 		selector, warnings, err := c.find(ctx)
 		if err != nil {
@@ -96,7 +96,7 @@ func Best(ctx context.Context, p Page, e Element) (best device.Candidate, found 
 
 // Candidates returns all selectors that find an element, best first, each once.
 func Candidates(ctx context.Context, p Page, e Element) (list []device.Candidate, err error) {
-	l := &locator{Element: e, page: p}
+	l := &locator{Element: e, page: p, onlyOne: map[string]bool{}}
 	for _, c := range l.candidates() {
 		selector, warnings, err := c.find(ctx)
 		if err != nil {
@@ -119,7 +119,8 @@ type locator struct {
 	Element
 
 	page      Page
-	inBrowser *roleAndName // what browserName returned; nil before
+	inBrowser *roleAndName    // what browserName returned; nil before
+	onlyOne   map[string]bool // what isOnlyOne returned
 }
 
 // finder returns a selector that finds the element, nil if it has none, and why the selector may find another element
@@ -387,23 +388,25 @@ func (l *locator) browserName(ctx context.Context) (roleAndName, error) {
 
 // unique returns selector if it matches only the element in all frames, else nil. texts are what of the page is in it.
 func (l *locator) unique(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, error) {
-	if l.hasSecret(selector, texts) {
-		return nil, nil
-	}
-	total, index, err := l.page.Place(ctx, selector)
+	total, index, err := l.place(ctx, selector, texts...)
 	if err != nil || total != 1 || index < 0 {
 		return nil, err
 	}
 	return l.confirm(ctx, selector)
 }
 
+// place is Page.Place for a selector that a recording may have; others match nothing.
+func (l *locator) place(ctx context.Context, selector map[string]any, texts ...string) (total, index int, err error) {
+	if l.hasSecret(selector, texts) {
+		return 0, -1, nil
+	}
+	return l.page.Place(ctx, selector)
+}
+
 // selectByIndex is like unique, but when a selector without relations matches several elements, it returns the selector
 // with the index of the element.
 func (l *locator) selectByIndex(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, error) {
-	if l.hasSecret(selector, texts) {
-		return nil, nil
-	}
-	total, index, err := l.page.Place(ctx, selector)
+	total, index, err := l.place(ctx, selector, texts...)
 	if err != nil || index < 0 {
 		return nil, err
 	}

@@ -108,14 +108,25 @@ func (l *locator) byKind(ctx context.Context) (map[string]any, []string, error) 
 }
 
 // selectInside returns selector with the condition that the element is inside of one of around. It is nil if no such
-// selector finds the element.
+// selector finds the element. What is around a part of the page with several such elements has them, too.
 func (l *locator) selectInside(
 	ctx context.Context, around []surrounding, selector map[string]any, texts ...string,
 ) (found map[string]any, warnings []string, err error) {
+	hasSeveral := false
 	for _, outer := range around {
+		if hasSeveral && outer.inTree {
+			continue
+		}
 		inside := maps.Clone(selector)
 		inside["childOf"] = outer.selector
-		found, err := l.unique(ctx, inside, slices.Concat(texts, outer.texts, []string{outer.text})...)
+		total, index, err := l.place(ctx, inside, slices.Concat(texts, outer.texts, []string{outer.text})...)
+		switch {
+		case err != nil || index < 0:
+		case total == 1:
+			found, err = l.confirm(ctx, inside)
+		case outer.inTree:
+			hasSeveral, err = l.isOnlyOne(ctx, outer)
+		}
 		if found != nil || err != nil {
 			return found, textWarnings(outer.what, outer.text), err
 		}
@@ -123,13 +134,24 @@ func (l *locator) selectInside(
 	return nil, nil, nil
 }
 
+// isOnlyOne reports whether one element in all frames is selected as something around the element is.
+func (l *locator) isOnlyOne(ctx context.Context, outer surrounding) (bool, error) {
+	key := fmt.Sprint(outer.selector)
+	if only, known := l.onlyOne[key]; known {
+		return only, nil
+	}
+	total, _, err := l.page.Place(ctx, outer.selector)
+	l.onlyOne[key] = total == 1
+	return total == 1, err
+}
+
 // byPlaceInRow returns a selector that counts the elements like this one in its record, or in something else around it
 // that is known by a text.
 func (l *locator) byPlaceInRow(ctx context.Context) (map[string]any, []string, error) {
 	for _, outer := range slices.Concat(l.record(), l.surroundings()) {
-		if total, _, err := l.page.Place(ctx, outer.selector); err != nil {
+		if only, err := l.isOnlyOne(ctx, outer); err != nil {
 			return nil, nil, err
-		} else if total != 1 {
+		} else if !only {
 			continue // one may be around others
 		}
 		for _, like := range l.alike() {
@@ -163,10 +185,7 @@ func (l *locator) alike() (list []surrounding) {
 
 // counted returns selector with the index of the element among several that it matches; nil if it is not one of them.
 func (l *locator) counted(ctx context.Context, selector map[string]any, texts ...string) (map[string]any, int, error) {
-	if l.hasSecret(selector, texts) {
-		return nil, 0, nil
-	}
-	total, index, err := l.page.Place(ctx, selector)
+	total, index, err := l.place(ctx, selector, texts...)
 	if err != nil || index < 0 || total < 2 || total > maxCounted {
 		return nil, 0, err
 	}
@@ -181,6 +200,7 @@ type surrounding struct {
 	selector   map[string]any
 	what, text string
 	texts      []string // others of the page that are in the selector
+	inTree     bool     // it is around all that was found before it
 }
 
 // surroundings returns what is around the element, the innermost first, and cards last.
@@ -192,18 +212,18 @@ func (l *locator) surroundings() (list []surrounding) {
 		role := outer.RoleName()
 		if outer.IsRow() || screen.IsPassing(role) {
 			for _, text := range l.rowTexts(outer) {
-				list = append(list, surrounding{containing(inWeb(map[string]any{"ariaRole": role}), text), role, text, nil})
+				list = append(list, surrounding{containing(inWeb(map[string]any{"ariaRole": role}), text), role, text, nil, true})
 			}
 		}
 		if isNamedPart(outer) {
-			list = append(list, surrounding{inWeb(roleAndName{role, outer.Name()}.block()), role, outer.Name(), nil})
+			list = append(list, surrounding{inWeb(roleAndName{role, outer.Name()}.block()), role, outer.Name(), nil, true})
 		}
 	}
 	heading := roleAndName{"heading", l.Facts.Card.Heading}
 	for _, css := range l.Facts.Card.Selectors {
 		card := css.block()
 		card["containsDescendants"] = []any{inWeb(heading.block())}
-		list = append(list, surrounding{card, "card", heading.name, css.Texts})
+		list = append(list, surrounding{card, "card", heading.name, css.Texts, false})
 	}
 	return list
 }
@@ -220,7 +240,7 @@ func (l *locator) record() (list []surrounding) {
 	}
 	for _, css := range l.Facts.Record {
 		around := containing(css.block(), known)
-		list = append(list, surrounding{around, "record", known, css.Texts})
+		list = append(list, surrounding{around, "record", known, css.Texts, false})
 	}
 	return list
 }

@@ -151,7 +151,9 @@ func TestChangesToAnotherDocument(t *testing.T) {
 			"the page is now \"https://shop.example/\"\n- button \"Buy\" [ref=e4]",
 		},
 		"answered with an error": {
-			one, screen.View{URL: two.URL, Tree: two.Tree, Ref: two.Ref, Status: "500 Internal Server Error"}, 0,
+			one,
+			screen.View{URL: two.URL, Tree: two.Tree, Ref: two.Ref, Status: "500 Internal Server Error"},
+			0,
 			"the page is now \"https://shop.example/\\\"cart\", answered with 500 Internal Server Error\n- heading \"Cart\" [ref=e2]\n- button \"Pay\" [ref=e3]",
 		},
 		"blank":      {one, viewOf(refs, "about:blank", "d4", nil), 0, "the page is now \"about:blank\""},

@@ -90,9 +90,17 @@ func healProject(t *testing.T, site string, policy models.Policy) (*project, *mo
 	return assistedProject(t, "anthropic", at, site, map[string]string{"trails/plan.trail.yaml": planTrail}), server
 }
 
+// renamedProject is a project with planTrail, which has passed. Since then the button is called "Get the better plan".
+func renamedProject(t *testing.T) (*project, *models.Server) {
+	t.Helper()
+	p, server := healProject(t, nthPage(t, planPage("Upgrade", ""), planPage("Get the better plan", "")), clicker("button Get the better plan"))
+	p.run("run", "--heal", "propose").want(t, 0)
+	return p, server
+}
+
 func TestHealIsWritten(t *testing.T) {
 	t.Parallel()
-	p, server := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("button Get the better plan"))
+	p, server := renamedProject(t)
 	r := p.run("run", "--heal", "write", "--json")
 	r.want(t, 0)
 	ended, proposed, summary := ofType(r.events(t), "trail.finished"), ofType(r.events(t), "heal.proposed"), ofType(r.events(t), "run.finished")[0]
@@ -116,6 +124,30 @@ func TestHealIsWritten(t *testing.T) {
 	p.run("run", "--heal", "write").want(t, 0, "1 passed", "model: 0 requests")
 	if n := len(server.Received()); n != 1 {
 		t.Errorf("%d requests: a trail that passes makes none", n)
+	}
+}
+
+// TestHealIsReviewedWithoutKeptScreens has a button that was renamed, or that is gone while another one does the same:
+// where no screen of a trail that passed was kept, nothing tells one from the other.
+func TestHealIsReviewedWithoutKeptScreens(t *testing.T) {
+	t.Parallel()
+	p, _ := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("button Get the better plan"))
+	r := p.run("run", "--heal", "write", "--json")
+	r.want(t, 1)
+	ended, proposed := ofType(r.events(t), "trail.finished")[0], ofType(r.events(t), "heal.proposed")[0]
+	if proposed["class"] != "renamed" || proposed["proof"] != "passed" || proposed["guard"] != "" {
+		t.Errorf("%v", proposed)
+	}
+	if hint := fmt.Sprint(ended["hint"]); ended["outcome"] != "failed" || !strings.Contains(hint, "review the patch, and apply it") {
+		t.Errorf("%v", ended)
+	}
+	if got := p.read(t, "trails/plan.trail.yaml"); got != planTrail {
+		t.Errorf("it was written:\n%s", got)
+	}
+	apply := exec.CommandContext(t.Context(), "git", "apply", "logs/latest/heal.patch")
+	apply.Dir = p.dir
+	if out, err := apply.CombinedOutput(); err != nil || p.read(t, "trails/plan.trail.yaml") != healed("Get the better plan") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -326,10 +358,12 @@ func TestHealOfSeveralSteps(t *testing.T) {
 			{Name: "step_done", Args: map[string]any{"status": "done", "why": "x"}},
 		}}}},
 	)
-	p, server := healProject(t, pageSite(t, planPage("Get the better plan", "<h2>Our plans</h2>")), policy)
+	site := nthPage(t, planPage("Upgrade", `<h2 aria-label="OUR PLANS!">Our plans</h2>`), planPage("Get the better plan", "<h2>Our plans</h2>"))
+	p, server := healProject(t, site, policy)
 	p.write("trails/plan.trail.yaml", planTrail+`  - verify: The sum is there
     recording: { web: [ { web_verifyValue: { ref: 'heading "OUR PLANS!"', expected: "Our plans", timeoutMs: 300 } } ] }
 `)
+	p.run("run", "--heal", "propose").want(t, 0)
 	p.run("run", "--heal", "write").want(t, 0, "1 passed (1 healed)", "renamed", "same")
 	if got := p.read(t, "trails/plan.trail.yaml"); !strings.Contains(got, "ariaNameRegex: Get the better plan") || !strings.Contains(got, "ariaNameRegex: Our plans") {
 		t.Errorf("%s", got)
@@ -341,12 +375,12 @@ func TestHealOfSeveralSteps(t *testing.T) {
 
 func TestHealIsNotWrittenIntoChangedFile(t *testing.T) {
 	t.Parallel()
-	var p *project
-	click := clicker("button Get the better plan")
-	p, _ = healProject(t, pageSite(t, planPage("Get the better plan", "")), func(prompt models.Prompt) models.Reply {
+	p, server := renamedProject(t)
+	click := server.Policy
+	server.Policy = func(prompt models.Prompt) models.Reply {
 		p.write("trails/plan.trail.yaml", planTrail+"# mine\n")
 		return click(prompt)
-	})
+	}
 	p.run("run", "--heal", "write").want(t, 1, "it was not written: the file was changed meanwhile", "heal.patch", "1 failed")
 	if got := p.read(t, "trails/plan.trail.yaml"); got != planTrail+"# mine\n" {
 		t.Errorf("%s", got)
@@ -355,7 +389,6 @@ func TestHealIsNotWrittenIntoChangedFile(t *testing.T) {
 
 func TestHealByConfigAndFlags(t *testing.T) {
 	t.Parallel()
-	site := pageSite(t, planPage("Get the better plan", ""))
 	for name, tt := range map[string]struct {
 		llm     string
 		env     string
@@ -375,7 +408,7 @@ func TestHealByConfigAndFlags(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, server := healProject(t, site, clicker("button Get the better plan"))
+			p, server := renamedProject(t)
 			p.write("trailblaze.yaml", strings.Replace(p.read(t, "trailblaze.yaml"), "llm:\n", "llm:\n  "+tt.llm+"\n", 1))
 			p.env = append(p.env, tt.env)
 			p.run(append([]string{"run"}, tt.flags...)...).want(t, tt.code)
@@ -413,6 +446,7 @@ func TestHealOverShop(t *testing.T) {
 		{Name: "step_done", Args: map[string]any{"status": "done", "why": "It is in.", "expect": "Cart (1)"}},
 	}}}})
 	shopPages := http.FileServer(http.Dir(filepath.Join(shop, "pages")))
+	var changed atomic.Bool
 	site := serveSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := httptest.NewRecorder()
 		shopPages.ServeHTTP(answer, r)
@@ -420,10 +454,18 @@ func TestHealOverShop(t *testing.T) {
 			w.Header().Set(name, answer.Header().Get(name))
 		}
 		w.WriteHeader(answer.Code)
-		_, _ = w.Write([]byte(strings.ReplaceAll(answer.Body.String(), " to cart", " to basket")))
+		body := answer.Body.String()
+		if changed.Load() {
+			body = strings.ReplaceAll(body, " to cart", " to basket")
+		}
+		_, _ = w.Write([]byte(body))
 	}))
 	for total, code := range map[string]int{"12.50 €": 0, "10.00 €": 1} {
 		p, server := healProject(t, site, policy)
+		changed.Store(false)
+		p.write("trails/plan.trail.yaml", strings.Replace(text, "TOTAL", "12.50 €", 1))
+		p.run("run", "--heal", "propose").want(t, 0)
+		changed.Store(true)
 		content := strings.Replace(text, "TOTAL", total, 1)
 		p.write("trails/plan.trail.yaml", content)
 		p.run("run", "--heal", "write").want(t, code)
@@ -462,8 +504,8 @@ func TestHealWithoutProvider(t *testing.T) {
 
 func TestHealIsReplayedFromTranscripts(t *testing.T) {
 	t.Parallel()
-	p, server := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("button Get the better plan"))
-	p.run("run", "--heal", "propose").want(t, 1, "healing proposes")
+	p, server := renamedProject(t)
+	p.run("run", "--heal", "propose").want(t, 1, "healing proposes", "or run with --heal write")
 	transcripts := filepath.Join(p.session(t), "llm")
 	p.run("run", "--heal", "write", "--llm-replay", transcripts).want(t, 0, "1 healed")
 	if n := len(server.Received()); n != 1 {

@@ -186,6 +186,8 @@ type Judgement struct {
 	Refused string
 	// NeedsCheck says that it counts only if an unchanged positive check of a later step passes in the proof.
 	NeedsCheck bool
+	// NeedsReview says that a person has to decide: nothing tells whether the recorded element has another name, or is gone.
+	NeedsReview bool
 }
 
 // MayBeWritten reports whether it is written when its proof passes.
@@ -299,6 +301,7 @@ func (c *Change) Judge() Judgement {
 	j := Judgement{Refused: c.refused()}
 	j.Class, j.Why = c.class()
 	j.NeedsCheck = j.Class == Renamed || c.Breakage.Element == act.Ambiguous
+	j.NeedsReview = j.Class == Renamed && !c.wasKept()
 	if j.Refused == "" && c.isPresenceCheck() && j.Class != Same {
 		j.Refused = "the check says that this element is there, so no other one can take its place"
 	}
@@ -462,10 +465,17 @@ func (c *Change) class() (Class, string) {
 		return Different, why
 	}
 	why := fmt.Sprintf("%s is now called %q", old, now.name)
-	if !slices.ContainsFunc(c.Passed, func(passed string) bool { return slices.Contains(namesIn(passed), plain(old.name)) }) {
+	if !c.wasKept() {
 		why += ", and no kept screen shows what was beside it"
 	}
 	return Renamed, why
+}
+
+// wasKept reports whether a kept screen of a session in which the trail passed shows the name of the recorded element, and
+// so what was beside it.
+func (c *Change) wasKept() bool {
+	name := plain(recordedElement(c.Box, c.Before[c.Failing]).name)
+	return slices.ContainsFunc(c.Passed, func(passed string) bool { return slices.Contains(namesIn(passed), name) })
 }
 
 // isSame returns why the target is not certainly the recorded element, "" if it is.

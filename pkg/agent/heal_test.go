@@ -110,6 +110,7 @@ type healing struct {
 	why     string // part of why the class
 	whole   string // why the class; not compared if it is empty
 	checked bool   // it needs a check of a later step
+	review  bool   // it needs somebody who looks at it
 }
 
 func (h healing) judge(t *testing.T) agent.Judgement {
@@ -191,7 +192,7 @@ func TestHealingIsClassified(t *testing.T) {
 		},
 		"another name": {
 			broken: upgrade, screen: []string{`button "Get more"`}, made: []trail.Call{clickOn("button", "Get more")}, target: `button "Get more"`,
-			class: agent.Renamed, why: `is now called "Get more", and no kept screen shows what was beside it`, checked: true,
+			class: agent.Renamed, why: `is now called "Get more", and no kept screen shows what was beside it`, checked: true, review: true,
 		},
 		"another name that was not beside the old one": {
 			broken: upgrade, screen: []string{`button "Get more"`}, made: []trail.Call{clickOn("button", "Get more")}, target: `button "Get more"`,
@@ -267,7 +268,7 @@ func TestHealingIsClassified(t *testing.T) {
 			if h.whole != "" && j.Why != h.whole {
 				t.Error(j.Why)
 			}
-			if j.Class != h.class || j.Refused != "" || !strings.Contains(j.Why, h.why) || j.NeedsCheck != h.checked || j.MayBeWritten() != (h.class != agent.Different) {
+			if j.Class != h.class || j.Refused != "" || !strings.Contains(j.Why, h.why) || j.NeedsCheck != h.checked || j.NeedsReview != h.review || j.MayBeWritten() != (h.class != agent.Different) {
 				t.Errorf("%+v", j)
 			}
 		})

@@ -67,6 +67,8 @@ type Repair struct {
 	// repaired.
 	NeedsCheck  bool
 	LaterChecks []int
+	// NeedsReview says that it stays a proposal, even if its proof passes.
+	NeedsReview bool
 	Screen      string // in the text form, when the call failed
 }
 
@@ -233,6 +235,9 @@ func (r *runner) heal(ctx context.Context, a attempt, res trailResult) trailResu
 		if h.broke {
 			res.Outcome, res.Cause = event.Error, err
 		}
+	case h.needsReview():
+		res.Reason += "\n" + h.proposal()
+		res.Hint = strings.TrimPrefix(res.Hint+"\n"+hintReview, "\n")
 	case !r.Heal.Write:
 		if r.Heal.Proven != nil {
 			r.Heal.Proven(h.content)
@@ -243,6 +248,15 @@ func (r *runner) heal(ctx context.Context, a attempt, res trailResult) trailResu
 		res.healing = h
 	}
 	return res
+}
+
+// hintReview is what to do about a proposal that is not written, whatever --heal says.
+const hintReview = "another element may be meant: review the patch, and apply it. Trails that pass with --heal keep what " +
+	"is on their screens, which tells that the next time"
+
+// needsReview reports whether a person has to decide about a step.
+func (h *healing) needsReview() bool {
+	return slices.ContainsFunc(h.steps, func(s healedStep) bool { return s.NeedsReview })
 }
 
 // repair repairs a step, proves the trail, and goes on with the next step that broke, up to Healing.MaxSteps. The error

@@ -228,7 +228,13 @@ func (d *desk) placeAfter() string {
 }
 
 func (d *desk) navigate(ctx context.Context, p struct{ URL string }) (any, error) {
-	return d.make(ctx, trail.KindStep, trail.Call{Tool: "web_navigate", Args: map[string]any{"url": p.URL}})
+	address := p.URL
+	d.mu.Lock()
+	if d.session != nil {
+		address = d.session.app.pathOf(address)
+	}
+	d.mu.Unlock()
+	return d.make(ctx, trail.KindStep, trail.Call{Tool: "web_navigate", Args: map[string]any{"url": address}})
 }
 
 // assert makes a check and records it. One that does not hold is recorded by nobody.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/config"
@@ -54,6 +56,25 @@ type Opened struct {
 type App struct {
 	BaseURL string // on the web
 	ID      string // on phones
+}
+
+// pathOf returns the path of an address of the app, so that what is recorded holds wherever the app runs. Other addresses
+// it returns as they are.
+func (a App) pathOf(address string) string {
+	app, err := url.Parse(a.BaseURL)
+	if err != nil || app.Host == "" {
+		return address
+	}
+	path, inApp := strings.CutPrefix(strings.TrimSpace(address), app.Scheme+"://"+app.Host)
+	switch {
+	case !inApp || strings.HasPrefix(path, "//"):
+		return address
+	case strings.HasPrefix(path, "/"):
+		return path
+	case path == "" || strings.ContainsAny(path[:1], "?#"):
+		return "/" + path
+	}
+	return address
 }
 
 // URL returns the address that opens the page of a studio at a port.

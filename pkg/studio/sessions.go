@@ -52,7 +52,7 @@ func (d *desk) openApp(ctx context.Context) error {
 	platform, c := d.state.Platform, trail.Call{}
 	switch app := d.session.app; {
 	case platform == "web" && app.BaseURL != "":
-		c = trail.Call{Tool: "web_navigate", Args: map[string]any{"url": app.BaseURL}}
+		c = trail.Call{Tool: "web_navigate", Args: map[string]any{"url": app.pathOf(app.BaseURL)}}
 	case platform != "web" && app.ID != "":
 		c = trail.Call{Tool: launchApp, Args: map[string]any{"appId": app.ID, "launchMode": "FORCE_RESTART"}}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/model"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // Limits bound what requests take. 0 means unlimited, but for RequestsPerStep.
@@ -82,11 +83,11 @@ func (r *run) checkBudget(request model.Request) (reserved float64, err error) {
 	}
 	switch {
 	case used.Requests >= l.RequestsPerStep:
-		return 0, over(fmt.Sprintf("%d requests for a step", l.RequestsPerStep))
+		return 0, over(text.Count(l.RequestsPerStep, "request") + " for a step")
 	case l.RequestsPerTrail > 0 && trail.Requests >= l.RequestsPerTrail:
-		return 0, over(fmt.Sprintf("%d requests for a trail", l.RequestsPerTrail))
+		return 0, over(text.Count(l.RequestsPerTrail, "request") + " for a trail")
 	case l.TokensPerTrail > 0 && trail.Tokens.Input()+trail.Tokens.Output+input+output > l.TokensPerTrail:
-		return 0, over(fmt.Sprintf("%d tokens for a trail", l.TokensPerTrail))
+		return 0, over(text.Count(l.TokensPerTrail, "token") + " for a trail")
 	case l.TimePerStep > 0 && r.now().Sub(r.begun) >= l.TimePerStep:
 		return 0, over(fmt.Sprintf("%s for a step", l.TimePerStep))
 	case l.CostPerTrail > 0 && trail.Cost+reserved > l.CostPerTrail:

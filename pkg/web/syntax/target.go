@@ -376,8 +376,11 @@ func ByRef(ref string) (Target, error) {
 	case role != nil:
 		t.Role, t.Name = role[1], &ElementName{Text: escapedRune().ReplaceAllString(role[2]+role[3], "$1")}
 	case foreignRef().MatchString(ref):
-		return Target{}, fault.New(fault.InvalidArguments, "write css=SELECTOR, role \"name\", a role, or a text",
-			"ref: %q is the syntax of another tool", ref)
+		hint := "write css=SELECTOR, role \"name\", a role, or a text"
+		if strings.Contains(ref, ">>") {
+			hint += "; an element in another one is a nodeSelector with childOf"
+		}
+		return Target{}, fault.New(fault.InvalidArguments, hint, "ref: %q is the syntax of another tool", ref)
 	default:
 		return byText(ref), nil
 	}

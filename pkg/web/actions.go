@@ -236,7 +236,12 @@ func webSelectOption(ctx context.Context, p *page, args map[string]any) (tool.Re
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return success("%s is now %q", o, applied.Text), nil
+	result := success("%s is now %q", o, applied.Text)
+	if applied.Refused {
+		result.Notes = []string{"the page did not keep what was chosen"}
+		result.Text += remarks(result.Notes).String()
+	}
+	return result, nil
 }
 
 func webScroll(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {

@@ -221,8 +221,12 @@ func TestSelectOptionByValueOrLabel(t *testing.T) {
 			t.Errorf("%s %v: %q, want %q", tt.ref, tt.values, got, tt.says)
 		}
 	}
+	u.mustEval(`document.querySelector("#late").onchange = (event) => { event.target.selectedIndex = 0 }, 0`)
+	if got := u.mustCall("web_selectOption", "ref", "css=#late", "values", "Second"); !strings.Contains(got, "(the page did not keep what was chosen)") {
+		t.Errorf("%q says nothing of the page that has undone it", got)
+	}
 	want := strings.TrimSuffix(strings.Repeat("input size,change size,",
-		3)+"input toppings,change toppings,input late,change late", ",")
+		3)+"input toppings,change toppings,input late,change late,input late,change late", ",")
 	if got := u.mustEval("log.join()"); got != want {
 		t.Errorf("events: %s, want %s", got, want)
 	}

@@ -30,7 +30,7 @@ func webSetChecked(ctx context.Context, p *page, args map[string]any) (tool.Resu
 		if err := s.clickObserved(ctx, o, clickOptions{}); err != nil {
 			return err
 		}
-		return p.confirmToggle(ctx, o, state)
+		return s.confirmToggle(ctx, o, state)
 	})
 	switch {
 	case err != nil:
@@ -42,17 +42,24 @@ func webSetChecked(ctx context.Context, p *page, args map[string]any) (tool.Resu
 }
 
 // confirmToggle waits until the element that was clicked has the state. An element that is not in the page any more,
-// such as a task that is done, has taken the click.
-func (p *page) confirmToggle(ctx context.Context, o observed, state string) error {
+// such as a task that is done, has taken the click, unless the page shows it anew in the other state.
+func (s *search) confirmToggle(ctx context.Context, o observed, state string) error {
 	var now struct{ State string }
-	err := o.frame.eval(ctx, "toggled", &now, state, p.limits().response.Milliseconds())
-	if errors.Is(err, errGone) || err == nil && (now.State == "" || now.State == state) {
+	limit := s.page.limits().response
+	err := o.frame.eval(ctx, "toggled", &now, state, limit.Milliseconds())
+	switch {
+	case errors.Is(err, errGone) || err == nil && now.State == state:
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return unconfirmed(err)
+	case now.State != "":
+		return fault.New(fault.ToolFailed, "", "%s was clicked and is still %s", o.Found, now.State)
 	}
-	return fault.New(fault.ToolFailed, "", "%s was clicked and is still %s", o.Found, now.State)
+	anew, err := s.page.search(s.target, check{name: "state", options: map[string]any{"state": state}}).find(ctx, limit)
+	if err != nil || anew.Ready || o.Count != 1 || anew.Count != 1 || anew.Found != o.Found {
+		return nil //nolint:nilerr // it has taken the click
+	}
+	return fault.New(fault.ToolFailed, "", "%s was clicked, and the page replaced it by one of which %s", o.Found, anew.Reason)
 }
 
 // checkedCommand describes web_setChecked.

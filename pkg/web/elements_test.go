@@ -332,6 +332,34 @@ func TestActionsOnElements(t *testing.T) {
 	u.mustFail("web_setChecked", []any{"ref", "css=#stuck"}, `was clicked and is still unchecked`)
 }
 
+// A page may render a check box anew because of a click.
+func TestCheckBoxThatIsReplaced(t *testing.T) {
+	t.Parallel()
+	const list = `<script>
+		const show = (boxes) => { list.innerHTML = boxes.map((is) => ` + "`<label><input type=checkbox ${is}>Agree</label>`" + `).join("") }
+	</script><div id=list onchange="show(next())"></div><script>const next = () => NEXT; show(FIRST)</script>`
+	for name, tt := range map[string]struct{ first, next, refused string }{
+		"checked":                 {`[""]`, `["checked"]`, ""},
+		"checked later":           {`[""]`, `(setTimeout(show, 50, ["checked"]), [""])`, ""},
+		"refused":                 {`[""]`, `[""]`, `input was clicked, and the page replaced it by one of which it is unchecked`},
+		"done":                    {`[""]`, `[]`, ""},
+		"done, before other ones": {`["", ""]`, `[""]`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := openSession(t)
+			u.device.(*webDevice).limits.response = 300 * time.Millisecond
+			page := htmlPage(strings.NewReplacer("NEXT", tt.next, "FIRST", tt.first).Replace(list))
+			u.mustCall("web_navigate", "url", serve(t, map[string]http.HandlerFunc{"/box": page})+"/box")
+			if args := []any{"ref", "css=input", "strict", false}; tt.refused != "" {
+				u.mustFail("web_setChecked", args, tt.refused)
+			} else if got := u.mustCall("web_setChecked", args...); !strings.Contains(got, "is now checked") {
+				t.Error(got)
+			}
+		})
+	}
+}
+
 func TestChecksStartsAndRestricted(t *testing.T) {
 	t.Parallel()
 	k := Kind()

@@ -233,12 +233,17 @@ func (p *page) startNavigation(ctx context.Context, address string) (before stri
 	}
 }
 
-// opened is the result of a page that was opened. Notes say that its status is an error, and what it still loads.
+// opened is the result of a page that was opened.
 func (p *page) opened(address, pending string) tool.Result {
 	result := success("opened %s", address)
 	if at := p.url(); at != address && at != address+"/" {
 		result.Text += ", which led to " + at
 	}
+	return p.arrived(result, pending)
+}
+
+// arrived returns the result of a call that led to a page, with notes: that its status is an error, and what it still loads.
+func (p *page) arrived(result tool.Result, pending string) tool.Result {
 	if status := p.errorStatus(); status != "" {
 		result.Notes = append(result.Notes, status)
 	}
@@ -475,7 +480,10 @@ func (p *page) goInHistory(ctx context.Context, by int, where string) (tool.Resu
 			return tool.Result{}, p.loadTimeout(ctx, entry.URL, before, err)
 		}
 	}
-	return success("went %s to %s", where, p.url()), nil
+	if failed := p.loadFailure(); failed != "" {
+		return tool.Result{}, fault.New(fault.ToolFailed, "", "went %s, and %s", where, failed)
+	}
+	return p.arrived(success("went %s to %s", where, p.url()), ""), nil
 }
 
 func webWaitForURL(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {

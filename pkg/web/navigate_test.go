@@ -2,11 +2,13 @@ package web
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,6 +134,32 @@ func TestBackAndForward(t *testing.T) {
 	u.mustCall("web_navigate", "action", "FORWARD")
 	u.mustFail("web_navigate", []any{"action", "FORWARD"},
 		"cannot go forward from "+otherSite(url)+"/a: the history has no such page")
+}
+
+func TestPagesOfHistoryThatFail(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	var asked atomic.Int32
+	url := serve(t, map[string]http.HandlerFunc{
+		"/a": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Cache-Control", "no-store")
+			switch n := asked.Add(1); {
+			case n == 2:
+				w.WriteHeader(http.StatusServiceUnavailable)
+			case n > 2:
+				panic(http.ErrAbortHandler) // closes the connection; Chromium tries again
+			}
+			_, _ = io.WriteString(w, "<title>a</title>")
+		},
+		"/b": htmlPage(`<title>b</title>`),
+	})
+	u.mustCall("web_navigate", "url", url+"/a")
+	u.mustCall("web_navigate", "url", url+"/b")
+	if got := u.mustCall("web_navigate", "action", "BACK"); !strings.Contains(got, "503 Service Unavailable") {
+		t.Errorf("%q does not have the status", got)
+	}
+	u.mustCall("web_navigate", "action", "FORWARD")
+	u.mustFail("web_navigate", []any{"action", "BACK"}, "went back, and the page "+url+"/a did not load")
 }
 
 func TestResolveURL(t *testing.T) {

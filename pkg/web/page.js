@@ -1251,7 +1251,8 @@
 
   const chooseOptions = (el, options) => {
     for (const option of el.options) option.selected = options.has(option);
-    return dispatchInputEvents(el);
+    const entered = dispatchInputEvents(el);
+    return { ...entered, refused: el.isConnected && [...options].some((option) => !option.selected) };
   };
 
   // turnWheel turns the wheel over an element, and reports whether the page has handled it. Lists that draw only some of

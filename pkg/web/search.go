@@ -49,6 +49,7 @@ type observed struct {
 	Actual           *string  // what the element has instead of what was expected
 	Text             string
 	Apply            bool    // page.js performs the action
+	Refused          bool    // the page has undone what the action did
 	Partial          bool    // the element has the text of the selector only as part of another
 	Shows            int     // how many elements show a text
 	Shown            string  // the one of them that shows it best, in words

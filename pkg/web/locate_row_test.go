@@ -185,6 +185,9 @@ func TestRecordedClickCountsInItsRow(t *testing.T) {
 		"names": func(name string) string {
 			return `<li>` + name + two(`<button>Edit</button>`, name) + `</li>`
 		},
+		"names with digits": func(name string) string {
+			return `<div><b>` + name + `</b>` + two(`<button>12 comments</button>`, name) + `</div>`
+		},
 	}
 	u, replay := openLive(t, device.Session{}), openSession(t)
 	for kind, row := range rows {
@@ -206,6 +209,8 @@ func TestRecordedClickCountsInItsRow(t *testing.T) {
 		}
 		if warning := strings.Join(result.Located.Warnings, " "); !strings.Contains(warning, `number 2 of several in the`) {
 			t.Errorf("%s: warned %q", kind, warning)
+		} else if strings.Contains(warning, `the name "12 comments" contains digits`) != (kind == "names with digits") {
+			t.Errorf("%s: warned %q of the name", kind, warning)
 		}
 		for page, want := range map[string]string{"/before": "second Bob", "/after": "second Bob", "/gone": ""} {
 			replay.mustCall("navigate", "url", url+page)

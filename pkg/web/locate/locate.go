@@ -315,10 +315,7 @@ func (n roleAndName) block() map[string]any {
 func (l *locator) nameWarnings(ctx context.Context, is roleAndName, selector map[string]any) (list []string, err error) {
 	what, counts := screen.MayChange(is.name), l.indexWarnings(selector)
 	if what == "" && len(counts) == 0 {
-		if isLong(is.name) {
-			list = []string{fmt.Sprintf("the name %q is long and may change", is.name)}
-		}
-		return list, nil
+		return nameMayChange(is.name), nil
 	}
 	other, err := l.constant(ctx, is)
 	if err != nil {
@@ -333,11 +330,22 @@ func (l *locator) nameWarnings(ctx context.Context, is roleAndName, selector map
 		if words != "" {
 			does = "a test id, or " + words + " does not"
 		}
-		list = append(list, fmt.Sprintf("the name %q contains %s and may change; %s", is.name, what, does))
+		list = append(list, nameMayChange(is.name)[0]+"; "+does)
 	} else if words != "" {
 		counts[0] += "; " + words + " does not"
 	}
 	return append(list, counts...), nil
+}
+
+// nameMayChange warns of a name that has what changes, or is long; nil for any other.
+func nameMayChange(name string) []string {
+	switch what := screen.MayChange(name); {
+	case what != "":
+		return []string{fmt.Sprintf("the name %q contains %s and may change", name, what)}
+	case isLong(name):
+		return []string{fmt.Sprintf("the name %q is long and may change", name)}
+	}
+	return nil
 }
 
 // constant returns a selector that finds the element whatever its position and the digits in its name are; nil if there

@@ -160,7 +160,7 @@ func (l *locator) byPlaceInRow(ctx context.Context) (map[string]any, []string, e
 			found, index, err := l.counted(ctx, inside, slices.Concat(like.texts, outer.texts, []string{outer.text})...)
 			if found != nil || err != nil {
 				counts := fmt.Sprintf("%s is number %d of several in the %s %q, which may change", l.Node, index+1, outer.what, outer.text)
-				return found, append(textWarnings(outer.what, outer.text), counts), err
+				return found, slices.Concat(nameMayChange(like.text), textWarnings(outer.what, outer.text), []string{counts}), err
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func (l *locator) byPlaceInRow(ctx context.Context) (map[string]any, []string, e
 func (l *locator) alike() (list []surrounding) {
 	is := roleAndName{l.Node.RoleName(), l.Node.Name()}
 	if hasMeaning(is.role) && is.name != "" {
-		return []surrounding{{selector: inWeb(is.block()), texts: []string{is.name}}}
+		return []surrounding{{selector: inWeb(is.block()), text: is.name, texts: []string{is.name}}}
 	}
 	for _, css := range l.Facts.Kind {
 		list = append(list, surrounding{selector: css.block(), texts: css.Texts})

@@ -180,6 +180,10 @@ func TestTrailIsReplayedAlikeByRunAndInSession(t *testing.T) {
 			trail: "trail:\n  - use: parts/deep.yaml\n" + echo("on"),
 			parts: map[string]string{"deep": skipped + "trail:\n" + echo("never")}, outcome: "passed",
 		},
+		"only use skipped": {
+			trail: clean + "trail:\n  - use: parts/deep.yaml\n  - step: nothing\n    recording: { web: [] }\n",
+			parts: map[string]string{"deep": skipped + "trail:\n" + echo("never")}, outcome: "skipped",
+		},
 		"invalid calls": {
 			trail: clean + "trail:\n" + echo("never") + "  - use: parts/deep.yaml\n  - step: wrong\n    recording: { web: [ { ecko: {} } ] }\n",
 			parts: map[string]string{"deep": "trail:\n" + webTrail("sleep: { ms: soon }")[len("trail:\n"):]}, outcome: "failed",

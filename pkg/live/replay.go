@@ -256,11 +256,11 @@ func (s *Session) load(
 	if err != nil {
 		return err
 	}
-	if reason, skip := file.SkipReason(s.opts.Lineage); skip {
+	plan := replay.NewPlan(file, s.opts.Lineage)
+	if reason, skip := plan.SkipReason(); skip {
 		report.Replayed = Replayed{Outcome: event.Skipped, Reason: reason}
 		return nil
 	}
-	plan := replay.NewPlan(file, s.opts.Lineage)
 	if err := plan.Limit(r.From, r.To); err != nil {
 		return err
 	}

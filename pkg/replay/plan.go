@@ -5,6 +5,7 @@
 package replay
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -75,6 +76,37 @@ func Leaves(steps []*Step) iter.Seq[*Step] {
 
 // Leaves returns the steps of the plan with calls of their own, those of the teardown last.
 func (p *Plan) Leaves() iter.Seq[*Step] { return Leaves(slices.Concat(p.Steps, p.Teardown)) }
+
+// SkipReason returns why the device skips the trail: it says so itself, or has nothing else for the device than trails that
+// are skipped.
+func (p *Plan) SkipReason() (reason string, ok bool) {
+	if reason, ok := p.File.SkipReason(p.Lineage); ok {
+		return reason, true
+	}
+	skips := p.Skipped()
+	for s := range Leaves(p.Steps) {
+		if s.NeedsAgent || len(s.Calls) > 0 {
+			return "", false
+		}
+	}
+	if len(skips) == 0 {
+		return "", false
+	}
+	return fmt.Sprintf("step %d: %s", skips[0].Top().Index, skips[0].Skip), true
+}
+
+// Skipped returns the steps that use a trail which is skipped, also those within others.
+func (p *Plan) Skipped() []*Step { return skipped(p.Steps) }
+
+func skipped(steps []*Step) (out []*Step) {
+	for _, s := range steps {
+		if s.Skip != "" {
+			out = append(out, s)
+		}
+		out = append(out, skipped(s.Inner)...)
+	}
+	return out
+}
 
 // Tools returns the names of the tools that recorded calls name.
 func (p *Plan) Tools() []string {

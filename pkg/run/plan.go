@@ -55,7 +55,7 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	if p.args, err = r.args(file, c); err != nil {
 		return p, err
 	}
-	if reason, skip := file.SkipReason(lineage); skip {
+	if reason, skip := p.SkipReason(); skip {
 		p.decided = skipped(reason)
 	} else {
 		p.decided = r.withoutRecording(p)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -88,10 +89,15 @@ func (p *replaying) steps(ctx context.Context) trailResult {
 		return p.stepFailed(done)
 	}
 	res := passed()
+	var skips []string
 	if p.skipped > 0 {
-		res.Reason = fmt.Sprintf("%d of %d steps skipped: they have no recording for this device",
-			p.skipped, len(slices.Collect(replay.Leaves(p.plan.Steps))))
+		skips = append(skips, fmt.Sprintf("%d of %d steps skipped: they have no recording for this device",
+			p.skipped, len(slices.Collect(replay.Leaves(p.plan.Steps)))))
 	}
+	for _, s := range p.plan.Skipped() {
+		skips = append(skips, fmt.Sprintf("%q skipped: %s", s.Text, s.Skip))
+	}
+	res.Reason = strings.Join(skips, "; ")
 	return res
 }
 

@@ -1,9 +1,11 @@
 package trail
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -135,10 +137,21 @@ func devices(n yamldoc.Node) []DeviceDriver {
 }
 
 func memory(n yamldoc.Node) map[string]any {
-	for _, e := range n.Entries() {
+	entries, out := n.Entries(), values(n)
+	for _, e := range entries {
 		checkKey(e, memoryForm(), "a name")
+		if f, isNumber := out[e.Key].(float64); isNumber {
+			warnZeros(e, strconv.FormatFloat(f, 'f', -1, 64))
+		}
 	}
-	return values(n)
+	return out
+}
+
+// warnZeros warns of a number, such as a price, of which a token has not the zeros at the end.
+func warnZeros(e yamldoc.Entry, number string) {
+	if written := e.Value.Scalar(); strings.HasPrefix(written, number) && strings.TrimRight(written[len(number):], ".0") == "" && written != number {
+		e.Value.Warnf(fmt.Sprintf("write it in quotes if it is text: %q", written), "%s is a number, so {{%s}} is %s", written, e.Key, number)
+	}
 }
 
 func skip(n yamldoc.Node) Skip {

@@ -251,6 +251,14 @@ func TestWarningsNameMissingRecordings(t *testing.T) {
 			[]string{"f.yaml:2:5: nothing in this verify can fail: isVisible passes whatever it returns"},
 		},
 		{
+			"verify with an optional check", "trail:\n  - verify: A\n" + fmt.Sprintf(step, "web: [{ web_click: { ref: A } }, { assertVisible: { text: A }, optional: true }]"),
+			[]string{"f.yaml:2:5: nothing in this verify can fail: assertVisible is optional"},
+		},
+		{
+			"number with zeros at its end", "config: { memory: { price: 12.50, sum: 12.5, text: \"12.50\", size: 3.0 } }\ntrail:\n  - step: A\n" + fmt.Sprintf(step, "web: [{ web_click: { ref: A } }]"),
+			[]string{"f.yaml:1:28: 12.50 is a number, so {{price}} is 12.5", "f.yaml:1:67: 3.0 is a number, so {{size}} is 3"},
+		},
+		{
 			"verify that remembers", "trail:\n  - verify: A\n" + fmt.Sprintf(step, "web: [{ rememberValue: { name: a, value: b } }]"),
 			[]string{"f.yaml:2:5: nothing in this verify can fail: rememberValue passes whatever it returns"},
 		},

@@ -61,7 +61,7 @@ var actions = lazyregexp.New(`^(web_(click|type|fillSecret|selectOption|hover|sc
 var answers = lazyregexp.New(`^(isVisible|hasText|getElementCount|remember(Value|Text|Number)|dumpMemory)$`)
 
 // warnVerify warns of a verify whose recordings cannot fail because of what the app shows: no device has a call in it,
-// or all calls of a device are actions or pass whatever they return. The empty recording of one device beside the calls
+// or all calls of a device are actions, optional, or pass whatever they return. The empty recording of one device beside the calls
 // of another is a no-op.
 func (r *reader) warnVerify(s *Step, at yamldoc.Node) {
 	const hint = "record a call that checks it, such as web_verifyTextVisible or assertVisible"
@@ -72,9 +72,14 @@ func (r *reader) warnVerify(s *Step, at yamldoc.Node) {
 	for _, recorded := range s.Recording {
 		calls += len(recorded.Calls)
 		isAnswer := func(c Call) bool { return answers().MatchString(c.Tool) }
-		checks := func(c Call) bool { return !isAnswer(c) && !actions().MatchString(c.Tool) }
-		switch answer := slices.IndexFunc(recorded.Calls, isAnswer); {
-		case len(recorded.Calls) == 0 || slices.ContainsFunc(recorded.Calls, checks):
+		isCheck := func(c Call) bool { return !isAnswer(c) && !actions().MatchString(c.Tool) }
+		decides := func(c Call) bool { return isCheck(c) && !c.Optional }
+		answer, check := slices.IndexFunc(recorded.Calls, isAnswer), slices.IndexFunc(recorded.Calls, isCheck)
+		switch {
+		case len(recorded.Calls) == 0 || slices.ContainsFunc(recorded.Calls, decides):
+		case check >= 0:
+			at.Warnf("leave out optional", "nothing in this verify can fail: %s is optional", recorded.Calls[check].Tool)
+			return
 		case answer >= 0:
 			at.Warnf(hint, "nothing in this verify can fail: %s passes whatever it returns", recorded.Calls[answer].Tool)
 			return

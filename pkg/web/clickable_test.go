@@ -128,7 +128,8 @@ func TestLiveViewTellsButtonsWithoutNameApart(t *testing.T) {
 		<button id=menu>&#xf0c9;</button><a href=#x>&#xf02b; Label</a><p>&#xf067;</p>
 		<button class=p-button><span class="p-button-icon pi pi-pencil"></span></button>
 		<button class=mdc-button><span class=mdc-ripple></span><mat-icon aria-hidden=true class="mat-icon mat-icon-no-color">more_vert</mat-icon></button>
-		<button class=mdc-button><mat-icon aria-hidden=true class="mat-icon mat-icon-no-color" data-mat-icon-name=share><svg></svg></mat-icon></button>`)})
+		<button class=mdc-button><mat-icon aria-hidden=true class="mat-icon mat-icon-no-color" data-mat-icon-name=share><svg></svg></mat-icon></button>
+		<button class=btn><span class="badge badge-dot"></span></button><button class=btn><span class="spinner-border spinner-border-sm"></span></button>`)})
 	u := openLive(t, device.Session{})
 	u.mustCall("navigate", "url", url+"/page")
 	shown := u.shown()
@@ -141,6 +142,9 @@ func TestLiveViewTellsButtonsWithoutNameApart(t *testing.T) {
 		if !strings.Contains(shown, line) {
 			t.Errorf("%s is missing in:\n%s", line, shown)
 		}
+	}
+	if strings.Contains(shown, "badge") || strings.Contains(shown, "spinner") {
+		t.Errorf("neither of these is an icon:\n%s", shown)
 	}
 }
 

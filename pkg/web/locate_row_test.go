@@ -72,6 +72,10 @@ func TestRecordedClickFollowsItsRow(t *testing.T) {
 			return `<div><b>` + name + `</b> <button class=flat data-row="another icon" ` + click + `><span class="p-button-icon pi pi-pencil"></span></button>
 				<button class=flat data-row="` + name + `" ` + click + `><span class="p-button-icon pi pi-trash"></span></button></div>`
 		},
+		"icons of a font in spans": func(name, _ string) string {
+			return `<div><b>` + name + `</b> <button class=flat data-row="another icon" ` + click + `><span class="pi pi-pencil"></span></button>
+				<button class=flat data-row="` + name + `" ` + click + `><span class="pi pi-trash"></span></button></div>`
+		},
 		"icons of Angular": func(name, _ string) string {
 			return `<div><b>` + name + `</b> <button class=flat data-row="another icon" ` + click + `><mat-icon class=mat-icon fonticon=edit></mat-icon></button>
 				<button class=flat data-row="` + name + `" ` + click + `><mat-icon class=mat-icon fonticon=delete></mat-icon></button></div>`

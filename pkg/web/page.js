@@ -1497,7 +1497,8 @@
 
   // withIcon selects elements with the tag of el that hold the same icon.
   const withIcon = (el) =>
-    [...el.querySelectorAll('i, svg, use, mat-icon, span[class*="icon"]:empty')]
+    [...el.querySelectorAll("i, svg, use, mat-icon, span[class]:empty")]
+      .filter((icon) => icon.localName !== "span" || isFontIcon(icon))
       .slice(0, 3)
       .flatMap((icon) => [
         ...withTestingAttribute(icon),
@@ -1569,6 +1570,12 @@
     const tag = tagOf(el);
     const selectors = path ? [`${tag}:has(${path.trim()})`, `${tag}:has(${path.trim()}):not(:has(${tag}${path}))`] : [tag];
     return [...withClass(el), ...selectors.map((selector) => ({ selector, texts: [] }))];
+  // isFontIcon reports whether an icon font draws a span, as in "pi pi-trash". The names of these fonts are short, as
+  // those of badges and spinners are not, or have icon in them.
+  const isFontIcon = ({ className, classList }) =>
+    className.includes("icon") ||
+    [...classList].some((font) => font.length <= 4 && [...classList].some((name) => name.startsWith(font + "-")));
+
   };
 
   // withRecord selects the innermost element around el that has the text of its record, and others like it.

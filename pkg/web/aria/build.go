@@ -234,9 +234,12 @@ func isTag(name string) func(*node) bool {
 	return func(n *node) bool { return strings.EqualFold(n.tag, name) }
 }
 
-// isFontIcon reports whether n is an empty span that an icon font draws, as in "pi pi-trash".
+// isFontIcon reports whether n is an empty span that an icon font draws, as in "pi pi-trash". The names of these fonts are
+// short, as those of badges and spinners are not, or have icon in them.
 func (n *node) isFontIcon() bool {
-	return n.tag == "SPAN" && fontClass(words(n.attr("class"))) != "" && normalize(n.textContent()) == ""
+	_, font := fontClass(words(n.attr("class")))
+	isFont := font != "" && len(font) <= 4 || strings.Contains(font, "icon")
+	return n.tag == "SPAN" && isFont && normalize(n.textContent()) == ""
 }
 
 // ligature returns the word that an icon font draws as an icon, such as delete; "" without one.
@@ -252,13 +255,13 @@ func (n *node) ligature() string {
 // and icon is a class of all icons.
 func iconClass(classes []string) string {
 	classes = slices.DeleteFunc(classes, func(c string) bool { return c == "icon" || strings.Contains(c, "--") })
-	return cmp.Or(fontClass(classes), lastWord(classes))
+	name, _ := fontClass(classes)
+	return cmp.Or(name, lastWord(classes))
 }
 
 // fontClass returns the class that begins with the name of the icon font, which is a class, too, as in
 // "fa fa-trash fa-lg"; "" without one.
-func fontClass(classes []string) (best string) {
-	font := ""
+func fontClass(classes []string) (best, font string) {
 	for _, c := range classes {
 		for _, other := range classes {
 			if strings.HasPrefix(c, other+"-") && len(other) > len(font) && len(c) <= maxWord {
@@ -266,7 +269,7 @@ func fontClass(classes []string) (best string) {
 			}
 		}
 	}
-	return best
+	return best, font
 }
 
 // words returns the words of letters, - and _ in an attribute. The page can put nothing else into the snapshot.

@@ -1789,15 +1789,17 @@
   // dialogs are what a person looks at first: what is on top of the page, and messages.
   const dialogs = "dialog[open], [role=dialog], [role=alertdialog], [aria-modal=true], [popover], [role=alert], [role=status]";
 
-  // complaint is what the page asks a person to correct: a field that the browser refuses, else its first alerts.
+  // complaint is what the page asks a person to correct: a field that the browser refuses, else its first alerts. Browsers
+  // ignore what they do not know in :is().
   const complaint = () => {
-    const visible = (selector) => roots().flatMap((root) => [...root.querySelectorAll(selector)]).filter(isVisible);
-    const [refused] = visible("input:user-invalid, select:user-invalid, textarea:user-invalid");
+    const all = (selector) => roots().flatMap((root) => [...root.querySelectorAll(selector)]);
+    const refused = all(":is(input, select, textarea):is(:user-invalid)").find(isVisible);
     if (refused) {
       const [label] = refused.labels;
       return `${(label ? textOf(label) : nameOf(refused)) || refused.name}: ${refused.validationMessage}`;
     }
-    return [...new Set(visible("[role=alert]").map(textOf))].filter(Boolean).slice(0, 2).join(" / ");
+    const alerts = all("[role=alert]").filter((el) => !isHiddenByStyle(el));
+    return [...new Set(alerts.map(spacedText))].filter(Boolean).slice(0, 2).join(" / ");
   };
 
   // suggestions are test ids, ids, selectors, or short visible texts, one of which may have been meant; those in a dialog
@@ -1950,7 +1952,8 @@
     normalize,
     controls,
     first: (spec) => find(spec)[0] ?? null,
-    location: () => ({ url: location.href, title: document.title, complaint: complaint() }),
+    location: () => ({ url: location.href, title: document.title }),
+    complaint,
     isParsing: () => document.readyState === "loading",
   };
 })();

@@ -603,7 +603,7 @@ func (s *search) Location(ctx context.Context) string { return s.page.location(c
 // location returns the URL and the title of the page in words, its status if that is an error, and what it asks a person
 // to correct.
 func (p *page) location(ctx context.Context) string {
-	var at struct{ URL, Title, Complaint string }
+	var at pageLocation
 	if p.main().eval(ctx, "location", &at) != nil {
 		p.slow.Store(true)
 		return "the page does not respond"
@@ -612,8 +612,9 @@ func (p *page) location(ctx context.Context) string {
 	if status := p.errorStatus(); status != "" {
 		where += ", answered with " + status
 	}
-	if at.Complaint != "" {
-		where += fmt.Sprintf(", which says %q", shorten(at.Complaint))
+	var complaint string
+	if p.main().eval(ctx, "complaint", &complaint) == nil && complaint != "" {
+		where += fmt.Sprintf(", which says %q", shorten(complaint))
 	}
 	return where
 }

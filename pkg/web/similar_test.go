@@ -23,8 +23,15 @@ func TestFailureSaysWhatThePageSays(t *testing.T) {
 	u := openSession(t)
 	u.show(`<p>Signing in</p><div role=alert hidden>Old</div><div role=alert>Access denied for clerk</div>`)
 	u.mustFail("web_verifyTextVisible", []any{"text", "Signing out"}, `the page has "Signing in"`, `, which says "Access denied for clerk")`)
+	u.show(`<p>Signing in</p><div role=alert style="height: 9px"><p hidden>Card declined</p></div>
+		<div role=alert style="position: absolute; width: 1px; height: 1px; overflow: hidden">Sign in - Shop</div>`)
+	u.mustFail("web_verifyTextVisible", []any{"text", "Signing out"}, `; page about:blank "")`)
 	u.show(`<form><label>Street <input required></label><button>Order</button></form>`)
 	u.mustFail("web_verifyTextVisible", []any{"text", "Thank you"}, `; page about:blank "")`)
 	u.mustCall("web_click", "ref", "Order")
 	u.mustFail("web_verifyTextVisible", []any{"text", "Thank you"}, `, which says "Street: Please fill out this field.")`)
+	var polled map[string]string
+	if err := u.page().main().eval(t.Context(), "location", &polled); err != nil || len(polled) != 2 {
+		t.Errorf("%v %v: the checks of the URL and the title read more than these", polled, err)
+	}
 }

@@ -13,6 +13,7 @@ func (u *testSession) show(html string) {
 	u.mustEval(fmt.Sprintf("document.open(); document.write(%q); document.close(); 1", "<!doctype html>"+html))
 }
 
+
 func TestAssertionsThatDoNotHold(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)
@@ -41,6 +42,9 @@ func TestAssertionsThatDoNotHold(t *testing.T) {
 		{`<p>x</p>`, "web_verifyUrl", m{"pattern": ".*"}, "matches every text"},
 		{`<p>x</p>`, "web_verifyUrl", m{"pattern": "cart|"}, "matches every text"},
 		{`<p>x</p>`, "web_verifyTitle", m{"pattern": "x*"}, "matches every text"},
+		{`<label for=cx>Ship</label><input id=cx type=checkbox style="display: none" disabled>`, "web_click", m{"ref": "Ship"}, "input#cx is disabled"},
+		{`<label for=cx id=l>Ship</label><input id=cx type=checkbox style="display: none" disabled>`, "web_click", m{"ref": "css=#l"}, "input#cx is disabled"},
+		{`<fieldset disabled><label id=terms><input type=checkbox> I <b>accept</b></label></fieldset>`, "web_click", m{"ref": "css=#terms b"}, "input is in a disabled fieldset"},
 	} {
 		u.show(tt.html)
 		args := []any{"timeoutMs", 50}
@@ -76,6 +80,7 @@ func TestAssertionsThatHold(t *testing.T) {
 		{`<p>x</p>`, "web_waitForUrl", m{"pattern": ".*"}, "the pattern matches every URL"},
 		{`<p>x</p>`, "web_verifyTitle", m{"pattern": "^$"}, ""},
 		{`<p>x</p>`, "web_verifyUrl", m{"pattern": "^[^?]*$"}, ""},
+		{`<label><input type=checkbox disabled> I accept <a href="#x">the terms</a></label>`, "web_click", m{"ref": "css=a"}, "clicked a"},
 	} {
 		u.show(tt.html)
 		var args []any

@@ -492,6 +492,13 @@
   // element around the slot, elementFromPoint has the host whose text it is: that of the root, or one around it.
   const elementIn = (root, x, y) => {
     const isOwn = (el) => el?.getRootNode() === root;
+  // disabledForClick says why a click on an element does nothing: it is disabled, or the control of the label that it is in.
+  const disabledForClick = (el) => {
+    const control = closest(el, `label, ${controls}`)?.control;
+    const ofControl = control ? disabledReason(control).replace(/^it/, () => describe(control)) : "";
+    return disabledReason(el) || ofControl;
+  };
+
     const el = root?.elementFromPoint(x, y);
     if (!el || isOwn(el)) return el;
     const [first] = root.elementsFromPoint(x, y);
@@ -699,7 +706,7 @@
     const first = !memo.box;
     memo.box = box;
     if (!stable) return { reason: "it moves", held: attachedVisible, again: first };
-    const disabled = options.enabled ? disabledReason(given) : "";
+    const disabled = options.enabled ? disabledForClick(given) : "";
     if (disabled) return { reason: disabled, held: ["attached", "visible", "stable"] };
     if (covered) return { reason: covered, held: ["attached", "visible", "stable", "enabled"] };
     return { x: point.x, y: point.y, ...(el !== given && { found: `${describe(given)} by its label` }) };

@@ -80,6 +80,7 @@ func TestAssertionsThatHold(t *testing.T) {
 		{`<p>x</p>`, "web_waitForUrl", m{"pattern": ".*"}, "the pattern matches every URL"},
 		{`<p>x</p>`, "web_verifyTitle", m{"pattern": "^$"}, ""},
 		{`<p>x</p>`, "web_verifyUrl", m{"pattern": "^[^?]*$"}, ""},
+		{`<ul><li>Enamel mug<li>Mug</ul>`, "web_verifyListVisible", m{"ref": "css=ul", "items": []any{"Mug", "Mug"}, "only": true}, `a part of other texts: "Mug"`},
 		{`<label><input type=checkbox disabled> I accept <a href="#x">the terms</a></label>`, "web_click", m{"ref": "css=a"}, "clicked a"},
 	} {
 		u.show(tt.html)

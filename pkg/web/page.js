@@ -891,8 +891,9 @@
         const times = timesShown(item, shown[i]);
         if (times < repeated(item)) return { reason: `it shows "${item}" ${times} of ${repeated(item)} times` };
       }
-      const parts = options.items.filter((item, i) => !shown[i].some((el) => isWholeText(el, normalize(item))));
-      return { parts };
+      const whole = (item, i) => shown[i].filter((el) => isWholeText(el, normalize(item))).length;
+      const parts = options.items.filter((item, i) => whole(item, i) < repeated(item));
+      return { parts: [...new Set(parts)] };
     },
 
     // state checks one of the states of web_verifyState.

@@ -13,6 +13,7 @@ func (u *testSession) show(html string) {
 	u.mustEval(fmt.Sprintf("document.open(); document.write(%q); document.close(); 1", "<!doctype html>"+html))
 }
 
+const zap = `<button aria-label=Zap style="width: 0; height: 0; padding: 0; border: 0"></button><p>Zap</p>`
 
 func TestAssertionsThatDoNotHold(t *testing.T) {
 	t.Parallel()
@@ -42,6 +43,8 @@ func TestAssertionsThatDoNotHold(t *testing.T) {
 		{`<p>x</p>`, "web_verifyUrl", m{"pattern": ".*"}, "matches every text"},
 		{`<p>x</p>`, "web_verifyUrl", m{"pattern": "cart|"}, "matches every text"},
 		{`<p>x</p>`, "web_verifyTitle", m{"pattern": "x*"}, "matches every text"},
+		{zap, "web_verifyElementNotVisible", m{"ref": "Zap"}, `p "Zap" is visible`},
+		{zap + zap, "web_verifyElementVisible", m{"ref": "button \"Zap\""}, "it has no size"},
 		{`<label for=cx>Ship</label><input id=cx type=checkbox style="display: none" disabled>`, "web_click", m{"ref": "Ship"}, "input#cx is disabled"},
 		{`<label for=cx id=l>Ship</label><input id=cx type=checkbox style="display: none" disabled>`, "web_click", m{"ref": "css=#l"}, "input#cx is disabled"},
 		{`<fieldset disabled><label id=terms><input type=checkbox> I <b>accept</b></label></fieldset>`, "web_click", m{"ref": "css=#terms b"}, "input is in a disabled fieldset"},
@@ -80,6 +83,8 @@ func TestAssertionsThatHold(t *testing.T) {
 		{`<p>x</p>`, "web_waitForUrl", m{"pattern": ".*"}, "the pattern matches every URL"},
 		{`<p>x</p>`, "web_verifyTitle", m{"pattern": "^$"}, ""},
 		{`<p>x</p>`, "web_verifyUrl", m{"pattern": "^[^?]*$"}, ""},
+		{zap, "web_verifyElementVisible", m{"ref": "Zap"}, `p "Zap" is visible`},
+		{zap, "web_verifyElementNotVisible", m{"ref": "button \"Zap\""}, ""},
 		{`<ul><li>Enamel mug<li>Mug</ul>`, "web_verifyListVisible", m{"ref": "css=ul", "items": []any{"Mug", "Mug"}, "only": true}, `a part of other texts: "Mug"`},
 		{`<label><input type=checkbox disabled> I accept <a href="#x">the terms</a></label>`, "web_click", m{"ref": "css=a"}, "clicked a"},
 	} {

@@ -299,7 +299,14 @@ func (s *search) findIn(ctx context.Context, f *frame, index int, wait time.Dura
 		return observed{}, err
 	}
 	if len(nodes) > 0 || s.target.Spec == nil {
-		return s.chooseNode(ctx, f, nodes, names, index, wait)
+		o, err := s.chooseNode(ctx, f, nodes, names, index, wait)
+		if err != nil || o.Ready || !s.target.Text || s.check.name != "visible" || index >= 0 || len(o.Matches) > 0 {
+			return o, err
+		}
+		if shown, err := s.observe(ctx, f, s.target.Spec, nil, -1, 0, false); shown.Ready || err != nil {
+			return shown, err // what shows the name of a hidden control
+		}
+		return o, nil
 	}
 	slice := min(pollSlice, wait)
 	if only && !s.target.Text { // controls with the name may appear, which page.js does not look for

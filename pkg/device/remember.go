@@ -51,9 +51,9 @@ func Remember(command, text string, a Arguments) tool.Result {
 	return tool.Result{OK: true, Text: value, MemoryDelta: map[string]any{name: value}}
 }
 
-// number matches a number with groups of three digits, or one without. Of its submatches, the first two are what stands
-// before the number, and its sign.
-var number = lazyregexp.New(`(^|[^\p{L}\p{N}])?([-−])?\p{Sc}?([1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|[1-9]\d{0,2}(?:\.\d{3})+,\d+|` +
+// number matches a number with groups of three digits, before which in India groups of two are, or one without. Of its
+// submatches, the first two are what stands before the number, and its sign.
+var number = lazyregexp.New(`(^|[^\p{L}\p{N}])?([-−])?\p{Sc}?([1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?|[1-9]\d{0,2}(?:\.\d{3})+,\d+|` +
 	`[1-9]\d{0,2}(?:\.\d{3}){2,}|[1-9]\d{0,2}(?:[\x{a0}\x{202f}'’]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)`)
 
 var withoutGroups = lazyregexp.New(`^\d+(?:[.,]\d+)?`)

@@ -27,8 +27,9 @@ func CheckRemember(a Arguments) error {
 		"prompt needs a model, and what a trail compares comes from the device")
 }
 
-// withNumber matches a whole text in which a digit is, in Go and in JavaScript.
-const withNumber = `[\s\S]*\d[\s\S]*`
+// withNumber matches a whole text in which a digit is, in Go and in JavaScript. It names the spaces that are in numbers, so
+// that a page leaves these as they are.
+const withNumber = "[\\s\\S\u00a0\u202f]*\\d[\\s\\S]*"
 
 // RememberArguments returns the arguments with which a call of [tool.RememberText] or [tool.RememberNumber] reads the text
 // of an element: a number is awaited.

@@ -83,9 +83,6 @@ func (c *condition) Observe(ctx context.Context, _ time.Duration) (act.Observati
 	return o, err
 }
 
-// Similar implements act.Screen.
-func (*condition) Similar(context.Context) []string { return nil }
-
 // waitFor waits until observe returns an observation that is ready. Messages name t.
 func (p *page) waitFor(
 	ctx context.Context, t syntax.Target, want string, limit time.Duration,

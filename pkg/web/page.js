@@ -11,11 +11,11 @@
 
   // --------------------------------------------------------------------------------------------------- finding elements
 
-  const normalize = (text) =>
+  const normalize = (text, spaces = /\s+/g) =>
     text
       .normalize("NFC")
       .replace(/[\u200b\u00ad\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
-      .replace(/\s+/g, " ")
+      .replace(spaces, " ")
       .trim();
 
   const parentOf = (el) => el.assignedSlot ?? el.parentElement ?? el.getRootNode().host ?? null;
@@ -139,13 +139,29 @@
     return normalize(text);
   };
 
+  // contentOf are the nodes that the browser draws in an element: those of its open shadow root, or what is in a slot.
+  const contentOf = (el) => {
+    const assigned = el.localName === "slot" ? el.assignedNodes() : [];
+    return assigned.length ? assigned : (el.shadowRoot ?? el).childNodes;
+  };
+
+  // drawnInside are the texts and elements inside an element that may be drawn, in this order.
+  const drawnInside = (el, found = []) => {
+    for (const node of contentOf(el)) {
+      const isElement = node.nodeType === Node.ELEMENT_NODE;
+      if (isElement ? node.matches(notRendered) : node.nodeType !== Node.TEXT_NODE) continue;
+      found.push(node);
+      if (isElement) drawnInside(node, found);
+    }
+    return found;
+  };
+
   const includesIgnoringCase = (text, part) => text.toLowerCase().includes(part.toLowerCase());
 
   // drawn are the boxes in which the browser draws a text node of a visible element; null if it does not. It does not draw
   // the default text of a text area that has another, the content of a shadow host that is in no slot, nor what replaces
   // a frame.
-  const drawn = (node) => {
-    const parent = node.parentElement;
+  const drawn = (node, parent) => {
     if (parent.localName === "option") return [];
     if (parent.localName === "textarea") return parent.value === parent.defaultValue ? [] : null;
     const range = document.createRange();
@@ -162,33 +178,29 @@
   // space where a person sees one, at line breaks and between blocks and cells.
   const shownTexts = (el) => recall("shown", el, readShownTexts);
 
-  const readShownTexts = (el) => {
-    if (el.matches(buttonInputs)) return Array(2).fill(normalize(el.value));
+  const readShownTexts = (el, spaces) => {
+    if (el.matches(buttonInputs)) return Array(2).fill(normalize(el.value, spaces));
     const shown = new Map([[el, true]]);
     let [text, spaced, block, last] = ["", "", el, null];
-    const walker = document.createTreeWalker(el, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) =>
-      node.nodeType === Node.ELEMENT_NODE && node.matches(notRendered)
-        ? NodeFilter.FILTER_REJECT
-        : NodeFilter.FILTER_ACCEPT,
-    );
-    while (walker.nextNode()) {
-      const parent = walker.currentNode.parentElement;
-      if (walker.currentNode.nodeType !== Node.TEXT_NODE || !walker.currentNode.nodeValue.trim()) {
-        text += walker.currentNode.nodeValue ?? "";
-        spaced += walker.currentNode.nodeValue ?? (walker.currentNode.localName === "br" ? " " : "");
+    for (const node of drawnInside(el)) {
+      if (node.nodeType !== Node.TEXT_NODE || !node.nodeValue.trim()) {
+        text += node.nodeValue ?? "";
+        spaced += node.nodeValue ?? (node.localName === "br" ? " " : "");
         continue;
       }
+      const parent = node.parentElement ?? node.getRootNode().host;
       if (!shown.has(parent)) shown.set(parent, isVisible(parent));
-      const boxes = shown.get(parent) && drawn(walker.currentNode);
+      const boxes = shown.get(parent) && drawn(node, parent);
       if (!boxes) continue;
       const before = block;
-      block = parent === el ? el : blockOf(parent, el);
+      block = parent === el ? el : blockOf(node.assignedSlot ?? parent, el);
       if (block !== before && !touches(last, boxes[0])) spaced += " ";
-      text += walker.currentNode.nodeValue;
-      spaced += walker.currentNode.nodeValue;
+      text += node.nodeValue;
+      spaced += node.nodeValue;
       last = boxes.at(-1);
     }
-    return spaced === text ? Array(2).fill(normalize(text)) : [normalize(text), normalize(spaced)];
+    const normal = normalize(text, spaces);
+    return [normal, spaced === text ? normal : normalize(spaced, spaces)];
   };
 
   const shownText = (el) => shownTexts(el)[0];
@@ -197,7 +209,7 @@
   // blockOf is the innermost block or cell inside of el that a node of it is in, else el.
   const blockOf = (node, el) => {
     let block = node;
-    while (block !== el && /^(inline|contents|ruby)/.test(getComputedStyle(block).display)) block = block.parentElement;
+    while (block !== el && /^(inline|contents|ruby)/.test(getComputedStyle(block).display)) block = parentOf(block);
     return block;
   };
 
@@ -229,12 +241,13 @@
   // blocks and cells may be left out. all has those whose text matches but is hidden, too.
   const visibleTexts = (query, inside) => {
     const rendered = (el) => normalize(el.innerText ?? "");
+    const shows = (el) => isVisible(el) && hasShown(el, query);
     if (query.pattern !== undefined) {
       const pattern = patternOf(query);
       const matches = (text) => pattern.test(text);
       const search = (isMatch) => {
         const all = elementsByText(() => true, isMatch, inside);
-        return { all, visible: all.filter((el) => isVisible(el) && shownTexts(el).some(matches)) };
+        return { all, visible: all.filter(shows) };
       };
       const found = search(matches);
       if (found.visible.length) return found;
@@ -250,8 +263,30 @@
       (own, el) => (query.exact ? own.length < limit && isWholeText(el, needle) : includes(own, el)),
       inside,
     );
-    const shows = (el) => isVisible(el) && (query.exact || includesIgnoringCase(textWith(el, needle), needle));
     return { all, visible: all.filter(shows) };
+  };
+
+  // hasShown reports whether the visible text of an element is what a query looks for, see visibleTexts.
+  const hasShown = (el, query) => {
+    if (query.pattern !== undefined) return shownTexts(el).some((text) => compares(text, query));
+    const needle = normalize(query.text);
+    return query.exact ? isWholeText(el, needle) : includesIgnoringCase(textWith(el, needle), needle);
+  };
+
+  // textsWithin are the elements inside of outer that show a text: also in shadow roots and slots. It is outer if only all
+  // that outer shows has the text, as when it begins in one shadow root and ends in another one.
+  const textsWithin = (outer, query) => {
+    const places = placesIn(outer);
+    const { visible } = visibleTexts(query, places);
+    return visible.length || places.length === 1 || !hasShown(outer, query) ? visible : [outer];
+  };
+
+  // placesIn are what visibleTexts searches for what is inside an element: it, shadow roots, and what is in slots.
+  const placesIn = (el) => {
+    const place = { children: [el], querySelectorAll: (selector) => el.querySelectorAll(selector) };
+    const inSlot = (slot) => [slot, ...slot.assignedElements({ flatten: true }).flatMap(placesIn)];
+    const slots = [...el.querySelectorAll("slot")];
+    return [...roots(place), ...(el.shadowRoot ? roots(el.shadowRoot) : []), ...slots.flatMap(inSlot)];
   };
 
   // elementsByText returns the innermost elements whose text matches. Neither an element for whose text mayMatch is false
@@ -275,7 +310,7 @@
         if (mayMatch(text) && matches(text, el)) found.push(el);
       }
     }
-    return found;
+    return [...new Set(found)];
   };
 
   const testIdAttribute = TEST_ID_ATTRIBUTE; // replaced by the one of the project
@@ -457,6 +492,13 @@
     return aria === el ? "it is aria-disabled" : `${describe(aria)} is aria-disabled`;
   };
 
+  // disabledForClick says why a click on an element does nothing: it is disabled, or the control of the label that it is in.
+  const disabledForClick = (el) => {
+    const control = closest(el, `label, ${controls}`)?.control;
+    const ofControl = control ? disabledReason(control).replace(/^it/, () => describe(control)) : "";
+    return disabledReason(el) || ofControl;
+  };
+
   // pointInView is the middle of the largest part of an element that is in the viewport; null when none is.
   const pointInView = (el) => {
     let best = null;
@@ -492,13 +534,6 @@
   // element around the slot, elementFromPoint has the host whose text it is: that of the root, or one around it.
   const elementIn = (root, x, y) => {
     const isOwn = (el) => el?.getRootNode() === root;
-  // disabledForClick says why a click on an element does nothing: it is disabled, or the control of the label that it is in.
-  const disabledForClick = (el) => {
-    const control = closest(el, `label, ${controls}`)?.control;
-    const ofControl = control ? disabledReason(control).replace(/^it/, () => describe(control)) : "";
-    return disabledReason(el) || ofControl;
-  };
-
     const el = root?.elementFromPoint(x, y);
     if (!el || isOwn(el)) return el;
     const [first] = root.elementsFromPoint(x, y);
@@ -807,11 +842,12 @@
     read: (el) => ({ text: displayedText(el) }),
 
     // readShown reads what a visible element shows: all of it, or what options.pattern matches, its first group if it
-    // has one.
+    // has one. It leaves the spaces that are in numbers as they are if the pattern names them.
     readShown: (el, options) => {
       const hidden = invisibleReason(el);
       if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
-      const whole = el.matches("input, textarea, select") ? displayedText(el) : normalize(el.innerText ?? textOf(el));
+      const spaces = /[\u00a0\u202f]/.test(options.pattern) ? /[^\S\u00a0\u202f]+/g : undefined;
+      const whole = el.matches("input, textarea, select") ? displayedText(el) : shownIn(el, spaces);
       if (options.pattern === undefined)
         return whole ? { text: whole } : { reason: "it shows no text", held: attachedVisible };
       const match = patternOf(options).exec(whole);
@@ -861,22 +897,22 @@
     shows: (el, options) => {
       const hidden = invisibleReason(el);
       if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
-      const { visible } = visibleTexts(options, onlyInside(el));
-      return visible.length ? seenText(visible, options) : { reason: `it shows only "${start(el.innerText ?? el.textContent)}"`, held: attachedVisible };
+      const visible = textsWithin(el, options);
+      if (visible.length) return seenText(visible, options);
+      return { reason: `it shows only "${start(shownIn(el))}"`, held: attachedVisible, ...framesWithin(el) };
     },
     hides: (el, options) => {
       const hidden = invisibleReason(el);
       if (hidden) return { reason: `it is not visible: ${hidden}`, held: attached };
-      const { visible } = visibleTexts(options, onlyInside(el));
-      return visible.length ? { reason: `it shows "${start(shownText(visible[0]))}"` } : {};
+      const visible = textsWithin(el, options);
+      return visible.length ? { reason: `it shows "${start(shownText(visible[0]))}"` } : framesWithin(el);
     },
 
     // list demands that every item is visible inside the element, with options.ordered in this order.
     list: (el, options) => {
       const hidden = invisibleReason(el);
       if (hidden) return { reason: `it is not visible: ${hidden}` };
-      const inside = onlyInside(el);
-      const shown = options.items.map((text) => visibleTexts({ text, exact: options.exact }, inside).visible);
+      const shown = options.items.map((text) => textsWithin(el, { text, exact: options.exact }));
       const repeated = (item) => options.items.filter((other) => normalize(other) === normalize(item)).length;
       const missing = options.items.filter((_, i) => !shown[i].length);
       if (missing.length) {
@@ -933,8 +969,23 @@
   const isOtherControl = (el) =>
     el.matches("button, a, input, textarea, [role], [tabindex]") && !el.matches("[role=combobox], [role=listbox]");
 
-  // onlyInside is what visibleTexts searches for what is inside an element.
-  const onlyInside = (el) => [{ children: [el], querySelectorAll: (selector) => el.querySelectorAll(selector) }];
+  // shownIn is the text that people see in an element, also in shadow roots and slots, which innerText leaves out.
+  const shownIn = (el, spaces) => {
+    const light = normalize(el.innerText ?? el.textContent, spaces);
+    const isAll = placesIn(el).length === 1 || withoutSpaces(normalize(light)) === withoutSpaces(spacedText(el));
+    return isAll ? light : readShownTexts(el, spaces)[1];
+  };
+
+  // framesWithin returns {frames: true} for an element with frames in it. isFrameWithin reports whether an element, such as
+  // an iframe, is in the last one.
+  let outerRef = null;
+
+  const framesWithin = (el) => {
+    outerRef = new WeakRef(el);
+    return placesIn(el).some((place) => place.querySelectorAll("iframe, frame").length) ? { frames: true } : {};
+  };
+
+  const isFrameWithin = (owner) => isInside(owner, outerRef?.deref());
 
   const start = (text) => {
     const line = normalize(text);
@@ -984,8 +1035,10 @@
   // its children.
   const otherItem = (el, items) => {
     const roles = "li, option, tr, [role=listitem], [role=option], [role=row], [role=menuitem], [role=treeitem], [role=tab]";
-    const inside = [...el.querySelectorAll(roles)];
-    const own = (inside.length ? inside : [...el.children]).filter((item) => isVisible(item) && shownText(item));
+    const isItem = (node) => node.nodeType === Node.ELEMENT_NODE && isVisible(node) && shownText(node);
+    const inside = drawnInside(el).filter((node) => node.nodeType === Node.ELEMENT_NODE && node.matches(roles));
+    const children = [...contentOf(el)].flatMap((node) => (node.localName === "slot" ? [...contentOf(node)] : node));
+    const own = (inside.length ? inside : children).filter(isItem);
     const has = (item) => items.some((text) => includesIgnoringCase(textWith(item, normalize(text)), normalize(text)));
     const other = own.find((item) => !has(item));
     if (other) return `it also shows "${shownText(other)}"`;
@@ -1083,7 +1136,7 @@
     empty: (given) => {
       const el = controlOf(given, "input, textarea, select");
       if (checkedState(el)) return { reason: "it has no text that could be empty" };
-      const value = "value" in el && el.matches("input, textarea, select") ? el.value : textOf(el);
+      const value = "value" in el && el.matches("input, textarea, select") ? el.value : textOf(el) || spacedText(el);
       const hidden = el.type === "password" || value.length > 100;
       return value === "" ? {} : { reason: hidden ? "it has a text" : `it has "${normalize(value)}"` };
     },
@@ -1517,6 +1570,12 @@
       .filter(Boolean)
       .map(({ selector, texts }) => ({ selector: `${tagOf(el)}:has(${selector})`, texts }));
 
+  // isFontIcon reports whether an icon font draws a span, as in "pi pi-trash". The names of these fonts are short, as
+  // those of badges and spinners are not, or have icon in them.
+  const isFontIcon = ({ className, classList }) =>
+    className.includes("icon") ||
+    [...classList].some((font) => font.length <= 4 && [...classList].some((name) => name.startsWith(font + "-")));
+
   // withDrawing selects what an icon without a name draws; null if that is not a path.
   const withDrawing = (icon) => {
     const drawn = icon.querySelector("path")?.getAttribute("d")?.slice(0, 40);
@@ -1578,12 +1637,6 @@
     const tag = tagOf(el);
     const selectors = path ? [`${tag}:has(${path.trim()})`, `${tag}:has(${path.trim()}):not(:has(${tag}${path}))`] : [tag];
     return [...withClass(el), ...selectors.map((selector) => ({ selector, texts: [] }))];
-  // isFontIcon reports whether an icon font draws a span, as in "pi pi-trash". The names of these fonts are short, as
-  // those of badges and spinners are not, or have icon in them.
-  const isFontIcon = ({ className, classList }) =>
-    className.includes("icon") ||
-    [...classList].some((font) => font.length <= 4 && [...classList].some((name) => name.startsWith(font + "-")));
-
   };
 
   // withRecord selects the innermost element around el that has the text of its record, and others like it.
@@ -1962,6 +2015,7 @@
     first: (spec) => find(spec)[0] ?? null,
     location: () => ({ url: location.href, title: document.title }),
     complaint,
+    isFrameWithin,
     isParsing: () => document.readyState === "loading",
   };
 })();

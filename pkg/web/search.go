@@ -56,6 +56,7 @@ type observed struct {
 	TextPart         bool    // that one shows the text only as part of another
 	InWord           bool    // that part begins or ends within a word or number
 	Unspaced         string  // the text as a person sees it, if what was looked for is in it only without its white space
+	Frames           bool    // frames are in it, which may show a text
 	Impossible       string  // why the element can never be ready
 	X, Y             float64 // where the action happens, or the corner of the element's box
 	Width, Height    float64 // of the box

@@ -34,11 +34,10 @@ func webVerifyTextVisible(ctx context.Context, p *page, args map[string]any) (to
 		}
 		return success("%s is visible%s%s", q, partOf(q, o), textRemarks(o)), nil
 	}
-	o, err := p.search(t, check{name: "shows", want: "showing " + q.String(), unique: true, options: q.Options}).do(ctx, limit, nil)
+	o, err := p.verifyWithin(ctx, q, t, args, check{name: "shows", want: "showing " + q.String()})
 	if err != nil {
 		return tool.Result{}, err
 	}
-	p.locateWithin(args)
 	return success("%s is visible in %s%s%s", q, o, partOf(q, o), textRemarks(o)), nil
 }
 
@@ -87,7 +86,11 @@ func webVerifyTextNotVisible(ctx context.Context, p *page, args map[string]any) 
 		return tool.Result{}, err
 	}
 	if within {
-		return p.verifyHiddenWithin(ctx, q, t, args, limit)
+		o, err := p.verifyWithin(ctx, q, t, args, check{name: "hides", want: "without " + q.String()})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return success("%s is not visible in %s", q, o), nil
 	}
 	err = p.waitForAbsence(ctx, q.Target(), limit,
 		func(ctx context.Context) (act.Observation[observed], error) {
@@ -107,28 +110,59 @@ func webVerifyTextNotVisible(ctx context.Context, p *page, args map[string]any) 
 	return success("%s is not visible", q), nil
 }
 
-// verifyHiddenWithin fails unless the element of a target is visible and does not show a text.
-func (p *page) verifyHiddenWithin(
-	ctx context.Context, q syntax.TextQuery, t syntax.Target, args syntax.Arguments, limit time.Duration,
-) (tool.Result, error) {
-	s := p.search(t, check{name: "hides", unique: true, options: q.Options})
-	var element observed
-	err := p.waitFor(ctx, t, "without "+q.String(), limit, func(ctx context.Context) (act.Observation[observed], error) {
-		seen, err := s.Observe(ctx, 0)
-		if err != nil || !seen.Ready {
-			return seen, err
+// verifyWithin waits until the check of a target, which is shows or hides, holds for a text, also in frames in the element.
+func (p *page) verifyWithin(
+	ctx context.Context, q syntax.TextQuery, t syntax.Target, args syntax.Arguments, verified check,
+) (observed, error) {
+	verified.unique, verified.options = true, q.Options
+	c := &condition{search: *p.search(t, verified)}
+	c.observe = func(ctx context.Context) (seen act.Observation[observed], err error) {
+		if seen, err = c.search.Observe(ctx, 0); err == nil && seen.Element.Frames {
+			err = p.eachFrame(ctx, func(ctx context.Context, f *frame) (bool, error) {
+				inner, err := p.textInside(ctx, f, seen.Element.frame, q)
+				if inner.Ready {
+					inner.Found, seen.Element = seen.Found, inner
+					seen.Ready, seen.Reason = verified.name == "shows", inner.Shown+" in a frame shows it"
+				}
+				return !inner.Ready, err
+			})
 		}
-		element = seen.Element
-		if reason, err := p.unloadedReason(ctx); err != nil || reason != "" {
-			return act.Observation[observed]{Missing: reason}, err
+		if err == nil && seen.Ready && verified.name == "hides" {
+			if reason, err := p.unloadedReason(ctx); err != nil || reason != "" {
+				return act.Observation[observed]{Missing: reason}, err
+			}
 		}
-		return seen, nil
-	})
-	if err != nil {
-		return tool.Result{}, err
+		seen.Waited = false
+		return seen, err
 	}
-	p.locateWithin(args)
-	return success("%s is not visible in %s", q, element), nil
+	a := c.action(p.assertionLimit(ctx, args), nil)
+	a.Screen = c
+	seen, err := a.Do(ctx)
+	if err == nil {
+		p.locateWithin(args)
+	}
+	return seen.Element, err
+}
+
+// textInside looks for a text in a frame if that is in the element of the frame around it that page.js has checked.
+func (p *page) textInside(ctx context.Context, f, around *frame, q syntax.TextQuery) (o observed, err error) {
+	top := f
+	for top.parent != around && top.parent != nil {
+		top = top.parent
+	}
+	if top.parent == nil {
+		return o, nil
+	}
+	owner, err := p.frameElement(ctx, top)
+	if err != nil {
+		return o, err
+	}
+	defer owner.release()
+	var inside bool
+	if err := around.eval(ctx, "isFrameWithin", &inside, owner); err != nil || !inside {
+		return o, err
+	}
+	return f.findText(ctx, q, 0)
 }
 
 // getTextCommand describes web_getText.

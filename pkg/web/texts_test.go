@@ -1,7 +1,9 @@
 package web
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -79,6 +81,91 @@ func TestTextIsVerifiedWithinElement(t *testing.T) {
 	}
 }
 
+// TestTextIsVerifiedWithinShadowRootsAndFrames verifies texts in shadow roots, slots and frames inside an element.
+// Playwright looks into shadow roots, too.
+func TestTextIsVerifiedWithinShadowRootsAndFrames(t *testing.T) {
+	t.Parallel()
+	elsewhere := ""
+	at := serve(t, map[string]http.HandlerFunc{
+		"/inner": htmlPage(`<p>Card declined</p><iframe srcdoc="<p>Deep error</p>"></iframe>`),
+		"/page": func(w http.ResponseWriter, r *http.Request) {
+			htmlPage(`<my-app><template shadowrootmode=open><style>p { color: red }</style><main id=m><h2>Cart</h2><my-row><template shadowrootmode=open>
+				<style>b { color: red }</style><p role=alert>Payment failed</p><p>Total <b>1&nbsp;234</b></p><p hidden>Old</p></template>Unused</my-row></main></template></my-app>
+				<my-card><template shadowrootmode=open><div id=card><ul><slot name=items></slot></ul><slot></slot></div><p id=beside>Beside</p></template>
+				<li slot=items>Bread</li><li slot=items>Milk</li><p>Slotted</p> and a text</my-card>
+				<div id=panel><p>Panel</p><iframe srcdoc="<p>Frame error</p>"></iframe><iframe src="`+elsewhere+`/inner"></iframe></div>
+				<div id=gone><p>x</p><iframe style="display: none" srcdoc="<p>Hidden error</p>"></iframe></div>`)(w, r)
+		},
+	})
+	elsewhere = otherSite(at)
+	u := openSession(t)
+	u.mustCall("navigate", "url", at+"/page")
+	u.mustCall("web_verifyTextVisible", "text", "Deep error")
+	tests := []struct {
+		within, text string
+		shown, own   bool // own is what Playwright does not do
+	}{
+		{"#m", "Payment failed", true, false},
+		{"my-app", "Payment failed", true, false},
+		{"my-row", "payment", true, false},
+		{"#m", "Cart", true, false},
+		{"#m", "Slotted", false, false},
+		{"#m", "Beside", false, false},
+		{"#m", "Old", false, true},
+		{"my-row", "Unused", false, true},
+		{"my-card", "Beside", true, false},
+		{"#card", "Beside", false, false},
+		{"#card", "Slotted", true, true},
+		{"#card", "and a text", true, true},
+		{"#panel", "Frame error", true, true},
+		{"#panel", "Card declined", true, true},
+		{"#panel", "Deep error", true, true},
+		{"#panel", "Hidden error", false, true},
+		{"#gone", "Hidden error", false, true},
+		{"#card", "Frame error", false, true},
+	}
+	var selectors [][]string
+	for _, tt := range tests {
+		selectors = append(selectors, []string{tt.within + " >> text=" + tt.text})
+	}
+	list, err := json.Marshal(selectors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []int
+	if err := json.Unmarshal(runPlaywright(t.Context(), t, "count.mjs", at+"/page", string(list)), &found); err != nil {
+		t.Fatal(err)
+	}
+	for i, tt := range tests {
+		if !tt.own && found[i] > 0 != tt.shown {
+			t.Errorf("Playwright finds %q %d times in %s", tt.text, found[i], tt.within)
+		}
+		holds, fails := "web_verifyTextNotVisible", "web_verifyTextVisible"
+		if tt.shown {
+			holds, fails = fails, holds
+		}
+		args := []any{"text", tt.text, "within", m{"ref": "css=" + tt.within}}
+		if said := u.mustCall(holds, args...); !strings.Contains(said, "visible in "+strings.TrimPrefix(tt.within, "#")) && tt.within[0] != '#' {
+			t.Error(said)
+		}
+		u.mustFail(fails, append(args, "timeoutMs", 50), tt.within)
+	}
+	u.mustFail("web_verifyTextNotVisible", []any{"text", "payment failed", "within", m{"nodeSelector": m{"web": m{"ariaRole": "main"}}}, "timeoutMs", 50}, "Payment failed")
+	u.mustCall("web_verifyValue", "ref", "css=my-app", "contains", "Payment failed")
+	u.mustCall("web_verifyListVisible", "ref", "css=my-app", "items", []any{"Cart", "Payment failed"}, "ordered", true)
+	u.mustCall("web_verifyListVisible", "ref", "css=#card ul", "items", []any{"Bread", "Milk"}, "only", true)
+	u.mustFail("web_verifyListVisible", []any{"ref", "css=#card ul", "items", []any{"Bread"}, "only", true, "timeoutMs", 50}, `it also shows "Milk"`)
+	u.mustFail("web_verifyState", []any{"ref", "css=my-row", "state", "empty", "timeoutMs", 50}, "Payment failed")
+	for ref, want := range map[string]string{"#m": "Cart Payment failed Total 1 234", "my-app": "Cart Payment failed Total 1 234", "#card ul": "Bread Milk", "#panel": "Panel"} {
+		if got := u.mustCall("web_getText", "ref", "css="+ref); got != want {
+			t.Errorf("%s: %q, want %q", ref, got, want)
+		}
+	}
+	if got := u.mustCall("rememberNumber", "ref", "css=my-row", "variable", "kept"); got != "1234" {
+		t.Error(got)
+	}
+}
+
 func TestReferenceWithinWhichTextIsVerifiedIsRecorded(t *testing.T) {
 	t.Parallel()
 	u := openLive(t, device.Session{})
@@ -137,6 +224,15 @@ func TestShownTextIsRemembered(t *testing.T) {
 		r, err := u.call(c.tool, append([]any{"ref", "css=#total", "variable", "kept"}, c.more...)...)
 		if err != nil || r.Text != c.want || r.MemoryDelta["kept"] != c.want {
 			t.Errorf("%s: %+v, %v", c.tool, r, err)
+		}
+	}
+	u.show(`<p id=a>Total 1&nbsp;234,50 EUR</p><p id=b>Total 1&#8239;234,50&nbsp;EUR</p><p id=c>Total &nbsp; 12 345</p><p id=none>none</p>`)
+	for ref, want := range map[string]string{"a": "1234.5", "b": "1234.5", "c": "12"} {
+		if got := u.mustCall("rememberNumber", "ref", "css=#"+ref, "variable", "kept"); got != want {
+			t.Errorf("%s: %s, want %s", ref, got, want)
+		}
+		if got := u.mustCall("rememberText", "ref", "css=#"+ref, "variable", "kept"); strings.ContainsAny(got, "\u00a0\u202f") {
+			t.Errorf("%s: %q", ref, got)
 		}
 	}
 	u.mustFail("rememberNumber", []any{"ref", "css=#none", "variable", "kept", "timeoutMs", 50}, `its text is "none"`)

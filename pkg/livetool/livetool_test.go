@@ -136,6 +136,31 @@ func TestEndOfSessionSaysWhatWasSaved(t *testing.T) {
 	c.wants("session", map[string]any{"action": "end"}, false, "the session ended", "a.trail.yaml: passed its replay")
 }
 
+// TestEndAfterACrashSaysWhatWasSaved ends a session that died before its kept recording was saved.
+func TestEndAfterACrashSaysWhatWasSaved(t *testing.T) {
+	t.Parallel()
+	proceed := make(chan struct{})
+	c := started(t, Options{RunWait: time.Millisecond}, func(f *livetest.Session) {
+		f.OnReplay = func(context.Context) (live.Replayed, error) {
+			<-proceed
+			return live.Replayed{Outcome: "passed"}, nil
+		}
+	})
+	c.wants("step", map[string]any{"step": "Pay", "calls": `[{"tap":{}}]`}, false, "ok: 1 tap")
+	c.opened[0].Fail(fault.New(fault.Crashed, "", "the browser has exited"))
+	c.wants("snapshot", nil, true, "the session ended: the browser has exited")
+	c.wants("save_trail", map[string]any{"file": "a.trail.yaml"}, false, "still runs")
+	close(proceed)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.tools.sessions.slot <- struct{}{} // as while another call opens a session
+	if a := c.tools.Call(ended, "session", json.RawMessage(`{"action":"end"}`)); !a.Failed {
+		t.Errorf("ended: %s", a.Text)
+	}
+	c.tools.sessions.unlock()
+	c.wants("session", map[string]any{"action": "end"}, false, "no session is open", "a.trail.yaml: passed its replay")
+}
+
 func TestSessionThatDiedKeepsItsRecording(t *testing.T) {
 	t.Parallel()
 	crash := fault.New(fault.Crashed, "", "the browser has exited")

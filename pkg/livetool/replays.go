@@ -82,7 +82,8 @@ func (r *replays) find(id string) (*replay, error) {
 		"no replay has the id %q", id)
 }
 
-// cancelAll cancels every replay that was started, waits for them, and returns those whose result nobody has asked for.
+// cancelAll cancels every replay that was started, waits for them, and returns those whose result was not given. The call
+// that started one may still wait for it, and gives the result, too.
 func (r *replays) cancelAll(cause error) []*replay {
 	r.mu.Lock()
 	all := slices.SortedFunc(maps.Values(r.byID), func(a, b *replay) int { return a.started.Compare(b.started) })

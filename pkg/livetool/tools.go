@@ -130,20 +130,19 @@ func (ts *Tools) startSession(ctx context.Context, start Start) (Answer, error) 
 }
 
 func (ts *Tools) endSession(ctx context.Context) (Answer, error) {
-	stopped := ts.replays.cancelAll(fault.New(fault.Cancelled, "", "the session was ended"))
 	if err := ts.sessions.lock(ctx); err != nil {
 		return Answer{}, err
 	}
 	defer ts.sessions.unlock()
-	open := ts.sessions.current()
-	if open == nil {
-		return Answer{Text: "no session is open"}, nil
-	}
-	n := recordedSteps(ctx, open)
-	ts.sessions.closeOpen(n > 0)
-	ended := []string{"the session ended"}
-	if n > 0 {
-		ended[0] += fmt.Sprintf("; its recording (%s) is kept until another session records a step", text.Count(n, "step"))
+	stopped := ts.replays.cancelAll(fault.New(fault.Cancelled, "", "the session was ended"))
+	ended := []string{"no session is open"}
+	if open := ts.sessions.current(); open != nil {
+		n := recordedSteps(ctx, open)
+		ts.sessions.closeOpen(n > 0)
+		ended[0] = "the session ended"
+		if n > 0 {
+			ended[0] += fmt.Sprintf("; its recording (%s) is kept until another session records a step", text.Count(n, "step"))
+		}
 	}
 	for _, replay := range stopped {
 		ended = append(ended, replay.result())

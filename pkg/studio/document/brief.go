@@ -37,7 +37,7 @@ var phrases = sync.OnceValue(func() map[string]phrase { //nolint:gochecknoglobal
 	return map[string]phrase{
 		"web_click": {brief: "click {element}"}, "click": {brief: "click {element}"},
 		"web_click 2": {brief: "double click {element}"}, "web_click RIGHT": {brief: "right click {element}"},
-		"web_click MIDDLE": {brief: "middle click {element}"}, "web_hover": {brief: "point at {element}"},
+		"web_click MIDDLE": {brief: "middle click {element}"}, "web_hover": {brief: "hover over {element}"},
 		"web_type": typing, "web_fillSecret": {brief: "type a secret into {element}"},
 		"fill":             {"type {value} into {element}", "type into {element}"},
 		"web_selectOption": {brief: "choose {values} in {element}"}, "web_setChecked": {brief: "check {element}"},
@@ -114,7 +114,7 @@ func sentence(c trail.Call) string {
 }
 
 // ofElement is the end of a phrase that a call without an element does not have.
-var ofElement = lazyregexp.New(` (at|for|in|into) \{element\}$`)
+var ofElement = lazyregexp.New(` (for|in|into|of|over) \{element\}$`)
 
 var placeholder = lazyregexp.New(`\{(=?)(\w+)\}`)
 

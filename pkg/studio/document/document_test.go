@@ -273,6 +273,10 @@ func TestBrief(t *testing.T) {
 		{trail.Call{Tool: "web_pressKey", Args: map[string]any{"text": "ls"}}, `press "ls"`},
 		{trail.Call{Tool: "web_uploadFile", Args: map[string]any{"files": []any{"up.txt"}}}, `choose "up.txt"`},
 		{trail.Call{Tool: "web_uploadFile", Args: map[string]any{"files": []any{"up.txt"}, "ref": "Photo"}}, `choose "up.txt" for "Photo"`},
+		{trail.Call{Tool: "web_hover", Args: map[string]any{"ref": "Menu"}}, `hover over "Menu"`},
+		{trail.Call{Tool: "web_hover", Args: map[string]any{"x": 3, "y": 4}}, `hover`},
+		{trail.Call{Tool: "web_verifyCount", Args: map[string]any{"count": 3, "ref": "css=li"}}, `check there are 3 of css=li`},
+		{trail.Call{Tool: "web_verifyCount", Args: map[string]any{"count": 3}}, `check there are 3`},
 		{trail.Call{Tool: "addToCart", Args: map[string]any{"sku": "x"}}, `addToCart`},
 	} {
 		if got := document.Brief(tt.call); got != tt.want {

@@ -147,6 +147,8 @@ test("at 400 pixels no control covers another one, and all of the state is shown
 			};
 		}),
 	);
+	expect(boxes.length).toBeGreaterThan(10);
+	expect(boxes.map(({ name }) => name)).toContain("Recording");
 	const covered = boxes.flatMap((a, i) =>
 		boxes
 			.slice(i + 1)

@@ -32,8 +32,10 @@ export const located = signal<Location | null>(null);
 export const pointer = signal<{ x: number; y: number } | null>(null);
 /** The element that the pointer is on in the tree; null while it is elsewhere. */
 export const pointed = signal<Element | null>(null);
-/** The element that is outlined. */
+/** The element that is outlined; null while the look may be of another page. */
 export const hovered = computed(() => {
+	const { activity = "", url = "" } = state.value ?? {};
+	if (!["idle", "acting"].includes(activity) || (look.value?.url ?? "") !== url) return null;
 	const at = pointer.value;
 	return at && look.value ? elementAt(look.value, at.x, at.y) : pointed.value;
 });

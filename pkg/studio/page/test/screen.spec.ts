@@ -151,6 +151,13 @@ test("the element under the pointer is outlined with role and name", async ({ st
 		await image.hover({ position: await at(image, 820, 284) });
 		await expect(page.locator(".box-label")).toHaveText('button "Pay now"', { timeout: 200 });
 	}).toPass();
+	const { url } = studio.state;
+	for (const change of [{ url: "https://shop.example/paid" }, { activity: "replaying" as const }]) {
+		studio.setState(change);
+		await expect(page.locator(".is-hovered")).toHaveCount(0);
+		studio.setState({ url, activity: "idle" });
+		await expect(page.locator(".is-hovered")).toHaveCount(1);
+	}
 });
 
 test("a check of a picked element is made with the chosen selector", async ({ studio, page }) => {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/agent"
 	"github.com/trailblaze/trailblaze/pkg/event"
@@ -95,16 +96,17 @@ func (x *explorer) printSteps(plan agent.Plan, from int) {
 }
 
 // showPlan prints a plan that was accepted, or the steps to come of one that was changed.
-func (x *explorer) showPlan(plan agent.Plan, done int, failure *fault.Error) {
-	if x.json || x.quiet {
-		return
-	}
-	if failure != nil {
-		fmt.Fprintf(x.Stdout, "the plan was changed, because %s\n", report.Clean(failure.Message))
-	}
-	x.printSteps(plan, done)
-	if failure == nil {
+func (x *explorer) showPlan(plan agent.Plan, change *agent.PlanChange) {
+	switch {
+	case x.json || x.quiet:
+	case change == nil:
+		x.printSteps(plan, 0)
 		fmt.Fprintf(x.Stdout, "1/%d %s: passed\n", len(plan.Steps)+1, x.opening.text)
+	case slices.Equal(plan.Steps[change.Done:], change.Plan.Steps[change.Done:]):
+		fmt.Fprintf(x.Stdout, "the plan stays, although %s\n", report.Clean(change.Reason))
+	default:
+		fmt.Fprintf(x.Stdout, "the plan was changed, because %s\n", report.Clean(change.Reason))
+		x.printSteps(plan, change.Done)
 	}
 }
 

@@ -25,9 +25,8 @@ type Exploration struct {
 	Trail Trail // that is written; its Steps are those before the plan, such as that which opened the app
 	// Values returns the values in memory before a task. Nil for those of the goal.
 	Values func(ctx context.Context) map[string]string
-	// Planned is called with each plan that is accepted. From the second on, done steps have passed, and the one after them
-	// failed because of failure. May be nil.
-	Planned func(p Plan, done int, failure *fault.Error)
+	// Planned is called with each plan that is accepted, and what asked for it: nil for the first one. May be nil.
+	Planned func(p Plan, change *PlanChange)
 	// Ended is called after a step with its index in the plan. May be nil.
 	Ended func(p Plan, index int, o Outcome)
 }
@@ -141,13 +140,8 @@ func (x *exploring) planned(ctx context.Context, change *PlanChange) bool {
 	switch {
 	case out.Outcome == event.Passed:
 		x.explored.Plan = plan
-		if x.Planned == nil {
-			return true
-		}
-		if change == nil {
-			x.Planned(plan, 0, nil)
-		} else {
-			x.Planned(plan, change.Done, x.explored.Err)
+		if x.Planned != nil {
+			x.Planned(plan, change)
 		}
 		return true
 	case change == nil || out.Outcome == event.Error:

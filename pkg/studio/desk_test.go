@@ -178,7 +178,9 @@ func (p *person) useDevice(kind device.Kind, host device.Host) {
 		redactor := redact.New(c.Secrets)
 		return live.Open(ctx, live.Options{
 			Setup: session.Setup{
-				Project: &config.Project{Root: p.root, LogsDir: filepath.Join(p.root, "logs"), TrailsDir: filepath.Join(p.root, "trails")},
+				Project: &config.Project{
+					Root: p.root, LogsDir: filepath.Join(p.root, "logs"), TrailsDir: filepath.Join(p.root, "trails"), BaseURL: p.base,
+				},
 				Version: "test", Redactor: redactor, Stream: event.NewStream(time.Now, redactor), Now: time.Now,
 				Builtins: []discover.Source{builtin.Source()},
 			},

@@ -51,7 +51,7 @@ type desk struct {
 	typing      *typing
 	keys        *keys              // that wait in the line; nil if the next key joins it
 	selectedAll bool               // all of the focused field is selected
-	stray       int                // the characters since the last click that no field took
+	stray       int                // the characters in a row that no field took, see notePressed
 	dialogs     []trail.Call       // that answer dialogs as the person did, for the trail
 	clicked     clicked            // what the last call was, if that was a recorded click
 	ids         int                // of asks and notices

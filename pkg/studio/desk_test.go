@@ -618,11 +618,28 @@ func TestDeskSaysThatNoFieldTakesKeys(t *testing.T) {
 		p.act("click", "Press")
 		p.typed("jk")
 	}
+	p.keys("Tab")
+	p.typed("Ada!")
+	p.keys("Shift+Tab")
+	p.typed("j")
 	if said() != 0 {
 		t.Error("it was said of shortcuts")
 	}
-	p.typed("lmn")
-	if said() != 1 {
-		t.Errorf("it was said %d times", said())
+	p.act("click", "Keys")
+	p.keys(" ", " ", " ")
+	if said() != 0 {
+		t.Error("it was said of spaces, which press a button")
+	}
+	p.do("record", fields{"on": false})
+	p.typed("jkl")
+	p.do("record", fields{"on": true})
+	for range 2 {
+		p.typed("lm")
+		p.keys(" ")
+		p.typed("n")
+		if said() != 1 {
+			t.Errorf("it was said %d times", said())
+		}
+		p.keys("Escape")
 	}
 }

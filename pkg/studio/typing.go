@@ -94,6 +94,9 @@ func (d *desk) typeKey(ctx context.Context, a gesture.Act) error {
 			default:
 				taken = t.Key(a.Key, a.Modifiers)
 			}
+			if taken {
+				d.stray = 0
+			}
 		})
 		if taken {
 			return nil
@@ -108,23 +111,31 @@ func (d *desk) typeKey(ctx context.Context, a gesture.Act) error {
 	if err := d.pressKey(ctx, a); err != nil {
 		return err
 	}
-	if !begun && gesture.IsText(a.Key, a.Modifiers) {
-		d.noteStray()
-	}
+	d.notePressed(a)
 	return nil
 }
 
 // strayKeys is how many characters in a row look like a text that went past its field.
 const strayKeys = 3
 
-// noteStray counts a character that no field took, and says once what that means.
-func (d *desk) noteStray() {
+const strayNotice = "no text field has the focus, so each key is recorded by itself; if you meant to type a text, undo that and click into the field first"
+
+// notePressed counts the characters in a row that no field took, and says what several mean. A space often presses a
+// control.
+func (d *desk) notePressed(a gesture.Act) {
 	d.mu.Lock()
-	d.stray++
-	say := d.stray == strayKeys && d.state.Recording && d.state.Platform == "web"
+	say := false
+	switch {
+	case !gesture.IsText(a.Key, a.Modifiers):
+		d.stray = 0
+	case a.Key != " " && d.state.Recording && d.state.Platform == "web":
+		d.stray++
+		said := slices.ContainsFunc(d.state.Notices, func(n notice) bool { return n.Text == strayNotice })
+		say = d.stray == strayKeys && !said
+	}
 	d.mu.Unlock()
 	if say {
-		d.notify("warning", "no text field has the focus, so each key is recorded by itself; if you meant to type a text, undo that and click into the field first")
+		d.notify("warning", strayNotice)
 	}
 }
 

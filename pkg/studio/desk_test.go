@@ -530,13 +530,29 @@ func TestDeskHidesSecretOfEarlierCalls(t *testing.T) {
 	if !strings.Contains(p.text(), secret) {
 		t.Fatalf("recorded\n%s", p.text())
 	}
+	text := "config:\n  teardown:\n    - step: Forget\n      recording: { web: [{ web_type: { text: " + secret + ", ref: Code } }] }\n" + p.text() +
+		"  - step: Again # " + secret + "\n    recording: { android: [{ inputText: { text: " + secret + " } }] }\n"
+	if found, err := p.try("yaml", fields{"text": text, "version": p.document().Version}); err != nil || len(found.([]problem)) > 0 {
+		t.Fatal(found, err)
+	}
+	if m, err := p.try("call", fields{"call": fields{"tool": "web_type", "args": fields{"text": secret, "ref": "css=#none", "timeoutMs": 1}}}); err != nil || m.(made).OK {
+		t.Fatal(m, err)
+	}
+	p.do("nameStep", fields{"text": "Use " + secret, "next": true})
+	p.do("nameStep", fields{"text": "Use " + secret, "next": true})
 	isSecret.Store(true)
 	p.do("variable", fields{"name": "PASSWORD", "value": secret, "secret": true})
-	if got := p.text(); strings.Contains(got, secret) || strings.Count(got, "{{PASSWORD}}") < 2 {
-		t.Errorf("the page gets\n%s", got)
+	for _, now := range p.desk.greet() {
+		if data, err := json.Marshal(now.body); err != nil || strings.Contains(string(data), secret) {
+			t.Errorf("the page gets %s (%v)", data, err)
+		}
 	}
 	if _, err := p.try("undo", fields{}); err == nil {
 		t.Errorf("undo brings back\n%s", p.text())
+	}
+	p.do("navigate", fields{"url": "/"}) // which begins the step that has a name
+	if got := p.text(); strings.Contains(got, secret) || strings.Count(got, "{{PASSWORD}}") < 6 {
+		t.Errorf("the page gets\n%s", got)
 	}
 }
 

@@ -2,8 +2,8 @@ package studio
 
 import (
 	"context"
+	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -192,28 +192,14 @@ func (d *desk) edit(_ context.Context, p struct{ Edit document.Edit }) (any, err
 	return nil, d.change(func() error { return d.doc.Apply(e) })
 }
 
-// hideSecrets puts the names of secrets in place of their values, which were recorded before they were secret. Undo would
-// show them again.
+// hideSecrets puts the names of secrets in place of their values, which were there before they were secret.
 func (d *desk) hideSecrets() error {
 	return d.change(func() error {
-		for _, s := range d.doc.Steps() {
-			if text := d.clean(s.Text); text != s.Text && !s.Provisional {
-				if err := d.doc.Apply(document.Edit{Op: "reword", Step: s.Number, Text: text}); err != nil {
-					return err
-				}
-			}
-			for _, c := range s.Calls {
-				args := d.cleanArgs(c.Args)
-				if reflect.DeepEqual(args, c.Args) {
-					continue
-				}
-				if err := d.doc.Apply(document.Edit{Op: "args", Call: c.Number, Args: args}); err != nil {
-					return err
-				}
-			}
+		d.hint = d.clean(d.hint)
+		for i, l := range d.lines {
+			d.lines[i].Text = d.clean(l.Text)
 		}
-		d.doc.Forget()
-		return nil
+		return d.doc.Rewrite(d.cleanValue)
 	})
 }
 
@@ -239,6 +225,9 @@ func (d *desk) cleanValue(v any) any {
 			out[key] = d.cleanValue(value)
 		}
 		return out
+	}
+	if number := fmt.Sprint(v); d.clean(number) != number {
+		return d.clean(number)
 	}
 	return v
 }

@@ -247,3 +247,39 @@ func TestSelectorsForRecordings(t *testing.T) {
 		t.Errorf("fewer elements than expected: %v", want)
 	}
 }
+
+// What an editor holds is its value: a selector finds it when it holds something else.
+func TestSelectorsOfEditorsDoNotHaveTheirContent(t *testing.T) {
+	t.Parallel()
+	u := openLive(t, device.Session{})
+	for _, html := range []string{
+		`<p>Comment</p><div contenteditable class="ql-editor"><p>Old words</p></div>`,
+		`<label>Comment</label><div contenteditable class="ql-editor">Old words</div><div contenteditable class="ql-editor">Others</div>`,
+		`<div contenteditable><h2>Old words</h2><ul><li>Old item</ul></div><div contenteditable><h2>Others</h2></div>`,
+		`<ul><li>Title <div contenteditable><p>Old words</p></div><li>Text <div contenteditable><p>Others</p></div></ul>`,
+		`<div contenteditable role=textbox>Old words</div><div contenteditable role=textbox><p>Others</p></div>`,
+	} {
+		u.show(html)
+		c := u.capture()
+		found := map[*screen.Node]map[string]any{}
+		for _, n := range c.tree.Nodes() {
+			if !n.Editable {
+				continue
+			}
+			located, err := u.locate(c, n)
+			if err != nil {
+				t.Fatalf("%s: %v", n, err)
+			}
+			found[n] = located.selector
+		}
+		if len(found) == 0 {
+			t.Errorf("%s: no editor", html)
+		}
+		u.mustEval(`document.querySelectorAll("[contenteditable]").forEach((e) => { e.innerHTML = "<p>New</p>"; })`)
+		for n, selector := range found {
+			if wrong := u.isFoundBy(c.elements[n], selector); wrong != "" {
+				t.Errorf("%s\n%s: %v finds %s", html, n, selector, wrong)
+			}
+		}
+	}
+}

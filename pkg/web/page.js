@@ -1649,9 +1649,13 @@
     return [];
   };
 
-  // textsIn are texts in an element, but not in except or in controls: those of elements that a snapshot may join.
+  // textsIn are texts in an element, but not in except, in controls or in editors: those of elements that a snapshot may join.
   const textsIn = (el, except) => {
-    const isText = (e) => !e.childElementCount && !except?.contains(e) && !e.closest("button, select, textarea, [role=button]");
+    const isText = (e) =>
+      !e.childElementCount &&
+      !except?.contains(e) &&
+      !e.isContentEditable &&
+      !e.closest("button, select, textarea, [role=button]");
     return [...(el?.querySelectorAll("*") ?? [])].filter(isText).map(textOf).filter(Boolean).slice(0, maxTexts);
   };
 

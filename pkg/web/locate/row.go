@@ -42,13 +42,13 @@ func (l *locator) byRow(around func() []surrounding, fits func(name string) bool
 // hasMeaning reports whether role says what an element is.
 func hasMeaning(role string) bool { return screen.IsRole(role) && !screen.IsStructural(role) }
 
-// byText returns a selector with the role, a class or the tag of an element that is not a control and has no role with a
-// name, and a text in it that fits.
+// byText returns a selector with the role, a class or the tag of an element that is neither a control nor an editor and has
+// no role with a name, and a text in it that fits.
 func (l *locator) byText(fits func(text string) bool) finder {
 	return func(ctx context.Context) (map[string]any, []string, error) {
 		role := l.Node.RoleName()
 		named := l.Node.Name() != "" && !isLong(l.Node.Name()) && hasMeaning(role) // a row is called by all its cells
-		if l.Tree == nil || screen.IsControl(role) || screen.IsPassing(role) || named {
+		if l.Tree == nil || l.Node.Editable || screen.IsControl(role) || screen.IsPassing(role) || named {
 			return nil, nil, nil
 		}
 		texts := textsOf(l.Tree, l.Node, nil, l.Facts.Texts...)
@@ -312,7 +312,7 @@ func (l *locator) rowTexts(row *screen.Node) []string {
 	return texts[:min(maxRowTexts, len(texts))]
 }
 
-// textsOf returns the texts of an element and in it, without those of controls and of except, and then more.
+// textsOf returns the texts of an element and in it, without those of controls, of editors and of except, and then more.
 func textsOf(tree *screen.Tree, n, except *screen.Node, more ...string) (texts []string) {
 	add := func(text string) {
 		if text != "" && !isLong(text) && !slices.Contains(texts, text) {
@@ -320,7 +320,17 @@ func textsOf(tree *screen.Tree, n, except *screen.Node, more ...string) (texts [
 		}
 	}
 	add(n.Content())
+	values := map[*screen.Node]bool{} // what editors hold
 	for _, inner := range tree.Descendants(n) {
+		if values[inner] {
+			continue
+		}
+		if inner.Editable {
+			for _, value := range tree.Descendants(inner) {
+				values[value] = true
+			}
+			continue
+		}
 		role := inner.RoleName()
 		isText := !screen.IsControl(role) || role == "link"
 		if inner != except && isText && (role == "text" || role == "link" || len(inner.Children) == 0) {

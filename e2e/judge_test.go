@@ -104,7 +104,7 @@ func TestJudgmentIsCountedAndReplayed(t *testing.T) {
 	}
 	p.run("run", "--memory", "what=chart", "--llm-replay", transcripts, "--retries", "1").want(t, 2, "has no further answer for judge 2 of trails/sales.trail.yaml", "1 error")
 	p.env = append(p.env, "TEST_KEY="+modelKey)
-	p.run("run", "--memory", "what=chart", "--budget", "requestsPerTrail=1").want(t, 1, "budget", "1 requests for a trail")
+	p.run("run", "--memory", "what=chart", "--budget", "requestsPerTrail=1").want(t, 1, "budget", "1 request for a trail")
 	server.Fault = models.Always(models.BadKey)
 	p.run("run", "--memory", "what=chart", "--retries", "2").want(t, 2, "1 error")
 	if n := len(server.Received()); n != 4 {

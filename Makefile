@@ -95,11 +95,14 @@ test: deps ## run every test; some try less than in test-race: fewer random chan
 		go test -short -vet=off -parallel 6 -timeout 25m $(TESTED)
 	cd $(JUDGES) && go test ./...
 
-# One package at a time: with the race detector, two that start browsers need more memory and time than small machines have.
+# Packages whose tests start browsers, one at a time: with the race detector, two need more memory and time than small machines have.
+BROWSING := ./e2e ./pkg/agent ./pkg/live ./pkg/report ./pkg/studio/... ./pkg/web/...
+
 .PHONY: test-race
 test-race: deps deps-appium ## run every test, with the race detector
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
-	go test $(RACE) -p 1 -parallel 4 -timeout 40m $(TESTED)
+	@go test $(RACE) -parallel 4 -timeout 40m $(filter-out $(shell go list $(BROWSING)),$(shell go list $(TESTED)))
+	go test $(RACE) -p 1 -parallel 4 -timeout 40m $(BROWSING)
 
 # Not part of test: Wine and the compiler of its library need 600 MB.
 .PHONY: test-windows

@@ -96,12 +96,14 @@ test: deps ## run every test; some try less than in test-race: fewer random chan
 	cd $(JUDGES) && go test ./...
 
 # Packages whose tests start browsers, one at a time: with the race detector, two need more memory and time than small machines have.
-BROWSING := ./e2e ./pkg/agent ./pkg/live ./pkg/report ./pkg/studio/... ./pkg/web/...
+BROWSING := ./e2e ./pkg/agent ./pkg/live ./pkg/report ./pkg/studio ./pkg/studio/gesture ./pkg/web
+# What tests no Go: the tests of the studio's page.
+NO_GO := ./$(PAGE)
 
 .PHONY: test-race
-test-race: deps deps-appium ## run every test, with the race detector
+test-race: deps deps-appium ## run every test of Go, with the race detector
 	@$(if $(RACE),,echo 'no C compiler: the race detector is off' >&2)
-	@go test $(RACE) -parallel 4 -timeout 40m $(filter-out $(shell go list $(BROWSING)),$(shell go list $(TESTED)))
+	@go test $(RACE) -parallel 4 -timeout 40m $(filter-out $(shell go list $(BROWSING) $(NO_GO)),$(shell go list $(TESTED)))
 	go test $(RACE) -p 1 -parallel 4 -timeout 40m $(BROWSING)
 
 # Not part of test: Wine and the compiler of its library need 600 MB.

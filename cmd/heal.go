@@ -113,8 +113,7 @@ func (m *models) repair(ctx context.Context, b run.Broken, o live.Options, passe
 	judged := change.Judge()
 	repair = run.Repair{
 		Calls: change.After, Class: string(judged.Class), Why: judged.Why, Refused: judged.Refused, NeedsCheck: judged.NeedsCheck,
-		NeedsReview: judged.NeedsReview,
-		LaterChecks: laterChecks(b, box), Screen: shown.Text,
+		NeedsReview: judged.NeedsReview, LaterChecks: laterChecks(b, box), Screen: shown.Text,
 	}
 	if repair.Refused == "" && !judged.MayBeWritten() {
 		repair.Refused = "it may be another element"

@@ -301,7 +301,9 @@ func (c *Change) Judge() Judgement {
 	j := Judgement{Refused: c.refused()}
 	j.Class, j.Why = c.class()
 	j.NeedsCheck = j.Class == Renamed || c.Breakage.Element == act.Ambiguous
-	j.NeedsReview = j.Class == Renamed && !c.wasKept()
+	if j.NeedsReview = j.Class == Renamed && !c.wasKept(); j.NeedsReview {
+		j.Why += ", and no kept screen shows what was beside it"
+	}
 	if j.Refused == "" && c.isPresenceCheck() && j.Class != Same {
 		j.Refused = "the check says that this element is there, so no other one can take its place"
 	}
@@ -464,11 +466,7 @@ func (c *Change) class() (Class, string) {
 	if why := c.notRenamed(old, now); why != "" {
 		return Different, why
 	}
-	why := fmt.Sprintf("%s is now called %q", old, now.name)
-	if !c.wasKept() {
-		why += ", and no kept screen shows what was beside it"
-	}
-	return Renamed, why
+	return Renamed, fmt.Sprintf("%s is now called %q", old, now.name)
 }
 
 // wasKept reports whether a kept screen of a session in which the trail passed shows the name of the recorded element, and

@@ -236,14 +236,12 @@ func (r *runner) heal(ctx context.Context, a attempt, res trailResult) trailResu
 			res.Outcome, res.Cause = event.Error, err
 		}
 	case h.needsReview():
-		res.Reason += "\n" + h.proposal()
-		res.Hint = strings.TrimPrefix(res.Hint+"\n"+hintReview, "\n")
+		res = h.proposed(res, hintReview)
 	case !r.Heal.Write:
 		if r.Heal.Proven != nil {
 			r.Heal.Proven(h.content)
 		}
-		res.Reason += "\n" + h.proposal()
-		res.Hint = strings.TrimPrefix(res.Hint+"\nreview the patch and apply it, or run with --heal write", "\n")
+		res = h.proposed(res, "review the patch and apply it, or run with --heal write")
 	default:
 		res.healing = h
 	}
@@ -253,6 +251,13 @@ func (r *runner) heal(ctx context.Context, a attempt, res trailResult) trailResu
 // hintReview is what to do about a proposal that is not written, whatever --heal says.
 const hintReview = "another element may be meant: review the patch, and apply it. Trails that pass with --heal keep what " +
 	"is on their screens, which tells that the next time"
+
+// proposed returns the result of a trail for which a repair is proposed and not written.
+func (h *healing) proposed(res trailResult, hint string) trailResult {
+	res.Reason += "\n" + h.proposal()
+	res.Hint = strings.TrimPrefix(res.Hint+"\n"+hint, "\n")
+	return res
+}
 
 // needsReview reports whether a person has to decide about a step.
 func (h *healing) needsReview() bool {

@@ -238,8 +238,7 @@ func webSelectOption(ctx context.Context, p *page, args map[string]any) (tool.Re
 	}
 	result := success("%s is now %q", o, applied.Text)
 	if applied.Refused {
-		result.Notes = []string{"the page did not keep what was chosen"}
-		result.Text += remarks(result.Notes).String()
+		result = withNotes(result, "the page did not keep what was chosen")
 	}
 	return result, nil
 }

@@ -37,6 +37,13 @@ func success(format string, args ...any) tool.Result {
 	return result
 }
 
+// withNotes returns a result with notes, which its text has, too.
+func withNotes(result tool.Result, notes ...string) tool.Result {
+	result.Notes = append(result.Notes, notes...)
+	result.Text += remarks(notes).String()
+	return result
+}
+
 func webNavigate(ctx context.Context, p *page, args map[string]any) (tool.Result, error) {
 	action, err := syntax.Arguments(args).Word("action", "GOTO", "BACK", "FORWARD")
 	if err != nil {
@@ -244,14 +251,14 @@ func (p *page) opened(address, pending string) tool.Result {
 
 // arrived returns the result of a call that led to a page, with notes: that its status is an error, and what it still loads.
 func (p *page) arrived(result tool.Result, pending string) tool.Result {
+	var notes []string
 	if status := p.errorStatus(); status != "" {
-		result.Notes = append(result.Notes, status)
+		notes = append(notes, status)
 	}
 	if pending != "" {
-		result.Notes = append(result.Notes, "its document is complete, but "+pending+" has not ended")
+		notes = append(notes, "its document is complete, but "+pending+" has not ended")
 	}
-	result.Text += remarks(result.Notes).String()
-	return result
+	return withNotes(result, notes...)
 }
 
 // errorStatus returns the status of the page in words if it is 400 or more; empty for any other.

@@ -165,9 +165,8 @@ func webApplyCookies(ctx context.Context, p *page, args map[string]any) (tool.Re
 	}
 	result := success("applied %s", text.Count(len(state.Cookies), "cookie"))
 	if origins := state.Stored(); len(origins) > 0 {
-		result.Notes = []string{"the local storage of " + text.Count(len(origins), "origin") +
-			" was ignored: web_applyStorageState sets it, too"}
-		result.Text += remarks(result.Notes).String()
+		result = withNotes(result, "the local storage of "+text.Count(len(origins), "origin")+
+			" was ignored: web_applyStorageState sets it, too")
 	}
 	return result, nil
 }

@@ -84,13 +84,13 @@ func (p *Plan) SkipReason() (reason string, ok bool) {
 		return reason, true
 	}
 	skips := p.Skipped()
+	if len(skips) == 0 {
+		return "", false
+	}
 	for s := range Leaves(p.Steps) {
 		if s.NeedsAgent || len(s.Calls) > 0 {
 			return "", false
 		}
-	}
-	if len(skips) == 0 {
-		return "", false
 	}
 	return fmt.Sprintf("step %d: %s", skips[0].Top().Index, skips[0].Skip), true
 }

@@ -121,16 +121,23 @@ func TestEndOfSessionCancelsReplays(t *testing.T) {
 	c.wants("run_trail", map[string]any{"id": "r1"}, true, "no replay outlives its session")
 }
 
-func TestEndOfSessionSaysWhatWasSaved(t *testing.T) {
-	t.Parallel()
-	proceed := make(chan struct{})
-	c := started(t, Options{RunWait: time.Millisecond}, func(f *livetest.Session) {
+// startedWithStep returns an agent that has recorded a step. Its replays pass when proceed is closed.
+func startedWithStep(t *testing.T) (c *agent, proceed chan struct{}) {
+	t.Helper()
+	proceed = make(chan struct{})
+	c = started(t, Options{RunWait: time.Millisecond}, func(f *livetest.Session) {
 		f.OnReplay = func(context.Context) (live.Replayed, error) {
 			<-proceed
 			return live.Replayed{Outcome: "passed"}, nil
 		}
 	})
 	c.wants("step", map[string]any{"step": "Pay", "calls": `[{"tap":{}}]`}, false, "ok: 1 tap")
+	return c, proceed
+}
+
+func TestEndOfSessionSaysWhatWasSaved(t *testing.T) {
+	t.Parallel()
+	c, proceed := startedWithStep(t)
 	c.wants("save_trail", map[string]any{"file": "a.trail.yaml"}, false, "still runs")
 	close(proceed)
 	c.wants("session", map[string]any{"action": "end"}, false, "the session ended", "a.trail.yaml: passed its replay")
@@ -139,14 +146,7 @@ func TestEndOfSessionSaysWhatWasSaved(t *testing.T) {
 // TestEndAfterACrashSaysWhatWasSaved ends a session that died before its kept recording was saved.
 func TestEndAfterACrashSaysWhatWasSaved(t *testing.T) {
 	t.Parallel()
-	proceed := make(chan struct{})
-	c := started(t, Options{RunWait: time.Millisecond}, func(f *livetest.Session) {
-		f.OnReplay = func(context.Context) (live.Replayed, error) {
-			<-proceed
-			return live.Replayed{Outcome: "passed"}, nil
-		}
-	})
-	c.wants("step", map[string]any{"step": "Pay", "calls": `[{"tap":{}}]`}, false, "ok: 1 tap")
+	c, proceed := startedWithStep(t)
 	c.opened[0].Fail(fault.New(fault.Crashed, "", "the browser has exited"))
 	c.wants("snapshot", nil, true, "the session ended: the browser has exited")
 	c.wants("save_trail", map[string]any{"file": "a.trail.yaml"}, false, "still runs")

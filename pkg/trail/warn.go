@@ -61,8 +61,8 @@ var actions = lazyregexp.New(`^(web_(click|type|fillSecret|selectOption|hover|sc
 var answers = lazyregexp.New(`^(isVisible|hasText|getElementCount|remember(Value|Text|Number)|dumpMemory)$`)
 
 // warnVerify warns of a verify whose recordings cannot fail because of what the app shows: no device has a call in it,
-// or all calls of a device are actions, optional, or pass whatever they return. The empty recording of one device beside the calls
-// of another is a no-op.
+// or all calls of a device are actions, optional, or pass whatever they return. The empty recording of one device beside
+// the calls of another is a no-op.
 func (r *reader) warnVerify(s *Step, at yamldoc.Node) {
 	const hint = "record a call that checks it, such as web_verifyTextVisible or assertVisible"
 	if s.Kind != KindVerify || len(s.Recording) == 0 {

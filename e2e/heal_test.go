@@ -330,7 +330,8 @@ func TestHealKnowsWhatWasBeside(t *testing.T) {
 	}
 }
 
-// TestHealKnowsWhatWasBesideWithinStep has buttons that are there only between two calls of a step.
+// TestHealKnowsWhatWasBesideWithinStep has buttons that are there only between two calls of a step, and only when the
+// screen was shown for a while.
 func TestHealKnowsWhatWasBesideWithinStep(t *testing.T) {
 	t.Parallel()
 	page := func(names ...string) string {
@@ -338,7 +339,7 @@ func TestHealKnowsWhatWasBesideWithinStep(t *testing.T) {
 		for _, name := range names {
 			choice += fmt.Sprintf(`<button onclick="choice.remove(); %s">%s</button>`, better, name)
 		}
-		return `<h1>Plans</h1><button onclick="choice.hidden = false">Choose</button><p role=status></p><p id=out></p><div id=choice hidden>` + choice + `</div>`
+		return `<h1>Plans</h1><button onclick="setTimeout(() => choice.hidden = false, 150)">Choose</button><p role=status></p><p id=out></p><div id=choice hidden>` + choice + `</div>`
 	}
 	p, _ := healProject(t, nthPage(t, page("Upgrade", "Downgrade"), page("Downgrade")), clicker("button Downgrade"))
 	p.write("trails/plan.trail.yaml", strings.Replace(planTrail, `web_verifyElementVisible: { ref: 'heading "Plans"'`, `web_click: { ref: 'button "Choose"'`, 1))

@@ -54,8 +54,8 @@ type Hooks struct {
 	CallFailed func(ctx context.Context, at session.Step, st *Step, failed session.CallResult) (repaired bool)
 	// SoftFailed is called when a call with soft failed, and the step goes on. Nil stops the walk at such a call.
 	SoftFailed func(ctx context.Context, at session.Step, st *Step, call *trail.Call, why session.Result)
-	// BetweenCalls is called when a recorded call of a step has passed and another one of the step comes next.
-	BetweenCalls func(ctx context.Context, at session.Step)
+	// BeforeCall is called before each recorded call.
+	BeforeCall func(ctx context.Context, at session.Step, call trail.Call)
 	// StepFinished is called when a step has ended, also one that uses a trail.
 	StepFinished func(ctx context.Context, at session.Step)
 	// Entered is called before the first step of a trail that a step uses. It may change the steps of the list.
@@ -272,14 +272,14 @@ func (w *Walk) calls(ctx context.Context, st *Step, at session.Step) session.Ste
 		if cause := session.Interruption(ctx); cause != nil {
 			return session.StepResult{Result: session.Errored(cause), Call: call, Soft: soft}
 		}
+		if w.Hooks.BeforeCall != nil {
+			w.Hooks.BeforeCall(ctx, at, *call)
+		}
 		done := w.session.CallFromTrail(ctx, at, call)
 		l.Failing = !done.OK()
 		switch {
 		case done.OK():
 			l.Done++
-			if w.Hooks.BetweenCalls != nil && l.Done < len(st.Calls) {
-				w.Hooks.BetweenCalls(ctx, at)
-			}
 		case done.SoftFailed && w.Hooks.SoftFailed != nil:
 			soft = true
 			w.Hooks.SoftFailed(ctx, at, st, call, done.Result)

@@ -37,9 +37,9 @@ type Healing struct {
 	// Diagnose is called for a recorded call of a step of the trail itself that failed. It returns a text that is equal
 	// if a call fails for the same reason. The error says why such a call is never repaired.
 	Diagnose func(ctx context.Context, b Broken) (reason string, err error)
-	// Names returns the controls that the screen shows, one a line, empty if that is not known. It is called after each call
-	// of the trail itself. Of a trail that passes they are kept, for a later Repair.
-	Names func(ctx context.Context, s *session.Session) string
+	// Names returns the controls that the screen shows, one a line, empty if that is not known. It is called before each
+	// call of the trail itself, and may wait for its element. Of a trail that passes they are kept, for a later Repair.
+	Names func(ctx context.Context, s *session.Session, next trail.Call) string
 	// Repair is called in a fresh session in which the same call failed for the same reason. Dir, Emit, Replay and Use are
 	// those of the attempt that failed before.
 	Repair func(ctx context.Context, b Broken) Repair
@@ -83,12 +83,12 @@ const (
 	notProven = "not made"
 )
 
-// noteNames notes the controls on the screen after a call, or a step.
-func (p *replaying) noteNames(ctx context.Context, at session.Step) {
+// noteNames notes the controls on the screen before a call.
+func (p *replaying) noteNames(ctx context.Context, at session.Step, next trail.Call) {
 	if p.Heal == nil || p.again != nil || at.Within != "" || at.Kind == trail.KindTeardown || ctx.Err() != nil || p.session.Product() == "" {
 		return
 	}
-	if names := p.Heal.Names(ctx, p.session); names != "" {
+	if names := p.Heal.Names(ctx, p.session, next); names != "" {
 		p.names = append(p.names, names)
 	}
 }

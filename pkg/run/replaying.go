@@ -34,7 +34,7 @@ func (r *runner) newReplaying(s *session.Session, a attempt) *replaying {
 	out := &replaying{runner: r, session: s, plan: p}
 	hooks := replay.Hooks{Unrecorded: out.unrecorded, SoftFailed: out.softFailed, StepFinished: out.stepFinished}
 	if r.Heal != nil {
-		hooks.CallFailed, hooks.BetweenCalls = out.callFailed, out.noteNames
+		hooks.CallFailed, hooks.BeforeCall = out.callFailed, out.noteNames
 	}
 	// Hooks may change the steps of a walk, so that each attempt has steps of its own.
 	out.walk = replay.NewWalk(s, r.newReplayPlan(p.File, p.Lineage), hooks)
@@ -70,7 +70,6 @@ func (p *replaying) unrecorded(_ context.Context, _ session.Step, st *replay.Ste
 
 // stepFinished keeps evidence of the device after a step of the trail itself.
 func (p *replaying) stepFinished(ctx context.Context, at session.Step) {
-	p.noteNames(ctx, at)
 	if p.Evidence == EvidenceAlways && at.Within == "" && at.Kind != trail.KindTeardown {
 		p.session.CollectEvidence(ctx, fmt.Sprintf("steps/%02d", at.Index))
 	}

@@ -246,6 +246,7 @@ func TestExploreBreaksAndIsMisused(t *testing.T) {
 	p.run("explore", cartGoal, "--plan").want(t, 0, "Buy a mug\n  1. step: Open the app\n  2. step: Put the \"Enamel mug\" into the cart\n")
 	server.Policy = models.Script(models.Reply{Refused: true, Text: "No."})
 	p.run("explore", cartGoal, "--save", "trails/x.trail.yaml").wantErr(t, 1, "the model refused")
+	p.ownBrowser()
 	server.Fault = models.Always(models.Slow)
 	before := len(server.Received())
 	asked := func() { await(func() bool { return len(server.Received()) > before }) }
@@ -384,6 +385,7 @@ func TestExploreStartsServersAndResetsApp(t *testing.T) {
 	port := freePort(t)
 	p := assistedProject(t, "openai-chat", at, "http://127.0.0.1:"+port, nil)
 	p.write("trailblaze.yaml", p.read(t, "trailblaze.yaml")+webServer(port, "")+"reset: echo reset >> resets\n")
+	p.ownBrowser()
 	p.run("explore", "Ask who answers", "--save", savedCart).want(t, 0, "saved "+savedCart)
 	if resets := p.read(t, "resets"); resets != "reset\nreset\n" {
 		t.Errorf("%q", resets)

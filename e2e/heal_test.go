@@ -484,6 +484,7 @@ func TestHealOverShop(t *testing.T) {
 func TestInterruptedHealIsNotWritten(t *testing.T) {
 	t.Parallel()
 	p, server := healProject(t, pageSite(t, planPage("Get the better plan", "")), clicker("button Get the better plan"))
+	p.ownBrowser()
 	server.Fault = models.Always(models.Slow)
 	asked := func() { await(func() bool { return len(server.Received()) > 0 }) }
 	code, output := signalled(t, p.command("run", "--heal", "write"), asked, syscall.SIGINT, false)

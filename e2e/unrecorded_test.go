@@ -78,6 +78,7 @@ llm:
   models: { rules: { price: { input: 3, cacheRead: 0.3, cacheWrite: 3.75, output: 15 } } }
 `, webConfig, site, protocol, base))
 	p.env = append(p.env, "TEST_KEY="+modelKey)
+	p.shareBrowser()
 	return p
 }
 
@@ -363,6 +364,7 @@ func TestInterruptEndsRequest(t *testing.T) {
 	server, at := provider(t, buyer())
 	server.Fault = models.Always(models.Slow)
 	p := assistedProject(t, "anthropic", at, shopSite(t), map[string]string{"trails/buy.trail.yaml": buyTrail})
+	p.ownBrowser()
 	asked := func() { await(func() bool { return len(server.Received()) > 0 }) }
 	code, output := signalled(t, p.command("run", "--unrecorded", "llm"), asked, syscall.SIGINT, false)
 	result{code, output, ""}.want(t, 130, "1 error")

@@ -242,16 +242,23 @@ func waitUntilGone(ctx context.Context, d *phone, t target, a device.Arguments) 
 // waitUntilGone waits until no element of a target is visible. The error is that of an assertion, or about a selector
 // that could never match here.
 func (d *phone) waitUntilGone(ctx context.Context, t target, limit time.Duration) error {
-	s := &gone{d.searchOnScreen(t)}
+	s := &gone{search: d.searchOnScreen(t)}
 	s.settle = true // what an action brings may not be there yet
 	a := s.action("gone", limit, nil)
 	a.Screen = s
 	_, err := a.Do(ctx)
+	if isNotFound(err) && s.blank {
+		d.notes = append(d.notes, "the screen showed nothing to accessibility meanwhile, so "+t.words.String()+" may be there")
+		return nil
+	}
 	return err
 }
 
-// gone is a search that is ready when nothing is found.
-type gone struct{ *search }
+// gone is a search that is ready when nothing is found on a screen that shows something.
+type gone struct {
+	*search
+	blank bool // nothing on the screen had a name or a content
+}
 
 // Observe implements act.Screen.
 func (s *gone) Observe(ctx context.Context, _ time.Duration) (act.Observation[*found], error) {
@@ -259,8 +266,9 @@ func (s *gone) Observe(ctx context.Context, _ time.Duration) (act.Observation[*f
 	if err != nil {
 		return o, err
 	}
+	s.blank = isBlank(s.last.Tree)
 	if !o.Ready {
-		return act.Observation[*found]{Ready: true}, nil
+		return act.Observation[*found]{Ready: !s.blank, Missing: "the screen shows nothing to accessibility"}, nil
 	}
 	o.Ready, o.Reason, o.Held = false, "it is visible", nil
 	if o.Element.doubted {

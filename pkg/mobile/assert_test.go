@@ -1,6 +1,7 @@
 package mobile
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -75,24 +76,54 @@ func TestAssertNotVisible(t *testing.T) {
 
 func TestNothingIsAssertedBeforeTheScreenIsAtRest(t *testing.T) {
 	t.Parallel()
-	// A tap opens a dialog, which appears after an animation of the button.
-	f := &fake{nodes: func(f *fake, at time.Duration) []*screen.Node {
-		button := node("Button", "Delete", rect(0, 0, 100, 100))
-		if len(f.touched) == 0 {
-			return []*screen.Node{button}
+	// A tap opens a dialog, after an animation of the button, or a while in which nothing happens.
+	for name, moves := range map[string]bool{"animation": true, "pause": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{nodes: func(f *fake, at time.Duration) []*screen.Node {
+				button := node("Button", "Delete", rect(0, 0, 100, 100))
+				switch {
+				case len(f.touched) == 0 || !moves && at < 250*time.Millisecond:
+					return []*screen.Node{button}
+				case moves && at < time.Second:
+					button.Bounds = rect(0, int(at/time.Millisecond), 100, 1000)
+					return []*screen.Node{button}
+				}
+				return []*screen.Node{button, node("TextView", "Really?", rect(0, 1000, 1000, 1100))}
+			}}
+			onPhone(t, f, device.Session{}, func(p *phoneTest) {
+				p.call("tap", map[string]any{"text": "Delete"})
+				p.does("isVisible", map[string]any{"text": "Really?"}, "true")
+				p.fails("assertNotVisibleBySelector", map[string]any{
+					"timeoutMs": 0, "nodeSelector": byText("Really\\?")["nodeSelector"],
+				}, `text "Really?" is not gone: it is visible (found text "Really?"; app com.example.orders)`)
+			})
+		})
+	}
+}
+
+// A screen that shows nothing to accessibility does not tell that something is absent.
+func TestAbsenceOnABlankScreen(t *testing.T) {
+	t.Parallel()
+	blank := node("View", "", rect(0, 0, width, height))
+	failed := node("TextView", "Payment failed", rect(0, 0, 900, 100))
+	absent := map[string]any{"text": "Payment failed"}
+	onPhone(t, &fake{nodes: always(blank)}, device.Session{}, func(p *phoneTest) {
+		const want = `the screen showed nothing to accessibility meanwhile, so text "Payment failed" may be there`
+		if r := p.call("assertNotVisibleWithText", absent); !r.OK || !slices.Equal(r.Notes, []string{want}) {
+			t.Errorf("%v %s %q", r.OK, r.Text, r.Notes)
 		}
+	})
+	late := func(_ *fake, at time.Duration) []*screen.Node {
 		if at < time.Second {
-			button.Bounds = rect(0, int(at/time.Millisecond), 100, 1000)
-			return []*screen.Node{button}
+			return []*screen.Node{blank}
 		}
-		return []*screen.Node{button, node("TextView", "Really?", rect(0, 1000, 1000, 1100))}
-	}}
-	onPhone(t, f, device.Session{}, func(p *phoneTest) {
-		p.call("tap", map[string]any{"text": "Delete"})
-		p.does("isVisible", map[string]any{"text": "Really?"}, "true")
-		p.fails("assertNotVisibleBySelector", map[string]any{
-			"timeoutMs": 0, "nodeSelector": byText("Really\\?")["nodeSelector"],
-		}, `text "Really?" is not gone: it is visible (found text "Really?"; app com.example.orders)`)
+		return []*screen.Node{blank, failed}
+	}
+	onPhone(t, &fake{nodes: late}, device.Session{}, func(p *phoneTest) {
+		if r := p.call("assertNotVisibleWithText", absent); r.OK {
+			t.Errorf("%s %q", r.Text, r.Notes)
+		}
 	})
 }
 

@@ -3,6 +3,8 @@ package mobile
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -142,6 +144,8 @@ func (e *entry) look(t *screen.Tree) {
 	current := field{node: t.ByKey(e.node.Key), mayBeHint: e.mayBeHint}
 	if e.node.Key == "" {
 		current.node = focused
+	} else if current.node == nil {
+		current.node = inItsPlace(t, e.node)
 	}
 	e.used, e.moved = 0, false
 	if current.node == nil {
@@ -164,6 +168,22 @@ func (e *entry) look(t *screen.Tree) {
 		e.shown, e.used = all, used
 		e.moved = all != "" && used < len(e.boxes) && focused != nil && focused.Key == e.boxes[used]
 	}
+}
+
+// inItsPlace returns the field with the class, id and bounds of another one, nil for none: a key is made from texts around
+// the field, too, which may change with what is typed into it. An empty one may be that of the next screen.
+func inItsPlace(t *screen.Tree, n *screen.Node) *screen.Node {
+	i := slices.IndexFunc(t.Nodes(), func(other *screen.Node) bool {
+		return isField(other) && samePlace(other, n) && (field{node: other}).content() != ""
+	})
+	if i < 0 {
+		return nil
+	}
+	return t.Nodes()[i]
+}
+
+func samePlace(a, b *screen.Node) bool {
+	return a.Bounds != nil && reflect.DeepEqual(a.Bounds, b.Bounds) && reflect.DeepEqual(a.Class, b.Class) && reflect.DeepEqual(a.ID, b.ID)
 }
 
 // sameText reports whether a field shows a text, perhaps with what the app adds to it, as in (555) 010-0100. A password

@@ -39,6 +39,20 @@ func TestWhatFieldsShow(t *testing.T) {
 	}
 }
 
+// A field whose key has changed with a text around it is still read; an empty one in its place may be that of the next
+// screen.
+func TestFieldsWithAnotherKey(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[string]string{"1250": "1250", "12.50": "12.50", "": "12.50"} {
+		e := &entry{field: field{node: fieldsWith(0, []string{""}).Nodes()[1]}, text: "12.50"}
+		now := fieldsWith(0, []string{after})
+		now.Nodes()[1].Key = "another"
+		if e.look(screen.NewTree(now.Root(), width, height, screen.AndroidAccessibility)); e.shown != want || e.done() != (want == e.text) {
+			t.Errorf("%q: shows %q, done %v", after, e.shown, e.done())
+		}
+	}
+}
+
 // fieldsWith returns a screen with fields that have contents.
 func fieldsWith(focus int, contents []string) *screen.Tree {
 	root := &screen.Node{Key: "root"}

@@ -46,6 +46,7 @@ type fake struct {
 	atMost    int    // characters that the field takes; 0 for any
 	front     string
 	opens     string // what is in front after a launch; empty for no change
+	turned    bool   // the app in front is twice as wide as high
 	clipboard string
 	closed    bool
 	picture   color.Gray
@@ -79,7 +80,12 @@ func (f *fake) tree() *screen.Tree {
 	}
 	root := &screen.Node{Key: "root", Class: new("android.widget.FrameLayout"), Bounds: rect(0, 0, width, height)}
 	root.Children = f.nodes(f, time.Since(f.start))
-	tree := screen.NewTree(root, width, height, dialects...)
+	wide, high := width, height
+	if f.turned && f.front == f.opens {
+		wide, high = height, width
+		root.Bounds = rect(0, 0, wide, high)
+	}
+	tree := screen.NewTree(root, wide, high, dialects...)
 	if f.dumped {
 		tree.Unavailable = map[string]string{"androidAccessibility.hintTextRegex": "it is not in the dump"}
 	}

@@ -34,6 +34,7 @@ type Limits struct {
 	Poll      time.Duration // between two reads of the screen
 	Stable    time.Duration // between the starts of two reads in which an element must have the same bounds
 	Settle    time.Duration // for the screen to come to rest before it is looked at once
+	Begin     time.Duration // for what an action brings to begin to show
 	Entered   time.Duration // for a field to show the text that was entered
 	Turn      time.Duration // for the screen to turn with the device
 	Evidence  time.Duration // for the evidence of a failed trail
@@ -44,7 +45,7 @@ func DefaultLimits(driver string) Limits {
 	l := Limits{
 		Action: 10 * time.Second, Assertion: 5 * time.Second, Call: 30 * time.Second, Launch: 3 * time.Minute,
 		Front: 30 * time.Second, Response: 3 * time.Second, First: 15 * time.Second, Slow: time.Second, Poll: 100 * time.Millisecond,
-		Stable: 50 * time.Millisecond, Settle: 2 * time.Second,
+		Stable: 50 * time.Millisecond, Settle: 2 * time.Second, Begin: 300 * time.Millisecond,
 		Entered: 500 * time.Millisecond, Turn: 5 * time.Second, Evidence: 10 * time.Second,
 	}
 	if driver == "ios-host" {

@@ -386,16 +386,14 @@ func (s *search) missing() string {
 // showsNothing reports whether nothing on a screen has a name or a content, and one element without children fills it,
 // as in apps that draw themselves.
 func showsNothing(t *screen.Tree) bool {
-	fills := false
-	for _, n := range t.Nodes() {
-		if n.Name() != "" || n.Content() != "" {
-			return false
-		}
-		if b := n.Bounds; len(n.Children) == 0 && b != nil {
-			fills = fills || 10*b.Width()*b.Height() >= 8*t.Width*t.Height
-		}
-	}
-	return fills
+	return isBlank(t) && slices.ContainsFunc(t.Nodes(), func(n *screen.Node) bool {
+		return len(n.Children) == 0 && n.Bounds != nil && 10*n.Bounds.Width()*n.Bounds.Height() >= 8*t.Width*t.Height
+	})
+}
+
+// isBlank reports whether nothing on a screen has a name or a content.
+func isBlank(t *screen.Tree) bool {
+	return !slices.ContainsFunc(t.Nodes(), func(n *screen.Node) bool { return n.Name() != "" || n.Content() != "" })
 }
 
 // WaitForChange implements act.Screen. A phone does not report changes, so that it is read again after limit.
@@ -476,8 +474,8 @@ func (s *search) Hint(reason string) string {
 	return ""
 }
 
-// readSettled returns what is on the screen. After an action it first waits until the screen has come to rest, but not
-// for long.
+// readSettled returns what is on the screen. After an action it first waits until what the action brings may have begun
+// to show, and the screen has come to rest, but not for long.
 func (d *phone) readSettled(ctx context.Context) (Screen, error) {
 	return d.readSettledOn(ctx, d.driver)
 }
@@ -495,7 +493,7 @@ func (d *phone) readSettledOn(ctx context.Context, driver *serial) (Screen, erro
 		start = time.Now()
 		before := signature(now.Tree)
 		if now, err = driver.Read(ctx); err == nil {
-			moving = signature(now.Tree) != before
+			moving = signature(now.Tree) != before || driver.hasJustActed(d.limits.Begin)
 		}
 	}
 	if err == nil {

@@ -137,9 +137,23 @@ func (d *phone) area() screen.Rect {
 	return screen.Rect{Right: info.Width, Bottom: info.Height}
 }
 
+// areaNow is area after a read of the screen if an action may have turned it since the last one.
+func (d *phone) areaNow(ctx context.Context) (screen.Rect, error) {
+	if d.driver.lastAfter.Load() != d.driver.actions.Load() {
+		if _, err := d.driver.Read(ctx); err != nil {
+			return screen.Rect{}, err
+		}
+	}
+	return d.area(), nil
+}
+
 // swipe moves a finger between two places of the screen.
 func (d *phone) swipe(ctx context.Context, from, to percentPoint, move time.Duration) error {
-	return d.driver.Touch(ctx, Finger{Path: []screen.Point{from.placeIn(d.area()), to.placeIn(d.area())}, Move: move})
+	area, err := d.areaNow(ctx)
+	if err != nil {
+		return err
+	}
+	return d.driver.Touch(ctx, Finger{Path: []screen.Point{from.placeIn(area), to.placeIn(area)}, Move: move})
 }
 
 // checkPlaces checks startRelative and endRelative.
@@ -163,11 +177,11 @@ func swipeBetween(ctx context.Context, d *phone, a device.Arguments) (tool.Resul
 }
 
 func dragByPoints(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
-	from, err := d.pointOf(a, "startX", "startY")
+	from, err := d.pointOf(ctx, a, "startX", "startY")
 	if err != nil {
 		return tool.Result{}, err
 	}
-	to, err := d.pointOf(a, "endX", "endY")
+	to, err := d.pointOf(ctx, a, "endX", "endY")
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -187,7 +201,10 @@ func scroll(ctx context.Context, d *phone, a device.Arguments) (tool.Result, err
 // scroll scrolls by an amount, or by half of the screen if that is 0. The finger moves around a place, in the other
 // direction, and stays on the screen.
 func (d *phone) scroll(ctx context.Context, direction string, amount float64, around percentPoint) error {
-	area := d.area()
+	area, err := d.areaNow(ctx)
+	if err != nil {
+		return err
+	}
 	length := area.Height()
 	if direction == "LEFT" || direction == "RIGHT" {
 		length = area.Width()
@@ -212,7 +229,10 @@ func (d *phone) scroll(ctx context.Context, direction string, amount float64, ar
 
 func pinch(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
 	scale := a.Number("scale", 1)
-	area := d.area()
+	area, err := d.areaNow(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
 	middle := area.Centre()
 	far := float64(min(area.Width(), area.Height())) * 4 / 10 // from the middle
 	from, to := far/max(scale, 1), far*min(scale, 1)

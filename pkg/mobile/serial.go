@@ -27,7 +27,9 @@ type serial struct {
 	closeErr error
 	// actions counts what may have changed the screen. settled is the count after which the screen was seen at rest.
 	actions, settled atomic.Int64
+	acted            atomic.Pointer[time.Time]    // when the last of these ended; nil for none
 	last             atomic.Pointer[screen.Tree]  // the newest that was read; nil for none
+	lastAfter        atomic.Int64                 // the count before it was read
 	touched          atomic.Pointer[screen.Point] // where a finger was first since the last moment; nil for nowhere
 }
 
@@ -69,9 +71,18 @@ func exclusive[T any](ctx context.Context, s *serial, call func(context.Context,
 func (s *serial) act(ctx context.Context, call func(context.Context, Driver) error) error {
 	_, err := exclusive(ctx, s, func(ctx context.Context, d Driver) (struct{}, error) {
 		s.actions.Add(1)
-		return struct{}{}, call(ctx, d)
+		err := call(ctx, d)
+		now := time.Now()
+		s.acted.Store(&now)
+		return struct{}{}, err
 	})
 	return explainError(err)
+}
+
+// hasJustActed reports whether less than a time has passed since the last action.
+func (s *serial) hasJustActed(within time.Duration) bool {
+	acted := s.acted.Load()
+	return acted != nil && time.Since(*acted) < within
 }
 
 // explainError returns the error of a driver. An *act.UnconfirmedError becomes the cause of a *fault.Error that says
@@ -113,6 +124,7 @@ func (s *serial) read(ctx context.Context, read func(Driver, context.Context) (S
 		now, err := read(d, ctx)
 		if err == nil {
 			s.last.Store(now.Tree)
+			s.lastAfter.Store(s.actions.Load())
 		}
 		return now, err
 	})

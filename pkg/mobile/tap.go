@@ -261,7 +261,7 @@ func (p *percentPoint) placeInElement(e *found) (screen.Point, string) {
 }
 
 func tapOnPoint(ctx context.Context, d *phone, a device.Arguments) (tool.Result, error) {
-	at, err := d.pointOf(a, "x", "y")
+	at, err := d.pointOf(ctx, a, "x", "y")
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -276,9 +276,16 @@ func tapOnPoint(ctx context.Context, d *phone, a device.Arguments) (tool.Result,
 }
 
 // pointOf reads a point, which must be on the screen.
-func (d *phone) pointOf(a device.Arguments, x, y string) (screen.Point, error) {
+func (d *phone) pointOf(ctx context.Context, a device.Arguments, x, y string) (screen.Point, error) {
 	at := screen.Point{X: int(a.Number(x, 0)), Y: int(a.Number(y, 0))}
-	if all := d.area(); !all.Empty() && !all.Contains(at) {
+	all := d.area()
+	if !all.Contains(at) {
+		var err error
+		if all, err = d.areaNow(ctx); err != nil {
+			return at, err
+		}
+	}
+	if !all.Empty() && !all.Contains(at) {
 		return at, invalid("", "%s %d, %s %d is outside of the screen, which is %d wide and %d high", x, at.X, y, at.Y,
 			all.Width(), all.Height())
 	}

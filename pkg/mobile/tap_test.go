@@ -87,6 +87,19 @@ func TestTouchIsInVisiblePartOnce(t *testing.T) {
 	}
 }
 
+// An app that was started may turn the screen.
+func TestPlacesAreThoseOfTheScreenNow(t *testing.T) {
+	t.Parallel()
+	f := &fake{turned: true, opens: "com.example.game"}
+	onPhone(t, f, device.Session{}, func(p *phoneTest) {
+		p.call("isVisible", map[string]any{"text": "any"})
+		p.call("launchApp", map[string]any{"appId": f.opens})
+		p.does("tapOnPoint", map[string]any{"x": 2000, "y": 500}, "tapped 2000,500", "touch 2000,500 for 100ms")
+		p.call("launchApp", map[string]any{"appId": f.opens})
+		p.does("swipe", map[string]any{"direction": "UP"}, "swiped up", "touch 1200,540 to 1200,108 for 400ms")
+	})
+}
+
 func TestTouchFailures(t *testing.T) {
 	t.Parallel()
 	area := rect(100, 400, 300, 500)

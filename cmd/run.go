@@ -124,7 +124,7 @@ func (f *runFlags) bind(p *program, c *cobra.Command) {
 }
 
 func (cmd *runCommand) runTrails(ctx context.Context, f runFlags, args []string) error {
-	if f.shard != "" && !f.list {
+	if f.shard != "" && !f.list && !f.dryRun {
 		cmd.removeResults(f.shard)
 	}
 	secrets, err := cmd.readSecrets(ctx, f.secrets)
@@ -158,7 +158,11 @@ func (cmd *runCommand) replay(ctx context.Context, j job) (summary run.Summary, 
 	project := j.workspace.Project
 	f := cmd.withDefaults(j.flags, project.Run)
 	f.heal = cmd.healMode(f, project)
-	defer func() { err = cmd.refused(f, err) }()
+	defer func() {
+		if summary.ExitCode == fault.ExitPassed { // else the reports have what was run
+			err = cmd.refused(f, err)
+		}
+	}()
 	used := cmp.Or(j.kept, &resources{program: cmd.program})
 	o, err := cmd.runOptions(ctx, j, f, used)
 	if err != nil {
@@ -195,7 +199,7 @@ func (cmd *runCommand) replay(ctx context.Context, j job) (summary run.Summary, 
 		defer stop()
 	}
 	renderers := cmd.renderers(ctx, j.workspace, f)
-	if err := renderers.writeResults(project, o.Shard); err != nil {
+	if err := renderers.writeResults(project, o); err != nil {
 		return summary, errors.Join(err, renderers.close())
 	}
 	o.Stream = used.sessions.NewStream(renderers.handlers...)
@@ -256,7 +260,7 @@ func (cmd *runCommand) warnBefore(project *config.Project, misnamed fault.Proble
 
 // endRun returns the result of a run as an exitCode, or as an error when the events did not report it.
 func (cmd *runCommand) endRun(summary run.Summary, err, closeErr error) error {
-	if err != nil && slices.Contains([]fault.Kind{fault.NothingMatched, fault.Misuse, fault.Bug}, fault.KindOf(err)) {
+	if err != nil && (summary.ExitCode == fault.ExitPassed || fault.KindOf(err) == fault.Bug) {
 		return err
 	}
 	code := summary.ExitCode
@@ -350,7 +354,7 @@ func (cmd *runCommand) runOptions(ctx context.Context, j job, f runFlags, used *
 		return run.Options{}, err
 	}
 	if f.all && len(choice.Devices) == 0 {
-		if choice, err = cmd.onFoundDevices(ctx, j, f, choice); err != nil {
+		if choice, err = cmd.onFoundDevices(ctx, j, f, choice, last); err != nil {
 			return run.Options{}, err
 		}
 	}

@@ -7,15 +7,23 @@ import (
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
 
 // onFoundDevices returns a choice of all devices that `device list` shows as ready, of the platform of the choice or else
-// of the trails.
-func (cmd *runCommand) onFoundDevices(ctx context.Context, j job, f runFlags, c workspace.Choice) (workspace.Choice, error) {
-	platform, err := cmd.platformOfTrails(j, f, c)
+// of the trails, of which last are those that failed in the last run.
+func (cmd *runCommand) onFoundDevices(ctx context.Context, j job, f runFlags, c workspace.Choice, last []run.LastCase) (workspace.Choice, error) {
+	if f.lastFailed && len(last) == 0 {
+		return c, nil // nothing is to be done
+	}
+	paths, err := cmd.trailPaths(j.workspace.Project, f, last, j.args)
+	if err != nil {
+		return c, err
+	}
+	platform, err := cmd.platformOfTrails(j, c, paths)
 	if err != nil {
 		return c, err
 	}
@@ -38,12 +46,8 @@ func (cmd *runCommand) onFoundDevices(ctx context.Context, j job, f runFlags, c 
 	return c, nil
 }
 
-// platformOfTrails returns the platform on which all trails of a job are replayed.
-func (cmd *runCommand) platformOfTrails(j job, f runFlags, c workspace.Choice) (string, error) {
-	paths, err := cmd.trailPaths(j.workspace.Project, f, nil, j.args)
-	if err != nil {
-		return "", err
-	}
+// platformOfTrails returns the platform on which trails of a job are all replayed.
+func (cmd *runCommand) platformOfTrails(j job, c workspace.Choice, paths []string) (string, error) {
 	var platforms []string
 	for _, path := range paths {
 		file, _ := (trail.Loader{Root: j.workspace.Project.Root, Cwd: cmd.Dir}).Load(path, cmd.abs(path))

@@ -67,14 +67,14 @@ func (cmd *runCommand) removeResults(shard string) {
 }
 
 // writeResults adds a renderer that writes all events of a shard into its results file, which must be writable. It does
-// nothing without a shard.
-func (r *renderers) writeResults(project *config.Project, s run.Shard) error {
-	if s.Of == 0 {
+// nothing without a shard, and in a dry run, which has no results.
+func (r *renderers) writeResults(project *config.Project, o run.Options) error {
+	if o.Shard.Of == 0 || o.DryRun {
 		return nil
 	}
 	var failed error
 	err := os.MkdirAll(project.LogsDir, 0o755)
-	log := report.NewSessionLog(resultsFile(project.LogsDir, s), func(err error) { failed = err })
+	log := report.NewSessionLog(resultsFile(project.LogsDir, o.Shard), func(err error) { failed = err })
 	const what, hint = "write the results of the shard", "free disk space, or set logsDir to a writable folder"
 	if err = errors.Join(err, failed); err != nil {
 		return fault.Wrap(fault.IO, err, hint, what)

@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,13 @@ func TestDeviceList(t *testing.T) {
 	}
 	d.run("run", "--all-devices").wantErr(t, 3, "pass --platform android|ios|web")
 	d.run("run", "--all-devices", "--platform", "android").want(t, 0, "2 passed")
+	d.run("run", "--all-devices", "--platform", "android", "--last-failed").want(t, 0, "no trails")
+	d.write("trails/wrong.trail.yaml", "trail:\n  - verify: v\n    recording: { android: [ { assertVisible: { text: Nowhere, timeoutMs: 0 } } ] }\n")
+	d.run("run", "trails/wrong.trail.yaml", "--all-devices", "--platform", "android").want(t, 1, "2 failed")
+	d.run("run", "--all-devices", "--platform", "android", "--last-failed").want(t, 1, "2 failed")
+	if err := os.Remove(d.path("trails/wrong.trail.yaml")); err != nil {
+		t.Fatal(err)
+	}
 	d.run("run", "--device", listed.Devices[2].Use).want(t, 0, "1 passed")
 	for _, p := range []*simulated.Android{one, two} {
 		if wrong := p.App.WrongTouches(); wrong > 0 {

@@ -103,6 +103,11 @@ func TestJudgmentIsCountedAndReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.run("run", "--memory", "what=chart", "--llm-replay", transcripts, "--retries", "1").want(t, 2, "has no further answer for judge 2 of trails/sales.trail.yaml", "1 error")
+	p.write("broken/001.json", "{")
+	p.run("run", "--memory", "what=chart", "--llm-replay", "broken", "--junit", "j.xml").wantErr(t, 2, "is not a transcript")
+	if report := p.read(t, "j.xml"); !strings.Contains(report, "the run did not start") {
+		t.Errorf("%s", report)
+	}
 	p.env = append(p.env, "TEST_KEY="+modelKey)
 	p.run("run", "--memory", "what=chart", "--budget", "requestsPerTrail=1").want(t, 1, "budget", "1 request for a trail")
 	server.Fault = models.Always(models.BadKey)

@@ -118,6 +118,15 @@ func TestMergeShards(t *testing.T) {
 	p.run("report", "merge").want(t, 1, "1 failed, 6 passed")
 }
 
+// TestDryRunLeavesResultsOfShards: it replays nothing.
+func TestDryRunLeavesResultsOfShards(t *testing.T) {
+	t.Parallel()
+	p := shardedProject(t)
+	p.run("run", "--shard", "1/1").want(t, 1)
+	p.run("run", "--shard", "1/1", "--dry-run").want(t, 0)
+	p.run("report", "merge").want(t, 1, "1 failed")
+}
+
 func TestMergedReportsContainTrailsNotRun(t *testing.T) {
 	t.Parallel()
 	p := shardedProject(t)

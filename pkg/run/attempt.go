@@ -21,9 +21,9 @@ type attempt struct {
 	evidence evidence
 }
 
-// runCase replays a trail until it passes or the attempts are used up. The result has no outcome when ctx ended before
+// runCase replays a trail until it passes or the attempts are used up. The result has no outcome when the run ended before
 // the trail was started.
-func (r *runner) runCase(ctx context.Context, c testCase) trailResult {
+func (r *runner) runCase(ctx context.Context, c testCase, l *lease) trailResult {
 	started := r.Now()
 	ready := r.ready(ctx, c)
 	p := ready.plan
@@ -34,11 +34,9 @@ func (r *runner) runCase(ctx context.Context, c testCase) trailResult {
 		return res
 	}
 	if p.decided.Outcome == "" && !r.DryRun {
-		release, ok := c.device.acquire(ctx, p.scope)
-		if !ok {
+		if !l.acquire(ctx, c.device, p.scope) || r.done(ctx) {
 			return trailResult{}
 		}
-		defer release()
 		started = r.Now()
 	}
 	res, last := r.attempts(ctx, ready)

@@ -21,17 +21,27 @@ func newDevices(devices []session.Device) []*deviceQueue {
 	return queues
 }
 
-// acquire waits until a session of the scope may use the device. release allows the next session to use it. ok is false
-// when ctx ended first.
-func (d *deviceQueue) acquire(ctx context.Context, sc scope.Scope) (release func(), ok bool) {
+// lease is the right to use a device.
+type lease struct{ device *deviceQueue }
+
+// acquire waits until a session of the scope may use the device. It returns false when ctx ended first.
+func (l *lease) acquire(ctx context.Context, d *deviceQueue, sc scope.Scope) bool {
 	if !d.oneSession(sc) {
-		return func() {}, true
+		return true
 	}
 	select {
 	case d.inUse <- struct{}{}:
-		return func() { <-d.inUse }, true
+		l.device = d
+		return true
 	case <-ctx.Done():
-		return nil, false
+		return false
+	}
+}
+
+// release allows the next session to use the device.
+func (l *lease) release() {
+	if l.device != nil {
+		<-l.device.inUse
 	}
 }
 

@@ -55,15 +55,27 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 	if p.args, err = r.args(file, c); err != nil {
 		return p, err
 	}
-	if reason, skip := p.SkipReason(); skip {
+	reason, skip := p.SkipReason()
+	if skip {
 		p.decided = skipped(reason)
 	} else {
 		p.decided = r.withoutRecording(p)
 	}
-	if unreachable != nil && p.decided.Outcome == event.Failed {
-		return p, unreachable // recordings for it may exist
+	if unreachable != nil && (p.decided.Outcome == event.Failed || !skip && p.mayBeRecordedFor(lineage[0])) {
+		return p, unreachable
 	}
 	return p, r.checkRecord(p)
+}
+
+// mayBeRecordedFor reports whether a step without a recording has one for some of the devices of a platform.
+func (p *plan) mayBeRecordedFor(platform string) bool {
+	for s := range replay.Leaves(p.Steps) {
+		narrow := func(classifier string) bool { return strings.HasPrefix(classifier, platform+"-") }
+		if s.NeedsAgent && slices.ContainsFunc(s.Classifiers(), narrow) {
+			return true
+		}
+	}
+	return false
 }
 
 // lineage returns the classifiers for which recordings of a trail are looked up. The device is asked only if they

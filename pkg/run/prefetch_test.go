@@ -125,7 +125,7 @@ func TestPrefetchNeedsProjectAndDevice(t *testing.T) {
 		"the device serves one session at a time": func(o *run.Options) {
 			o.Devices[0].Backends = []session.Backend{{
 				Kind:    device.Kind{Name: "phone", Drivers: []string{"playwright-native"}, OneSession: true, Commands: noCommands},
-				Backend: &phone{newBarrier(1)},
+				Backend: &phone{barrier: newBarrier(1)},
 			}}
 		},
 	} {

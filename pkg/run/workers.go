@@ -62,8 +62,7 @@ func (r *runner) replayInOrder(ctx context.Context, todo *queue) {
 		if !ok {
 			return
 		}
-		res := r.runCase(ctx, c)
-		r.count(c, res)
+		res := r.runAndCount(c, func(l *lease) trailResult { return r.runCase(ctx, c, l) })
 		r.prefetch.warnConflict(res)
 		if res.Outcome != "" {
 			r.prefetch.forget(c)
@@ -85,7 +84,7 @@ func (r *runner) replayConcurrently(ctx context.Context, todo *queue, workers in
 		}
 		c, ok := todo.take(d)
 		if ok {
-			r.count(c, r.runCaseRecovering(ctx, cancel, c))
+			r.runAndCount(c, func(l *lease) trailResult { return r.runCaseRecovering(ctx, cancel, c, l) })
 		}
 		return ok
 	}
@@ -102,15 +101,24 @@ func (r *runner) replayConcurrently(ctx context.Context, todo *queue, workers in
 	wg.Wait()
 }
 
+// runAndCount runs a case, and counts its result before another one may use the device.
+func (r *runner) runAndCount(c testCase, runCase func(*lease) trailResult) trailResult {
+	var l lease
+	defer l.release()
+	res := runCase(&l)
+	r.count(c, res)
+	return res
+}
+
 // runCaseRecovering calls runCase and recovers a panic, which gives the case the outcome error and ends the run.
-func (r *runner) runCaseRecovering(ctx context.Context, cancel context.CancelCauseFunc, c testCase) (res trailResult) {
+func (r *runner) runCaseRecovering(ctx context.Context, cancel context.CancelCauseFunc, c testCase, l *lease) (res trailResult) {
 	defer func() {
 		if p := recover(); p != nil {
 			res = r.casePanicked(fault.Panicked(p), c)
 			cancel(res.Cause)
 		}
 	}()
-	return r.runCase(ctx, c)
+	return r.runCase(ctx, c, l)
 }
 
 // casePanicked keeps the first panic as the cause that ends the run, and returns the result of its case.

@@ -41,6 +41,7 @@ func trails(t *testing.T, seen *records, n int, toolName string, servers ...stri
 
 // barrier is a tool whose calls return when so many of them are in progress, and fail when that takes too long.
 type barrier struct {
+	fails        bool // even if they come
 	mu           sync.Mutex
 	inside, most int
 	wanted       int
@@ -65,7 +66,7 @@ func (m *barrier) Call(context.Context, tool.Call) (tool.Result, error) {
 	}()
 	select {
 	case <-m.complete:
-		return tool.Result{OK: true}, nil
+		return tool.Result{OK: !m.fails}, nil
 	case <-time.After(waitLimit):
 		return tool.Result{Text: "the others did not come"}, nil
 	}
@@ -222,10 +223,13 @@ func TestPanicOfAWorkerEndsTheRunAsABug(t *testing.T) {
 }
 
 // phone serves one session at a time.
-type phone struct{ barrier *barrier }
+type phone struct {
+	barrier     *barrier
+	unreachable error
+}
 
 func (p *phone) Open(device.Session) device.Device              { return handset{p} }
-func (*phone) Classifiers(context.Context) ([]string, error)    { return nil, nil }
+func (p *phone) Classifiers(context.Context) ([]string, error)  { return nil, p.unreachable }
 func (*phone) Check(context.Context) (detail string, err error) { return "", nil }
 func (*phone) Close(context.Context) error                      { return nil }
 func (handset) Prepare()                                        {}
@@ -238,22 +242,65 @@ func (h handset) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 
 type handset struct{ *phone }
 
-func TestDeviceWithOneSessionAtATime(t *testing.T) {
-	t.Parallel()
-	var seen records
-	o := trails(t, &seen, 3, "tap")
-	o.Workers = 6
-	o.Devices = devices(o, "a", "b")
-	phones := []*phone{{newBarrier(1)}, {newBarrier(1)}}
+// completeSoon lets the calls of a phone return in a moment in which others could come.
+func (p *phone) completeSoon() {
+	time.AfterFunc(200*time.Millisecond, func() { p.barrier.once.Do(func() { close(p.barrier.complete) }) })
+}
+
+// onPhones makes phones the devices of a run.
+func onPhones(o *run.Options, phones ...*phone) {
+	names := []string{"a", "b"}
+	o.Devices = devices(*o, names[:len(phones)]...)
 	for i := range o.Devices {
 		o.Devices[i].Backends = []session.Backend{{
 			Kind:    device.Kind{Name: "phone", Drivers: []string{"playwright-native"}, Commands: func() []tool.Advertised { return []tool.Advertised{{Name: "tap"}} }, OneSession: true},
 			Backend: phones[i],
 		}}
 	}
+}
+
+// TestNoTrailStartsAfterTheLastAllowedFailure has workers that wait for the phone of the trail that fails.
+func TestNoTrailStartsAfterTheLastAllowedFailure(t *testing.T) {
+	t.Parallel()
+	var seen records
+	o := trails(t, &seen, 3, "tap")
+	o.Workers, o.MaxFailures = 3, 1
+	p := &phone{barrier: newBarrier(2)}
+	p.barrier.fails = true
+	onPhones(&o, p)
+	p.completeSoon()
+	summary, err := run.Run(t.Context(), o)
+	if err != nil || len(summary.Failed) != 1 || len(summary.NotRun) != 2 {
+		t.Errorf("%v, %+v", err, summary)
+	}
+}
+
+// TestUnreachablePhoneIsNoReasonToSkip: the recordings may be for its kind.
+func TestUnreachablePhoneIsNoReasonToSkip(t *testing.T) {
+	t.Parallel()
+	var seen records
+	o := trails(t, &seen, 1, "tap")
+	narrow := "trail:\n  - step: s\n    recording: { web-phone: [ { tap: {} } ] }\n"
+	if err := os.WriteFile(filepath.Join(o.Cwd, "0.trail.yaml"), []byte(narrow), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o.SkipUnrecorded = true
+	onPhones(&o, &phone{unreachable: fault.New(fault.Device, "", "gone")})
+	if summary, err := run.Run(t.Context(), o); err != nil || summary.Errors != 1 || summary.ExitCode != fault.ExitInfra {
+		t.Errorf("%v, %+v", err, summary)
+	}
+}
+
+func TestDeviceWithOneSessionAtATime(t *testing.T) {
+	t.Parallel()
+	var seen records
+	o := trails(t, &seen, 3, "tap")
+	o.Workers = 6
+	phones := []*phone{{barrier: newBarrier(1)}, {barrier: newBarrier(1)}}
+	onPhones(&o, phones...)
 	phones[0].barrier.wanted, phones[1].barrier.wanted = 2, 2 // never comes true; each call waits a moment for it
 	for _, p := range phones {
-		time.AfterFunc(200*time.Millisecond, func() { p.barrier.once.Do(func() { close(p.barrier.complete) }) })
+		p.completeSoon()
 	}
 	summary, err := run.Run(t.Context(), o)
 	if err != nil || summary.Passed != 6 {

@@ -22,6 +22,9 @@ export class Refusal extends Error {
 	}
 }
 
+/** Pictures that were taken, by size and content. */
+const pictures = new Map<string, Buffer>();
+
 export class Studio {
 	state: State = newState();
 	document: Document = newDocument();
@@ -79,15 +82,30 @@ export class Studio {
 	/** Sends a picture of a page with this content, as often as times says, without waiting until one is shown. */
 	async picture(content = shopPage, times = 1): Promise<void> {
 		const { width, height } = this.state.screen;
-		const page = await this.page.context().newPage();
-		await page.setViewportSize({ width, height });
-		await page.setContent(content);
-		const image = await page.screenshot({ type: "jpeg", quality: 85 });
-		await page.close();
+		const image = await this.pictureOf(content);
 		for (let i = 0; i < times; i++) {
 			this.push({ on: "picture", seq: ++this.seq, width, height, withheld: "" });
 			this.socket?.send(image);
 		}
+	}
+
+	/** Returns a picture of a page with this content, which is taken once. A busy Chromium may be unable to take one. */
+	private async pictureOf(content: string): Promise<Buffer> {
+		const { width, height } = this.state.screen;
+		const key = `${width}x${height} ${content}`;
+		let image = pictures.get(key);
+		if (!image) {
+			const page = await this.page.context().newPage();
+			await page.setViewportSize({ width, height });
+			await page.setContent(content);
+			await expect(async () => {
+				image = await page.screenshot({ type: "jpeg", quality: 85 });
+			}).toPass();
+			await page.close();
+			if (!image) throw new Error("no picture was taken");
+			pictures.set(key, image);
+		}
+		return image;
 	}
 
 	/** Waits for a request of this kind, and returns the last one. */

@@ -189,6 +189,16 @@ func TestTeardownRunsAfterEveryOutcome(t *testing.T) {
 			"a":    teardown("echo: { text: own }") + "trail:\n  - use: part.yaml\n    args: { n: ann }\n" + echo("s"),
 			"part": strings.Replace(teardown("echo: { text: \"bye-{{args.n}}\" }"), "config:", "config:\n  args: { n: {} }", 1) + webTrail("echo: { text: in }"),
 		}, 0, "in s own bye-ann", nil},
+		"used within used": {map[string]string{
+			"a":     "trail:\n  - use: outer.yaml\n    args: { user: ann }\n",
+			"outer": "config: { args: { user: {} } }\ntrail:\n  - use: inner.yaml\n    args: { name: \"{{args.user}}\" }\n",
+			"inner": strings.Replace(teardown("echo: { text: \"bye-{{args.name}}\" }"), "config:", "config:\n  args: { name: {} }", 1) + webTrail("echo: { text: in }"),
+		}, 0, "in bye-ann", nil},
+		"used with a value that changes": {map[string]string{
+			"a": "config: { memory: { user: ann } }\ntrail:\n  - use: part.yaml\n    args: { n: \"{{user}}\" }\n" +
+				"  - step: save\n    recording: { web: [ { echo: { text: bob }, saveAs: user } ] }\n",
+			"part": strings.Replace(teardown("echo: { text: \"bye-{{args.n}}\" }"), "config:", "config:\n  args: { n: {} }", 1) + webTrail("echo: { text: in }"),
+		}, 0, "in bob bye-ann", nil},
 		"used, not reached": {map[string]string{
 			"a":    "trail:\n  - step: f\n    recording: { web: [ { fail: { text: no } } ] }\n  - use: part.yaml\n",
 			"part": teardown("echo: { text: bye }") + webTrail("echo: { text: in }"),
@@ -205,6 +215,9 @@ func TestTeardownRunsAfterEveryOutcome(t *testing.T) {
 			r.want(t, tc.code, tc.texts...)
 			if got := texts(t, r); got != tc.said {
 				t.Errorf("said %q, want %q", got, tc.said)
+			}
+			if tc.code == 0 {
+				p.run("run", "--dry-run").want(t, 0)
 			}
 		})
 	}

@@ -145,6 +145,9 @@ func undefinedInSteps(checker *trail.ValueChecker, steps []*Step, fromServer fun
 	for _, st := range steps {
 		if st.Use != nil {
 			leave, problems := checker.Enter(st.Use)
+			if st.ifUsed { // it gets the arguments that the trail had
+				problems = nil
+			}
 			for _, problem := range problems {
 				out = append(out, callProblem(problem, st, "", -1))
 			}

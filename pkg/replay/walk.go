@@ -22,7 +22,7 @@ type Walk struct {
 	session *session.Session
 	plan    Plan
 	running *Step
-	used    map[*trail.Use]bool // those that were started
+	used    map[*trail.Use]map[string]any // those that were started, with their arguments; nil: by an earlier walk
 }
 
 // Frame is steps, and how far a walk has come in them.
@@ -90,9 +90,9 @@ func (e Ended) CallIndex() int {
 // NewWalk returns a walk that has not begun. The calls before p.From were made by an earlier one.
 func NewWalk(s *session.Session, p Plan, hooks Hooks) *Walk {
 	root := &Frame{File: p.File, Steps: p.Steps, Next: p.From.Steps, Done: p.From.Calls}
-	w := &Walk{Root: root, Current: root, Hooks: hooks, session: s, plan: p, used: map[*trail.Use]bool{}}
+	w := &Walk{Root: root, Current: root, Hooks: hooks, session: s, plan: p, used: map[*trail.Use]map[string]any{}}
 	for _, st := range using(p.Steps[:p.From.Steps]) {
-		w.used[st.Use] = true
+		w.used[st.Use] = nil
 	}
 	return w
 }
@@ -299,7 +299,7 @@ func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) session.Res
 		w.Current.Advance()
 		return result
 	}
-	leave, err := w.session.Memory().Enter(st.Use)
+	leave, err := w.enterArgs(st)
 	if err != nil {
 		result := session.Failed(err)
 		w.finish(ctx, at, session.StepResult{Result: result})
@@ -308,12 +308,25 @@ func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) session.Res
 	if st.Kind != trail.KindUse {
 		w.session.Record(st.Calls)
 	}
-	w.used[st.Use] = true
 	w.Current = &Frame{File: st.Use.File, Steps: st.Inner, Outer: w.Current, use: at, leave: leave}
 	if w.Hooks.Entered != nil && !st.ifUsed {
 		w.Hooks.Entered(w.Current)
 	}
 	return session.Passed()
+}
+
+// enterArgs makes the arguments of the trail that a step uses those of the session: for its teardown, those that the
+// trail had.
+func (w *Walk) enterArgs(st *Step) (leave func(), err error) {
+	memory := w.session.Memory()
+	if args := w.used[st.Use]; st.ifUsed && args != nil {
+		return memory.EnterWith(args), nil
+	}
+	args, leave, err := memory.Enter(st.Use)
+	if err == nil {
+		w.used[st.Use] = args
+	}
+	return leave, err
 }
 
 // HasTeardown reports whether the trail, or one that it uses, has a teardown.
@@ -339,7 +352,8 @@ func (w *Walk) Teardown(ctx context.Context) []Ended {
 	defer func() { w.Current = w.Root }()
 	var failed []Ended
 	for l.Next < len(l.Steps) {
-		if st := l.Steps[l.Next]; st.ifUsed && !w.used[st.Use] {
+		st := l.Steps[l.Next]
+		if _, used := w.used[st.Use]; st.ifUsed && !used {
 			l.Advance()
 			continue
 		}

@@ -228,33 +228,39 @@ func (f *File) argProblems(u *Use) fault.Problems {
 }
 
 // Enter makes the arguments of a used trail those of the session, and adds the values of its config.memory that the
-// session lacks. leave restores the arguments. The tokens in u.Args are replaced first.
-func (v *Values) Enter(u *Use) (leave func(), err error) {
+// session lacks. The tokens in u.Args are replaced first. leave restores the arguments; args are for
+// [Values.EnterWith].
+func (v *Values) Enter(u *Use) (args map[string]any, leave func(), err error) {
 	given, err := Interpolate(u.Args, v)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for name, value := range given {
 		if HasToken(u.Args[name]) {
 			given[name] = fitted(u.File.Config.Args[name].Type, value)
 		}
 	}
-	args, err := ResolveArgs(u.File.Config.Args, nil, given, v.wording)
+	args, err = ResolveArgs(u.File.Config.Args, nil, given, v.wording)
 	if err != nil {
-		return nil, fault.Wrap(fault.InvalidArguments, err, "", "use "+u.File.Name)
+		return nil, nil, fault.Wrap(fault.InvalidArguments, err, "", "use "+u.File.Name)
 	}
 	for name, value := range u.File.Config.Memory {
 		if _, known := v.Get(name); !known {
 			if err := v.Set(name, value); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
+	return args, v.EnterWith(args), nil
+}
+
+// EnterWith is Enter with arguments that an earlier Enter returned.
+func (v *Values) EnterWith(args map[string]any) (leave func()) {
 	v.mu.RLock()
 	outer := v.args
 	v.mu.RUnlock()
 	v.SetArgs(args)
-	return func() { v.SetArgs(outer) }, nil
+	return func() { v.SetArgs(outer) }
 }
 
 // Enter is Values.Enter for a check. The problems are those of the arguments of u, without the name of the file.

@@ -225,17 +225,23 @@ func TestTeardownRunsAfterEveryOutcome(t *testing.T) {
 
 func TestTeardownRunsAfterInterruption(t *testing.T) {
 	t.Parallel()
-	p := newProject(t, map[string]string{
-		"trailblaze.yaml":     okProject,
-		"trails/a.trail.yaml": teardown("echo: { text: cleaned up }") + webTrail("sleep: { ms: 1000 }", "echo: { text: never }"),
-	})
-	events := func() string {
-		text, _ := os.ReadFile(filepath.Join(p.dir, "logs", "latest", "events.ndjson"))
-		return string(text)
-	}
-	started := func() { await(func() bool { return strings.Contains(events(), `"call.started"`) }) }
-	code, output := signalled(t, p.command("run", "-v"), started, syscall.SIGINT, false)
-	if log := events(); code != 130 || !strings.Contains(log, `"text":"cleaned up"`) || strings.Contains(log, `"text":"never"`) {
-		t.Errorf("exit code %d\n%s\n%s", code, output, log)
+	for name, text := range map[string]string{
+		"in a step":       teardown("echo: { text: cleaned up }") + webTrail("sleep: { ms: 1000 }", "echo: { text: never }"),
+		"in the teardown": teardown("sleep: { ms: 1000 }", "echo: { text: cleaned up }") + webTrail("echo: { text: s }"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, map[string]string{"trailblaze.yaml": okProject, "trails/a.trail.yaml": text})
+			events := func() string {
+				text, _ := os.ReadFile(filepath.Join(p.dir, "logs", "latest", "events.ndjson"))
+				return string(text)
+			}
+			started := func() { await(func() bool { return strings.Contains(events(), `"tool":"sleep"`) }) }
+			code, output := signalled(t, p.command("run", "-v"), started, syscall.SIGINT, false)
+			log := events()
+			if code != 130 || !strings.Contains(log, `"text":"cleaned up"`) || strings.Contains(log, `"text":"never"`) {
+				t.Errorf("exit code %d\n%s\n%s", code, output, log)
+			}
+		})
 	}
 }

@@ -100,24 +100,43 @@ func (p *replaying) steps(ctx context.Context) trailResult {
 	return res
 }
 
-// teardown runs the teardown and returns res with what failed. After an interruption it ends after
-// Options.TeardownLimit.
+// teardown runs the teardown and returns res with what failed. After an interruption, also one that comes while it runs,
+// it ends after Options.TeardownLimit.
 func (p *replaying) teardown(ctx context.Context, res trailResult) trailResult {
 	if err := p.session.Err(); err != nil {
 		res.Reason += "\nthe teardown was not run, because the session had ended"
 		return res
 	}
-	if ctx.Err() != nil {
-		limit := cmp.Or(p.TeardownLimit, replay.TeardownLimit)
-		p.info(fmt.Sprintf("the teardown runs now, for at most %s", limit))
-		var cancel context.CancelFunc
-		ctx, cancel = replay.TeardownContext(ctx, limit, "after the interruption")
-		defer cancel()
-	}
+	ctx, release := p.teardownContext(ctx)
+	defer release()
 	for _, failed := range p.walk.Teardown(ctx) {
 		res = res.withTeardown(p.stepFailed(failed))
 	}
 	return res
+}
+
+// teardownContext returns a context that ends Options.TeardownLimit after ctx has ended. The end of ctx is noted.
+func (p *replaying) teardownContext(ctx context.Context) (lasting context.Context, release func()) {
+	limit := cmp.Or(p.TeardownLimit, replay.TeardownLimit)
+	lasting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	watched := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(watched)
+		p.info(fmt.Sprintf("the teardown runs now, for at most %s", limit))
+		limited, cancelLimited := replay.TeardownContext(ctx, limit, "after the interruption")
+		defer cancelLimited()
+		select {
+		case <-limited.Done():
+			cancel(context.Cause(limited))
+		case <-lasting.Done():
+		}
+	})
+	return lasting, func() {
+		cancel(nil)
+		if !stop() {
+			<-watched
+		}
+	}
 }
 
 // stepFailed returns the result of a trail that a step decided, or that none did.

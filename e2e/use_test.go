@@ -112,6 +112,31 @@ func TestCallRunsAnotherTrail(t *testing.T) {
 	p.run("tool", "runTrail", "path=trails/parts/deep.yaml").wantErr(t, 1, "works only as a call of a step in a trail file")
 }
 
+// TestSkippedPartIsNotChecked: it defines no value, and what it calls does not matter.
+func TestSkippedPartIsNotChecked(t *testing.T) {
+	t.Parallel()
+	const part = "config: { skip: { web: later }, memory: { user: ann } }\n"
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":     okProject,
+		"trails/a.trail.yaml": "trail:\n  - use: part.yaml\n" + echo("{{user}}"),
+		"trails/part.yaml":    part + webTrail("echo: { text: never }"),
+	})
+	p.run("check").wantErr(t, 3, "unknown value {{user}}")
+	p.run("run", "--dry-run").want(t, 1, "unknown value {{user}}")
+	p.run("run").want(t, 1, "unknown value {{user}}")
+
+	calls := "trail:\n  - step: use it\n    recording: { web: [ { runTrail: { path: part.yaml } } ] }\n" + echo("on")
+	p.write("trails/a.trail.yaml", calls)
+	p.write("trails/part.yaml", part+webTrail("wait: { seconds: soon }"))
+	p.run("check").wantOutput(t, 0)
+	p.run("run", "--dry-run").wantOutput(t, 0)
+	p.run("run", "--record", "trails/a.trail.yaml").want(t, 0)
+	same(t, "the file", calls, p.read(t, "trails/a.trail.yaml"))
+	if text := p.read(t, "logs/latest/recording.trail.yaml"); !strings.Contains(text, "path: trails/part.yaml") {
+		t.Errorf("the recording lacks the call:\n%s", text)
+	}
+}
+
 func TestFailureInUsedTrail(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{

@@ -143,6 +143,9 @@ func (p *Plan) Undefined(registry *discover.Registry, values *trail.Values) []Ca
 func undefinedInSteps(checker *trail.ValueChecker, steps []*Step, fromServer func(tool string) bool) []CallProblem {
 	var out []CallProblem
 	for _, st := range steps {
+		if st.Skip != "" {
+			continue
+		}
 		if st.Use != nil {
 			leave, problems := checker.Enter(st.Use)
 			if st.ifUsed { // it gets the arguments that the trail had

@@ -294,6 +294,7 @@ func (w *Walk) calls(ctx context.Context, st *Step, at session.Step) session.Ste
 // enter makes the steps of the trail that a step uses the next ones.
 func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) session.Result {
 	if st.Skip != "" {
+		w.recordUse(st)
 		result := session.Skipped(st.Skip)
 		w.finish(ctx, at, session.StepResult{Result: result})
 		w.Current.Advance()
@@ -305,14 +306,19 @@ func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) session.Res
 		w.finish(ctx, at, session.StepResult{Result: result})
 		return result
 	}
-	if st.Kind != trail.KindUse {
-		w.session.Record(st.Calls)
-	}
+	w.recordUse(st)
 	w.Current = &Frame{File: st.Use.File, Steps: st.Inner, Outer: w.Current, use: at, leave: leave}
 	if w.Hooks.Entered != nil && !st.ifUsed {
 		w.Hooks.Entered(w.Current)
 	}
 	return session.Passed()
+}
+
+// recordUse adds the call that uses a trail to the recording, which has a step with use: as it is.
+func (w *Walk) recordUse(st *Step) {
+	if st.Kind != trail.KindUse {
+		w.session.Record(st.Calls)
+	}
 }
 
 // enterArgs makes the arguments of the trail that a step uses those of the session: for its teardown, those that the

@@ -140,12 +140,16 @@ func (f *File) checkSteps(c *ValueChecker, steps []*Step, lineage []string, tool
 	}
 	for _, s := range steps {
 		if u := s.UseFor(lineage); u != nil {
-			if u.File != nil {
-				leave, found := c.Enter(u)
-				add(found)
-				problems = append(problems, u.File.checkSteps(c, u.File.StepsAndTeardown(), lineage, tools)...)
-				leave()
+			if u.File == nil {
+				continue
 			}
+			if _, skipped := u.File.SkipReason(lineage); skipped {
+				continue
+			}
+			leave, found := c.Enter(u)
+			add(found)
+			problems = append(problems, u.File.checkSteps(c, u.File.StepsAndTeardown(), lineage, tools)...)
+			leave()
 			continue
 		}
 		calls, found := s.Lookup(lineage)

@@ -100,6 +100,9 @@ func TestFailedCallOfAComposedTool(t *testing.T) {
 	p.write("trails/config/trailmaps/bakery/tools/loop.tool.yaml", "id: loop\ndescription: Calls itself.\ntools: [loop: {}]\n")
 	trail("        - loop: {}\n")
 	p.run("run").want(t, 1, "do tools call each other in a circle?")
+	p.write("trails/config/trailmaps/bakery/tools/loop.tool.yaml", "id: loop\ndescription: Waits.\ntools: [wait: {seconds: 0}, wait: {seconds: 60}]\n")
+	trail("        - loop: {}\n          timeout: 200ms\n")
+	p.run("run").want(t, 1, "call 2 of 2 of loop: ", "the timeout of the recorded call")
 }
 
 // TestWaypointsInAWorkspace has a step after which another screen is shown than the rules describe.

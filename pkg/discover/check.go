@@ -42,7 +42,11 @@ type checker struct {
 func newChecker(raw json.RawMessage) *checker {
 	var s jsonschema.Schema
 	var value any
-	if json.Unmarshal(raw, &value) != nil || hasEndlessReference(value) || json.Unmarshal(raw, &s) != nil {
+	if json.Unmarshal(raw, &value) != nil || hasEndlessReference(value) {
+		return nil
+	}
+	dropFractions(value)
+	if raw, err := json.Marshal(value); err != nil || json.Unmarshal(raw, &s) != nil {
 		return nil
 	}
 	resolved, err := s.Resolve(nil)
@@ -50,6 +54,24 @@ func newChecker(raw json.RawMessage) *checker {
 		return nil
 	}
 	return &checker{schema: resolved.Schema(), resolved: resolved, value: value}
+}
+
+// dropFractions removes each multipleOf that is a fraction, such as 0.01: that 19.99 is a multiple of it is not so in
+// binary numbers, and only the server knows how exact it is.
+func dropFractions(schema any) {
+	switch s := schema.(type) {
+	case map[string]any:
+		if m, ok := s["multipleOf"].(float64); ok && m != math.Trunc(m) {
+			delete(s, "multipleOf")
+		}
+		for _, below := range s {
+			dropFractions(below)
+		}
+	case []any:
+		for _, below := range s {
+			dropFractions(below)
+		}
+	}
 }
 
 // check returns the problems of values in words. It knows the usual keywords of JSON Schema; values that only others

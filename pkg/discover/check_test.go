@@ -43,6 +43,7 @@ const orderSchema = `{
 		"total": {"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 100.5},
 		"express": {"type": "boolean"},
 		"version": {"const": 1},
+		"price": {"type": "number", "multipleOf": 0.01},
 		"note": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
 		"pay": {"oneOf": [
 			{
@@ -71,7 +72,7 @@ func TestCheckArgs(t *testing.T) {
 		want       []string // path: message
 	}{
 		{"valid", `{` + customer +
-			`, "lines": [{"sku": "a", "quantity": 2, "x-gift": true, "other": "b"}], "total": null, "version": 1}`, nil},
+			`, "lines": [{"sku": "a", "quantity": 2, "x-gift": true, "other": "b"}], "total": null, "version": 1, "price": 19.99}`, nil},
 		{"nothing", `{}`, []string{`: missing argument "customer"`}},
 		{
 			"an empty name", `{"customer": {"name": "", "email": "ab", "code": "a", "kind": "busines"}}`,
@@ -152,7 +153,7 @@ func TestCheckArgsHints(t *testing.T) {
 	t.Parallel()
 	order := &discover.Tool{InputSchema: json.RawMessage(orderSchema)}
 	const usage = "it takes customer (object), express (boolean) optional, lines (array) optional, note optional, " +
-		"pay optional, " +
+		"pay optional, price (number) optional, " +
 		"total (number or null) optional, version optional"
 	for args, want := range map[string]string{
 		`{}`:              usage,

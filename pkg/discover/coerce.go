@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 )
@@ -30,64 +29,55 @@ func (t *Tool) Fitted(written, args map[string]any, hasToken func(written any) b
 }
 
 func (t *Tool) coerced(written, args map[string]any, takes func(written any) bool) map[string]any {
-	t.parsed.Do(func() { _ = json.Unmarshal(t.InputSchema, &t.schema) }) // nil coerces nothing
-	coerced, _ := coercion{t.schema, takes}.value(t.schema, written, args, 0).(map[string]any)
+	root := t.rootSchema()
+	coerced, _ := coercion{root, takes}.value([]map[string]any{root}, written, args, 0).(map[string]any)
 	return coerced
 }
 
-// coercion coerces those arguments to a schema that it takes as they were written. References in the schema are
-// resolved from its root.
+// rootSchema returns the input schema as JSON, nil for one that cannot be read.
+func (t *Tool) rootSchema() rootSchema {
+	t.parsed.Do(func() { _ = json.Unmarshal(t.InputSchema, &t.schema) })
+	return t.schema
+}
+
+// coercion coerces those arguments to a schema that it takes as they were written.
 type coercion struct {
-	root  map[string]any
+	root  rootSchema
 	takes func(written any) bool
 }
 
-// maxCoercedDepth is the depth of values and references from which on they are left as they are.
+// maxCoercedDepth is the depth of values from which on they are left as they are.
 const maxCoercedDepth = 100
 
-func (c coercion) value(schema map[string]any, written, value any, depth int) any {
+func (c coercion) value(schemas []map[string]any, written, value any, depth int) any {
 	if depth > maxCoercedDepth {
 		return value
 	}
-	if ref, ok := schema["$ref"].(string); ok {
-		return c.value(c.resolve(ref), written, value, depth+1)
-	}
+	parts := c.root.parts(schemas...)
 	switch v := value.(type) {
 	case map[string]any:
-		properties, _ := schema["properties"].(map[string]any)
 		fields, _ := written.(map[string]any)
 		out := maps.Clone(v)
 		for name, field := range v {
-			of, known := properties[name].(map[string]any)
-			if !known {
-				of, _ = schema["additionalProperties"].(map[string]any)
-			}
-			out[name] = c.value(of, fields[name], field, depth+1)
+			out[name] = c.value(fieldOf(parts, name), fields[name], field, depth+1)
 		}
 		return out
 	case []any:
-		of, _ := schema["items"].(map[string]any)
 		items, _ := written.([]any)
 		out := slices.Clone(v)
 		for i := range min(len(items), len(v)) {
-			out[i] = c.value(of, items[i], v[i], depth+1)
+			out[i] = c.value(below(parts, "items"), items[i], v[i], depth+1)
 		}
 		return out
 	}
 	if !c.takes(written) {
 		return value
 	}
-	return scalar(typesOf(schema), value)
-}
-
-// resolve returns the schema that a reference within the root names, nil for any other.
-func (c coercion) resolve(ref string) map[string]any {
-	at := c.root
-	path, _ := strings.CutPrefix(ref, "#")
-	for name := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
-		at, _ = at[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)].(map[string]any)
+	var types []string
+	for _, p := range parts {
+		types = append(types, typesOf(p)...)
 	}
-	return at
+	return scalar(types, value)
 }
 
 // typesOf returns the types that a schema names.

@@ -14,7 +14,9 @@ const coercedSchema = `{
   "type": "object",
   "properties": {
     "text": {"type": "string"}, "number": {"type": "number"}, "integer": {"type": "integer"}, "flag": {"type": "boolean"},
-    "either": {"type": ["number", "string"]}, "maybe": {"type": ["boolean", "null"]}, "any": {}, "basket": {"$ref": "#/definitions/Basket"}
+    "either": {"type": ["number", "string"]}, "maybe": {"type": ["boolean", "null"]}, "any": {}, "basket": {"$ref": "#/definitions/Basket"},
+    "count": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "note": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+    "second": {"oneOf": [{"$ref": "#/definitions/Basket"}, {"type": "null"}]}, "self": {"$ref": "#"}
   },
   "additionalProperties": {"type": "number"},
   "definitions": {
@@ -76,6 +78,8 @@ func TestFittedChangesOnlyWhatReplacedTokens(t *testing.T) {
 		{`{"basket": "{{t}}"}`, `{"basket": {"counts": ["1"]}}`, `{"basket": {"counts": ["1"]}}`},
 		{`{"any": "{{n}}", "number": "{{t}}"}`, `{"any": 3, "number": "004"}`, `{"any": 3, "number": "004"}`},
 		{`{"text": 3}`, `{"text": 3}`, `{"text": 3}`},
+		{`{"count": "{{t}}", "note": "{{t}}"}`, `{"count": "7", "note": "7"}`, `{"count": 7, "note": "7"}`},
+		{`{"second": {"counts": ["{{t}}"]}, "self": {"flag": "{{t}}"}}`, `{"second": {"counts": ["1"]}, "self": {"flag": "true"}}`, `{"second": {"counts": [1]}, "self": {"flag": true}}`},
 	} {
 		written, _ := compact(t, c.written).(map[string]any)
 		args, _ := compact(t, c.args).(map[string]any)
@@ -83,6 +87,21 @@ func TestFittedChangesOnlyWhatReplacedTokens(t *testing.T) {
 		if diff := cmp.Diff(compact(t, c.want), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.written, diff)
 		}
+	}
+}
+
+// TestMaskedArgs has the forms in which schemas mark a secret that may be missing, or is in an object.
+func TestMaskedArgs(t *testing.T) {
+	t.Parallel()
+	const secret = `{"type": "string", "writeOnly": true}`
+	tool := discover.Tool{InputSchema: json.RawMessage(`{"properties": {
+		"pin": ` + secret + `, "password": {"anyOf": [` + secret + `, {"type": "null"}]}, "user": {"type": "string"},
+		"login": {"$ref": "#/$defs/L"}, "keys": {"items": ` + secret + `}
+	}, "$defs": {"L": {"properties": {"name": {"type": "string"}, "pin": ` + secret + `}}}}`)}
+	args, _ := compact(t, `{"pin": "1", "password": "2", "user": "3", "login": {"name": "4", "pin": "5"}, "keys": ["6"], "more": "7"}`).(map[string]any)
+	want := compact(t, `{"pin": "{{hidden}}", "password": "{{hidden}}", "user": "3", "login": {"name": "4", "pin": "{{hidden}}"}, "keys": ["{{hidden}}"], "more": "7"}`)
+	if diff := cmp.Diff(want, any(tool.MaskedArgs(args))); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -184,13 +184,32 @@ func (t *Tool) MaskedArgs(args map[string]any) map[string]any {
 	if !bytes.Contains(t.InputSchema, []byte(`"writeOnly"`)) {
 		return args
 	}
-	shown := maps.Clone(args)
-	for name := range shown {
-		if t.inputOutline().Properties[name].WriteOnly {
-			shown[name] = "{{hidden}}"
-		}
-	}
+	root := t.rootSchema()
+	shown, _ := root.masked([]map[string]any{root}, args, 0).(map[string]any)
 	return shown
+}
+
+// masked returns a value of some schemas without what they mark as writeOnly.
+func (r rootSchema) masked(schemas []map[string]any, value any, depth int) any {
+	parts := r.parts(schemas...)
+	if depth > maxCoercedDepth || slices.ContainsFunc(parts, func(p map[string]any) bool { return p["writeOnly"] == true }) {
+		return "{{hidden}}"
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		shown := maps.Clone(v)
+		for name, field := range v {
+			shown[name] = r.masked(fieldOf(parts, name), field, depth+1)
+		}
+		return shown
+	case []any:
+		shown := slices.Clone(v)
+		for i := range v {
+			shown[i] = r.masked(below(parts, "items"), v[i], depth+1)
+		}
+		return shown
+	}
+	return value
 }
 
 // outline is the part of an input schema that hints need. Reading it is cheaper than compiling a checker.
@@ -212,9 +231,8 @@ func (o *outline) matchesPattern(name string) bool {
 }
 
 type property struct {
-	Type      any   `json:"type"` // text, or a list of texts
-	Enum      []any `json:"enum"`
-	WriteOnly bool  `json:"writeOnly"`
+	Type any   `json:"type"` // text, or a list of texts
+	Enum []any `json:"enum"`
 
 	Pattern     string              `json:"pattern"`
 	Description string              `json:"description"`

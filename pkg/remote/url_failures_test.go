@@ -365,7 +365,7 @@ func TestEndpointOnAnotherHostIsRefused(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, "event: endpoint\ndata: http://tools.example.com/messages?session=1\n\n")
+		_, _ = io.WriteString(w, ": hello\n\nretry: 1000\n\nevent: endpoint\ndata: http://tools.example.com/messages?session=1\n\n")
 	}))
 	cfg, _ := config(t, Spec{URL: s.URL}, nil)
 	_, err := server.Start(t.Context(), cfg)

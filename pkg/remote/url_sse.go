@@ -61,6 +61,9 @@ func (l *Link) readEndpoint(resp *http.Response, body io.Reader) (*url.URL, erro
 		if err != nil {
 			return nil, err
 		}
+		if len(e.data) == 0 {
+			continue // a comment, or a time to reconnect
+		}
 		if e.name != "endpoint" {
 			return nil, errors.New("its stream does not begin with an endpoint event")
 		}

@@ -388,7 +388,7 @@ type callLimit struct {
 func (s *Server) callLimit(call tool.Call) callLimit {
 	own, found := s.listing.Load().timeouts[call.Tool]
 	orInTrail := ", or set `timeout:` on the recorded call"
-	if call.WithoutTrail {
+	if call.WithoutTrail || call.Nested() {
 		orInTrail = ""
 	}
 	switch {

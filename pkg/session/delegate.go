@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/budget"
 	"github.com/trailblaze/trailblaze/pkg/discover"
@@ -47,6 +48,7 @@ func (s *Session) makeComposed(ctx context.Context, l *level, t *discover.Tool, 
 		return notMade(err)
 	}
 	var recorded []trail.Call
+	deadline := s.opts.Now().Add(call.Timeout)
 	calls, unrecorded := end.result.Delegates, l.unrecorded
 	l.unrecorded = l.unrecorded || t.IsRecordable
 	for i, c := range calls {
@@ -57,7 +59,11 @@ func (s *Session) makeComposed(ctx context.Context, l *level, t *discover.Tool, 
 		if err != nil {
 			end = notMade(err)
 		} else {
-			end = s.makeCall(ctx, l.next(false), called, c.Args, trail.Call{Tool: c.Tool, Args: escaped(c.Args)})
+			made := trail.Call{Tool: c.Tool, Args: escaped(c.Args)}
+			if call.Timeout > 0 {
+				made.Timeout = max(deadline.Sub(s.opts.Now()).Truncate(time.Millisecond), time.Millisecond)
+			}
+			end = s.makeCall(ctx, l.next(false), called, c.Args, made)
 		}
 		if !end.ok() {
 			end.result.Text = placed(fmt.Sprintf("call %d of %d of %s: ", i+1, len(calls), t.Name), end.result.Text)

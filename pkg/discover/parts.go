@@ -1,0 +1,70 @@
+package discover
+
+import "strings"
+
+// rootSchema is a schema as JSON, from which the references in it are resolved; nil for one that cannot be read.
+type rootSchema map[string]any
+
+// parts returns all that some schemas say of a value: they, what they refer to, and their alternatives.
+func (r rootSchema) parts(schemas ...map[string]any) (parts []map[string]any) {
+	seen := map[string]bool{}
+	var add func(s map[string]any)
+	add = func(s map[string]any) {
+		if s == nil {
+			return
+		}
+		parts = append(parts, s)
+		if ref, ok := s["$ref"].(string); ok && !seen[ref] {
+			seen[ref] = true
+			add(r.resolve(ref))
+		}
+		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+			list, _ := s[key].([]any)
+			for _, of := range list {
+				part, _ := of.(map[string]any)
+				add(part)
+			}
+		}
+	}
+	for _, s := range schemas {
+		add(s)
+	}
+	return parts
+}
+
+// resolve returns the schema that a reference within the root names, nil for any other.
+func (r rootSchema) resolve(ref string) map[string]any {
+	at := map[string]any(r)
+	path, _ := strings.CutPrefix(ref, "#")
+	if path == "" {
+		return at
+	}
+	for name := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		at, _ = at[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)].(map[string]any)
+	}
+	return at
+}
+
+// fieldOf returns what the parts of a schema say of a field of an object.
+func fieldOf(parts []map[string]any, name string) (of []map[string]any) {
+	for _, p := range parts {
+		properties, _ := p["properties"].(map[string]any)
+		if field, ok := properties[name].(map[string]any); ok {
+			of = append(of, field)
+		}
+	}
+	if of == nil {
+		of = below(parts, "additionalProperties")
+	}
+	return of
+}
+
+// below returns the schemas that the parts of a schema have at a key.
+func below(parts []map[string]any, key string) (of []map[string]any) {
+	for _, p := range parts {
+		if s, ok := p[key].(map[string]any); ok {
+			of = append(of, s)
+		}
+	}
+	return of
+}

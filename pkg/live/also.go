@@ -151,6 +151,9 @@ func (s *Session) also(ctx context.Context, r SaveRequest, saved []change) ([]Al
 // findAlso returns the files with calls that were repaired elsewhere, by their paths, and the trails that they concern.
 func (s *Session) findAlso(saved []change) (map[string]*alsoFile, []alsoTrail) {
 	found, known := map[string]*alsoFile{}, map[string]bool{}
+	isSaved := func(path string) bool {
+		return slices.ContainsFunc(saved, func(c change) bool { return c.path == path })
+	}
 	for _, c := range saved {
 		known[c.path] = true
 	}
@@ -160,7 +163,7 @@ func (s *Session) findAlso(saved []change) (map[string]*alsoFile, []alsoTrail) {
 	for _, name := range names {
 		t := alsoTrail{path: filepath.Join(project.Root, name)}
 		file, problems := s.loader().Load(s.relative(t.path), t.path)
-		if len(problems) > 0 || known[t.path] {
+		if len(problems) > 0 || isSaved(t.path) {
 			continue
 		}
 		if _, skipped := file.SkipReason(s.opts.Lineage); skipped {

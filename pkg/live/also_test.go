@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,6 +145,18 @@ func TestOtherTrailsThatFailAreNotChanged(t *testing.T) {
 	saved = f.save(live.SaveRequest{File: "trails/a.trail.yaml", Also: true})
 	if got := inFiles(saved.Also)[1]; !strings.Contains(got, "not allowed for agents") || len(f.replayed) != 3 {
 		t.Errorf("%s, replayed %q", got, f.replayed)
+	}
+}
+
+// A trail that another one uses is replayed by itself, too.
+func TestTrailThatIsUsedIsReplayedByItself(t *testing.T) {
+	t.Parallel()
+	f := repaired(t, "trails/n.trail.yaml")
+	f.write("trails/m.trail.yaml", "trail:\n  - use: n.trail.yaml\n")
+	f.write("trails/n.trail.yaml", signIn)
+	f.save(live.SaveRequest{File: "trails/a.trail.yaml", Also: true})
+	if !slices.Contains(f.replayed, "trails/n.trail.yaml") || f.read("trails/n.trail.yaml") != signIn {
+		t.Errorf("replayed %q, n is\n%s", f.replayed, f.read("trails/n.trail.yaml"))
 	}
 }
 

@@ -101,7 +101,7 @@ func (s *Session) isCheckIn(kind string, call trail.Call) bool {
 func (s *Session) checkVerifySteps(steps []*replay.Step) error {
 	for i, step := range steps {
 		checks := func(calls []trail.Call) bool {
-			return slices.ContainsFunc(calls, func(c trail.Call) bool { return s.isCheckIn(step.Kind, c) })
+			return slices.ContainsFunc(calls, func(c trail.Call) bool { return s.isCheckIn(step.Kind, c) && !c.Optional })
 		}
 		if step.Kind != trail.KindVerify || !step.Changed || len(step.Calls) == 0 || checks(step.Calls) {
 			continue

@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,8 +112,9 @@ func TestRepairChangesOptionsOfACall(t *testing.T) {
 	check.Timeout = time.Minute
 	check.Optional = true
 	f.step("A", check)
-	if _, err := f.Save(t.Context(), live.SaveRequest{File: r.File}); err != nil {
-		t.Fatal(err)
+	saved := f.save(live.SaveRequest{File: r.File})
+	if !slices.ContainsFunc(saved.Warnings, func(w string) bool { return strings.HasPrefix(w, `the check of step "A" changed`) }) {
+		t.Errorf("warnings %q", saved.Warnings)
 	}
 	want := `trail:
   - step: A
@@ -144,6 +146,11 @@ func TestRewordingDoesNotRecordAnEmptyStep(t *testing.T) {
 func TestRefusesToSaveVerifyStepsWithoutCheck(t *testing.T) {
 	t.Parallel()
 	f := open(t)
+	optional := call("assertVisible", "text", "Nobody")
+	optional.Optional = true
+	if r, err := f.Step(t.Context(), live.StepRequest{Text: "Greeted", Kind: trail.KindVerify, Calls: []trail.Call{optional}}); err == nil {
+		t.Errorf("an optional check is enough for a verify: %+v", r)
+	}
 	f.request(live.StepRequest{Text: "Greeted", Kind: trail.KindVerify, Calls: []trail.Call{
 		call("tap", "text", "Sign in"), call("assertVisible", "text", "Nobody"),
 	}})

@@ -315,7 +315,7 @@ func (s *Session) lostChecks(before, after []byte) []string {
 	for step, had := range s.checksOf(before) {
 		has := now[step]
 		isGone := func(c trail.Call) bool {
-			return !slices.ContainsFunc(has, func(other trail.Call) bool { return sameCall(c, other) })
+			return !slices.ContainsFunc(has, func(other trail.Call) bool { return sameCall(c, other) && (c.Optional || !other.Optional) })
 		}
 		switch {
 		case len(has) < len(had):

@@ -297,7 +297,7 @@ func (s *Session) checkStep(r StepRequest) error {
 			}
 			return err
 		}
-		checks = checks || s.isCheck(t)
+		checks = checks || s.isCheck(t) && !call.Optional
 	}
 	if r.Kind == trail.KindVerify && !checks {
 		return fault.New(fault.InvalidArguments, "use a call such as assertVisible or web_verifyTextVisible, or make it a step",

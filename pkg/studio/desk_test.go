@@ -469,6 +469,21 @@ func TestDeskRepairs(t *testing.T) {
 	}
 }
 
+// TestDeskNamesTheLastStepOfTheTrailItself has a teardown, which is not recorded.
+func TestDeskNamesTheLastStepOfTheTrailItself(t *testing.T) {
+	t.Parallel()
+	p := sitDown(t, map[string]string{"/": formPage})
+	p.awaitIdle()
+	text := "config:\n  teardown:\n    - step: Forget\n      recording: { web: [] }\ntrail:\n  - step: Open\n    recording: { web: [] }\n"
+	if found, err := p.try("yaml", fields{"text": text, "version": p.document().Version}); err != nil || len(found.([]problem)) > 0 {
+		t.Fatal(found, err)
+	}
+	p.do("nameStep", fields{"text": "Open it"})
+	if got := p.text(); !strings.Contains(got, "step: Open it") || !strings.Contains(got, "step: Forget") {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestDeskShowsNoSecret types the value of a secret into the page.
 func TestDeskShowsNoSecret(t *testing.T) {
 	t.Parallel()

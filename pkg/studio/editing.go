@@ -8,6 +8,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/studio/document"
+	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
 // view is the document as pages show it.
@@ -263,6 +264,9 @@ func (d *desk) nameStep(_ context.Context, p nameParams) (any, error) {
 	return nil, d.change(func() error {
 		steps := d.doc.Steps()
 		at := len(steps) - 1
+		for at >= 0 && steps[at].Kind == trail.KindTeardown { // which is not recorded
+			at--
+		}
 		if d.selected != "" {
 			at = slices.IndexFunc(steps, func(s document.Step) bool { return stepOf(d.selected) == s.Number })
 		}

@@ -7,7 +7,7 @@ import { doc, editable, selection } from "../store";
 export function StepName() {
 	const element = useRef<HTMLInputElement>(null);
 	const steps = doc.value?.steps ?? [];
-	const step = selection.value?.step ?? steps.at(-1);
+	const step = selection.value?.step ?? steps.findLast(({ kind }) => kind !== "teardown");
 	/** How many steps there were when Enter began another one, which the document does not have yet. */
 	const begun = useSignal(-1);
 	const begins = begun.value === steps.length && !selection.value;

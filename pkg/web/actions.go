@@ -18,6 +18,7 @@ import (
 type inputResult struct {
 	NewDocument bool    // the document is not the one in which the element was found
 	Received    bool    // the element received the event
+	Released    string  // the element on which the mouse was released, because the one that was pressed had moved away
 	Blocked     string  // the element that would have received it instead
 	Accepted    bool    // the field has the text that was entered
 	Changed     bool    // the content of the field changed, or it received input

@@ -91,6 +91,9 @@ func (p *page) click(ctx context.Context, t syntax.Target, options clickOptions,
 		verb = "double-clicked"
 	}
 	result := success("%s %s", verb, o)
+	if s.released != "" {
+		result = withNotes(result, "it moved away while the mouse was pressed, and "+s.released+" got the release, so the page may have seen no click")
+	}
 	if p.fileChoosers() > choosers {
 		result.Text += ", which opened a file chooser; web_uploadFile without an element answers it"
 	}
@@ -113,6 +116,7 @@ func (s *search) confirmPointer(ctx context.Context, o observed) error {
 	case err != nil:
 		return unconfirmed(err)
 	case r.Received:
+		s.released = r.Released
 		return nil
 	case r.Blocked != "":
 		return replacedBy(r.Blocked)

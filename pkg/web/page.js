@@ -1396,8 +1396,18 @@
     return found;
   };
 
+  // noteRelease notes the element that gets the release of the mouse because the one that got the press has moved away:
+  // the page then sees no click.
+  const noteRelease = (event) => {
+    const { el, pressed } = guarded;
+    const hit = event.composedPath()[0];
+    const away = el.isConnected && !sameBox(pressed, el.getBoundingClientRect()) && !receivesEventsAt(hit, el);
+    if (away && hit.nodeType === Node.ELEMENT_NODE) guarded.released = describe(hit);
+  };
+
   const guardEvent = (event) => {
-    if (!guarded || !event.isTrusted || guarded.received || document !== born) return;
+    if (!guarded || !event.isTrusted || document !== born) return;
+    if (guarded.received) return event.type === "mouseup" && noteRelease(event);
     if (!guarded.blocked && (event.timeStamp > guarded.until || (!guarded.el && event.type === "keydown"))) {
       guarded = null;
       return;
@@ -1407,6 +1417,7 @@
       const el = hit.nodeType === Node.ELEMENT_NODE ? hit : document.documentElement;
       if (guarded.el && (receivesEventsAt(el, guarded.el) || closedHosts(guarded.el).includes(el))) {
         guarded.received = true;
+        guarded.pressed = guarded.el.getBoundingClientRect();
         return;
       }
       guarded.blocked = describe(el);
@@ -1435,11 +1446,11 @@
   // the field has the text; changed, its content changed or it received input; displayed, its text now, null when it is
   // not in the page any more.
   const inputResult = (text, clear) => {
-    const { received, blocked, field, before, inputs } = guarded ?? { received: false, blocked: "" };
+    const { received, released, blocked, field, before, inputs } = guarded ?? { received: false, blocked: "" };
     const newDocument = !guarded || guarded.newDocument; // replaced the document in which the element was found
     guarded = null;
     if (newDocument) return { newDocument, blocked };
-    if (text === undefined) return { received, blocked };
+    if (text === undefined) return { received, released, blocked };
     const now = field?.isConnected ? fieldContent(field) : null;
     const wanted = clear ? text : before + text;
     const shownIn = (editor) => normalize(editor.innerText);

@@ -10,7 +10,7 @@ import (
 
 const sandboxedPage = `<style>
 	@keyframes in { from { margin-left: 300px } }
-	a { display: inline-block; animation: in 0.5s steps(8) }
+	a { display: inline-block; animation: in 0.5s linear }
 </style>
 <a href="/next">Next</a><label><input type=checkbox>Agree</label><input aria-label=Name><p role=status>Two messages</p>
 <details><summary>More</summary><p>Details</p></details>`
@@ -50,4 +50,21 @@ func TestPagesWithoutScripts(t *testing.T) {
 			u.mustCall("web_verifyTextVisible", "text", "The next page")
 		})
 	}
+}
+
+// TestClickOfWhatMovesAway has buttons that move when they are pressed: the first one away from the mouse, so that the
+// page sees no click.
+func TestClickOfWhatMovesAway(t *testing.T) {
+	t.Parallel()
+	u := openLive(t, device.Session{})
+	u.mustCall("web_navigate", "url", serve(t, map[string]http.HandlerFunc{"/page": htmlPage(`<p id=out></p>
+		<button onmousedown="style.marginLeft = '300px'" onclick="out.textContent += 'far '">Far</button><br>
+		<button onmousedown="style.marginLeft = '3px'" onclick="out.textContent += 'near '">Near</button>`)})+"/page")
+	if r, err := u.call("web_click", "ref", "Far"); err != nil || !r.OK || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "moved away while the mouse was pressed") {
+		t.Error(err, r.Text, r.Notes)
+	}
+	if r, err := u.call("web_click", "ref", "Near"); err != nil || !r.OK || len(r.Notes) != 0 {
+		t.Error(err, r.Text, r.Notes)
+	}
+	u.mustCall("web_verifyValue", "ref", "css=#out", "expected", "near")
 }

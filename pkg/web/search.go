@@ -82,6 +82,7 @@ type search struct {
 	identity   string                   // role and name of the element that the target's reference referred to at first
 	changes    *changeWatcher           // nil before the first wait
 	begun      bool                     // the first try has begun
+	released   string                   // see inputResult
 }
 
 func (p *page) search(t syntax.Target, c check) *search { return &search{page: p, target: t, check: c} }

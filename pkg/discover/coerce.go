@@ -46,7 +46,7 @@ type coercion struct {
 	takes func(written any) bool
 }
 
-// maxCoercedDepth is the depth of values from which on they are left as they are.
+// maxCoercedDepth is the depth of values from which on they are left as they are, or hidden.
 const maxCoercedDepth = 100
 
 func (c coercion) value(schemas []map[string]any, written, value any, depth int) any {

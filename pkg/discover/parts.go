@@ -1,7 +1,5 @@
 package discover
 
-import "strings"
-
 // rootSchema is a schema as JSON, from which the references in it are resolved; nil for one that cannot be read.
 type rootSchema map[string]any
 
@@ -16,7 +14,9 @@ func (r rootSchema) parts(schemas ...map[string]any) (parts []map[string]any) {
 		parts = append(parts, s)
 		if ref, ok := s["$ref"].(string); ok && !seen[ref] {
 			seen[ref] = true
-			add(r.resolve(ref))
+			referred, _ := follow(map[string]any(r), ref)
+			part, _ := referred.(map[string]any)
+			add(part)
 		}
 		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
 			list, _ := s[key].([]any)
@@ -30,19 +30,6 @@ func (r rootSchema) parts(schemas ...map[string]any) (parts []map[string]any) {
 		add(s)
 	}
 	return parts
-}
-
-// resolve returns the schema that a reference within the root names, nil for any other.
-func (r rootSchema) resolve(ref string) map[string]any {
-	at := map[string]any(r)
-	path, _ := strings.CutPrefix(ref, "#")
-	if path == "" {
-		return at
-	}
-	for name := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
-		at, _ = at[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)].(map[string]any)
-	}
-	return at
 }
 
 // fieldOf returns what the parts of a schema say of a field of an object.

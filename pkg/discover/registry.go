@@ -42,7 +42,7 @@ type Tool struct {
 	compile               sync.Once
 	checker               *checker // of InputSchema, compiled at the first check; nil when it cannot be used
 	parsed                sync.Once
-	schema                map[string]any // InputSchema, parsed when arguments are coerced
+	schema                map[string]any // InputSchema, parsed at the first use; see rootSchema
 	outline               sync.Once
 	outlineOf             outline // of InputSchema, parsed at the first use
 }

@@ -70,8 +70,7 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 // mayBeRecordedFor reports whether a step without a recording has one for some of the devices of a platform.
 func (p *plan) mayBeRecordedFor(platform string) bool {
 	for s := range replay.Leaves(p.Steps) {
-		narrow := func(classifier string) bool { return strings.HasPrefix(classifier, platform+"-") }
-		if s.NeedsAgent && slices.ContainsFunc(s.Classifiers(), narrow) {
+		if s.NeedsAgent && s.HasNarrowClassifiers(platform) {
 			return true
 		}
 	}

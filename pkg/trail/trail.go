@@ -232,6 +232,11 @@ func (s Step) Classifiers() []string {
 	return names
 }
 
+// HasNarrowClassifiers is [File.HasNarrowClassifiers] for a step.
+func (s Step) HasNarrowClassifiers(platform string) bool {
+	return hasNarrower(s.Classifiers(), platform)
+}
+
 // Lineage returns the keys under which recordings for a device are looked up, most specific first (android-phone,
 // android), for the device's classifiers, broadest first (android, phone). A classifier may be a whole key
 // (android-phone).

@@ -215,7 +215,12 @@ func (f *File) HasNarrowClassifiers(platform string) bool {
 	for _, rule := range f.Config.Skip {
 		names = append(names, rule.Classifier)
 	}
-	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, platform+"-") })
+	return hasNarrower(names, platform)
+}
+
+// hasNarrower reports whether some classifiers are below that of a platform.
+func hasNarrower(classifiers []string, platform string) bool {
+	return slices.ContainsFunc(classifiers, func(c string) bool { return strings.HasPrefix(c, platform+"-") })
 }
 
 // RecordedPlatforms returns the platforms for which the trail has recordings, each once, in the order of the file.

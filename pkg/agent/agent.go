@@ -51,6 +51,9 @@ type Options struct {
 	// Notify is called before a request with its number and after it with the turn. It is called from the goroutine of
 	// Do. May be nil.
 	Notify func(Progress)
+	// ExpectLimit is how long a step waits for the text that it is to bring on the screen, such as while a page is being
+	// loaded; 0 for 5 seconds.
+	ExpectLimit time.Duration
 	// Now returns the time; nil for [time.Now].
 	Now func() time.Time
 }

@@ -113,6 +113,31 @@ func TestTextOfSeveralElementsIsExpected(t *testing.T) {
 	}
 }
 
+// TestExpectedTextIsWaitedFor has a text that comes long after the screen has settled.
+func TestExpectedTextIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).open(t)
+	f.visit(pages(t, map[string]string{"/": `<p id=p>Cart</p><button onclick="setTimeout(() => p.textContent = 'Order placed', 1500)">Buy</button>`}) + "/")
+	m := scripted(both(click(`button "Buy"`), done("Order placed")))
+	out := f.do(m, step("Buy it"), func(o *agent.Options) { o.ExpectLimit = time.Minute })
+	if out.Outcome != event.Passed || len(out.Turns) != 1 {
+		t.Errorf("%d turns: %v", len(out.Turns), out.Err)
+	}
+}
+
+// TestWaitForExpectedTextEndsWithTheTimeForTheStep has a text that never comes.
+func TestWaitForExpectedTextEndsWithTheTimeForTheStep(t *testing.T) {
+	t.Parallel()
+	f := openBrowser(t).ordersPage(t)
+	m := scripted(both(click(`checkbox "Gift wrap"`), done("Order deleted")))
+	out := f.do(m, step("Delete order 7"), func(o *agent.Options) {
+		o.ExpectLimit, o.Budget = time.Hour, agent.NewBudget(agent.Limits{TimePerStep: 3 * time.Second})
+	})
+	if out.Err == nil || out.Err.Kind != agent.OverBudget {
+		t.Errorf("%v", out.Err)
+	}
+}
+
 func TestRetriesBeginAgainOnTheScreenAsItIs(t *testing.T) {
 	t.Parallel()
 	f := openBrowser(t).ordersPage(t)

@@ -247,7 +247,7 @@ func finish(status, why, expect string) model.Call {
 // do carries out a task with an agent of its own.
 func (f *fixture) do(m *thinker, task agent.Task, edit ...func(*agent.Options)) agent.Outcome {
 	f.Helper()
-	o := agent.Options{Model: m, Output: func(s string) string { return f.redactor.Text(report.Clean(s)) }}
+	o := agent.Options{Model: m, Output: func(s string) string { return f.redactor.Text(report.Clean(s)) }, ExpectLimit: 10 * time.Millisecond}
 	for _, change := range edit {
 		change(&o)
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/event"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
@@ -320,7 +322,7 @@ func (r *run) makeCalls(ctx context.Context, calls []call, repeated int) (result
 		return "", broke(err)
 	}
 	if claim != nil {
-		missing, end := r.ended(*claim, m.acted)
+		missing, end := r.ended(ctx, *claim, m.acted)
 		if end != nil {
 			return doneTool + " " + claim.Status, end
 		}
@@ -526,7 +528,7 @@ func (r *run) readAfter(ctx context.Context, m *made) error {
 }
 
 // ended returns how the task ends by a claim of the model, or what is missing for that.
-func (r *run) ended(d done, acted bool) (missing string, end *ending) {
+func (r *run) ended(ctx context.Context, d done, acted bool) (missing string, end *ending) {
 	why := brief(r.output(d.Why), 300)
 	switch {
 	case d.Status == statusFailed:
@@ -544,11 +546,36 @@ func (r *run) ended(d done, acted bool) (missing string, end *ending) {
 		missing = "beside actions it needs expect, a text that they bring on the screen"
 	case d.Expect != "" && slices.ContainsFunc(r.typed, func(text string) bool { return strings.Contains(text, fold(d.Expect)) }):
 		missing = fmt.Sprintf("%q was typed in this task; expect what the app does with it, or end without expect when you see what changed", brief(d.Expect, 100))
-	case d.Expect != "" && !r.screen.gained(r.baseline, d.Expect):
-		missing = fmt.Sprintf("%q is in no line of the screen that was added or changed since the task began", brief(d.Expect, 100))
+	case d.Expect != "":
+		shown, err := r.awaitGain(ctx, d.Expect)
+		if err != nil {
+			return "", r.failedRequest(ctx, err)
+		}
+		if !shown {
+			missing = fmt.Sprintf("%q is in no line of the screen that was added or changed since the task began", brief(d.Expect, 100))
+		}
 	}
 	if missing != "" {
 		return missing, nil
 	}
 	return "", &ending{}
+}
+
+// awaitGain waits until a text is on the screen that was not there when the task began, such as after a page was loaded.
+// It reports whether it is. The error is errTime, or one of the session.
+func (r *run) awaitGain(ctx context.Context, text string) (bool, error) {
+	limited, cancel := r.withinStep(ctx)
+	defer cancel()
+	gained := func() bool { return r.screen.gained(r.baseline, text) }
+	shown, err := act.Await(limited, cmp.Or(r.agent.opts.ExpectLimit, 5*time.Second), 100*time.Millisecond, func() (bool, error) {
+		if gained() {
+			return true, nil
+		}
+		_, err := r.readScreen(limited)
+		return err == nil && gained(), err
+	})
+	if errors.Is(context.Cause(limited), errTime) {
+		err = errTime
+	}
+	return shown, err
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
 )
 
@@ -251,7 +252,20 @@ func TestSharedProcessEndsWithRun(t *testing.T) {
 			t.Run(name+" on "+server, func(t *testing.T) {
 				t.Parallel()
 				p := sharers(t, entry, webTrail("hang: {}"))
-				code, output := signalled(t, p.command("run", "-v", "--device", "web:a,web:b"), reached(t, p, "call"), tc.signal, false)
+				inUse := func() bool { // so that `logs prune` keeps the log of the shared process
+					logs, _ := filepath.Glob(p.path("logs/shared_*"))
+					return len(logs) == 1 && session.InUse(logs[0], time.Hour)
+				}
+				ready := func() {
+					reached(t, p, "call")()
+					if !inUse() {
+						t.Error("the log of the shared process is not in use")
+					}
+				}
+				code, output := signalled(t, p.command("run", "-v", "--device", "web:a,web:b"), ready, tc.signal, false)
+				if inUse() {
+					t.Error("the log of the shared process stays in use")
+				}
 				if code != tc.code {
 					t.Errorf("exit code %d, want %d\n%s", code, tc.code, output)
 				}

@@ -10,6 +10,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/callback"
 	"github.com/trailblaze/trailblaze/pkg/config"
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/scope"
 )
 
@@ -25,6 +26,9 @@ type Servers struct {
 
 	listen    sync.Once
 	callbacks *callback.Server // nil until the first process starts, and when it cannot listen
+
+	mark  sync.Once
+	inUse *files.LockedFile // in the folder of the logs; nil until the first process starts
 }
 
 // ShareServers returns what the sessions of a setup share; nil when no entry is shared. It starts nothing. stop ends
@@ -62,10 +66,15 @@ func sharedKey(entry config.Server) string {
 
 // launch returns how to reach the process of an entry, and how to start it if it does not run.
 func (s *Servers) launch(entry config.Server) Launch {
+	s.mark.Do(func() {
+		if MakeDir(s.logsDir()) == nil { // else opening the log says why
+			s.inUse = markInUse(s.logsDir())
+		}
+	})
 	callbacks := s.callbackServer()
 	launch := Launch{
 		Server: entry, Shared: sharedKey(entry), Env: serverEnv(s.setup.Env, entry, s.id, callbacks),
-		LogPath: filepath.Join(s.setup.Project.LogsDir, s.id, s.logs[sharedKey(entry)]), Unwritable: s.unwritable,
+		LogPath: filepath.Join(s.logsDir(), s.logs[sharedKey(entry)]), Unwritable: s.unwritable,
 		Log: func(level, message, hint string) {
 			s.setup.Stream.Emit(event.Log{Level: level, Source: entry.Name, Message: message, Hint: hint})
 		},
@@ -76,6 +85,9 @@ func (s *Servers) launch(entry config.Server) Launch {
 	}
 	return launch
 }
+
+// logsDir returns the folder of the logs of the shared processes.
+func (s *Servers) logsDir() string { return filepath.Join(s.setup.Project.LogsDir, s.id) }
 
 // callbackServer returns the callback server of the shared processes, nil when it cannot listen.
 func (s *Servers) callbackServer() *callback.Server {
@@ -111,4 +123,7 @@ func (s *Servers) Close(ctx context.Context) {
 	if s.callbacks != nil {
 		warn("callback", s.callbacks.Close())
 	}
+	s.mark.Do(func() {}) // so that inUse is set or stays nil
+	unmarkInUse(s.inUse)
+	RemoveEmptyDir(s.logsDir())
 }

@@ -281,9 +281,16 @@ func verifyAttacks() []attack {
 			say(through("assertEquals", "expected", "${name}", "actual", "{{name}}"), done("")),
 		}, told: "cannot fail"},
 		{name: "braces that are not a token", task: paid, turns: turns{say(through("assertNotEquals", "expected", "x", "actual", `\{{name}}`), done(""))}, told: "cannot fail"},
-		{name: "not nonsense", task: paid, turns: turns{
-			say(through("assertNotEquals", "expected", "nonsense", "actual", "{{name}}"), done("")), say(done("")),
+		{name: "not nonsense", task: paid, summary: true, turns: turns{
+			say(through("assertNotEquals", "expected", "nonsense", "actual", "{{total}}"), done("")), say(done("")),
 		}, told: "does not count by itself"},
+		{name: "a value that a call has left", task: paid, summary: true, passes: true, turns: turns{
+			say(through("assertEquals", "expected", "12.50 €", "actual", "{{total}}"), done("")),
+		}},
+		{name: "a value of the session's start", task: paid, turns: turns{
+			say(through("assertEquals", "expected", "Ada", "actual", "{{name}}"), done("")),
+			say(through("assertEquals", "expected", "A", "actual", "{{name.0}}"), done("")), say(done("")),
+		}, told: "cannot fail"},
 		{name: "a calculation", task: paid, turns: turns{say(through("assertMath", "expected", 2, "expression", "1+1"), done(""))}, told: "cannot fail"},
 		{name: "remembering a text", task: paid, turns: turns{say(through("rememberText", "variable", "x", "ref", "e1"))}, told: "the tool is not a check"},
 		{name: "remembering", task: paid, turns: turns{say(through("rememberValue", "name", "x", "value", 1))}, told: "the tool is not a check"},
@@ -351,11 +358,12 @@ func (a attack) run(t *testing.T, b browser, url string) {
 	ordered := false
 	f := b.open(t, project(map[string]func() tool.Result{
 		"placeOrder": func() tool.Result { ordered = true; return tool.Result{OK: true} },
+		"readTotal":  func() tool.Result { return tool.Result{OK: true, MemoryDelta: map[string]any{"total": "12.50 €"}} },
 		"checkPaid":  func() tool.Result { return tool.Result{OK: true, MemoryDelta: map[string]any{"paid": "Ada"}} },
 	}))
 	f.visit(url + "/")
 	if a.summary {
-		f.calls("Go on", trail.Call{Tool: "web_navigate", Args: map[string]any{"url": url + "/summary"}})
+		f.calls("Go on", trail.Call{Tool: "readTotal"}, trail.Call{Tool: "web_navigate", Args: map[string]any{"url": url + "/summary"}})
 	}
 	before := f.recording()
 	m := scripted(a.turns...)

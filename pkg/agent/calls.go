@@ -294,8 +294,13 @@ func (r *run) checkSecrets(c call) error {
 	return nil
 }
 
-// hasName reports whether a value has a token of a name.
-func hasName(value any, name string) bool { return slices.Contains(trail.TokenNames(value), name) }
+// hasName reports whether a value has a token of a name, or of a field of its value.
+func hasName(value any, name string) bool {
+	return slices.ContainsFunc(trail.TokenNames(value), func(token string) bool { return isOf(token, name) })
+}
+
+// isOf reports whether a token is that of a name, or of a field of its value.
+func isOf(token, name string) bool { return token == name || strings.HasPrefix(token, name+".") }
 
 // brief returns a text of the model, or about it, in one line of at most n bytes, without characters that are not seen.
 func brief(s string, n int) string {

@@ -114,7 +114,10 @@ func (r *run) prepare(ctx context.Context) error {
 		r.memory[name] = true
 	}
 	if r.task.Kind == trail.KindVerify {
-		r.verify = &verification{allowed: r.agent.opts.Replaced - r.agent.replaced, remembered: r.agent.remembered, written: map[string]bool{}}
+		r.verify = &verification{
+			allowed: r.agent.opts.Replaced - r.agent.replaced, given: slices.Concat(status.Given, status.Secrets),
+			remembered: r.agent.remembered, written: map[string]bool{},
+		}
 	}
 	return nil
 }
@@ -431,12 +434,16 @@ func (r *run) note(ctx context.Context, calls []call, request live.StepRequest, 
 		return nil
 	}
 	status, err := r.session.Status(ctx)
+	if err != nil {
+		return err
+	}
 	for _, name := range status.Memory {
 		if !r.memory[name] {
 			r.verify.written[name] = true
 		}
 	}
-	return err
+	r.verify.given = slices.Concat(status.Given, status.Secrets)
+	return nil
 }
 
 // isCheck reports whether a call checks something. What tools of the project do is known by their names only.

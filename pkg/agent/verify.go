@@ -25,6 +25,7 @@ type verification struct {
 	replaced []string   // checks that did not hold, in the place of which others were made
 	allowed  int        // how many more may be replaced
 	shown    *shownElements
+	given    []string // names whose values the session began with
 	// written are the names in memory that the model has given a value, or that were given one in this task.
 	remembered, written map[string]bool
 }
@@ -106,8 +107,8 @@ func (v *verification) canFail(c call) error {
 	return nil
 }
 
-// comparesApp refuses a comparison unless what is compared comes from memory, and what is expected does not come from
-// the same values.
+// comparesApp refuses a comparison unless what is compared comes from a value that a call has put into memory, and what is
+// expected does not come from the same values.
 func (v *verification) comparesApp(c call) error {
 	actual, expectation := c.Args["actual"], c.Args["expected"]
 	if actual == nil {
@@ -119,10 +120,15 @@ func (v *verification) comparesApp(c call) error {
 		}
 	}
 	shared := slices.ContainsFunc(trail.TokenNames(expectation), func(name string) bool { return hasName(actual, name) })
-	if len(trail.TokenNames(actual)) == 0 || shared {
+	if shared || !slices.ContainsFunc(trail.TokenNames(actual), v.mayChange) {
 		return fault.New(NotDone, "check what the app shows, such as with a ref", "a comparison of constants cannot fail")
 	}
 	return nil
+}
+
+// mayChange reports whether the value of a token is not one that the session began with.
+func (v *verification) mayChange(token string) bool {
+	return !slices.ContainsFunc(v.given, func(name string) bool { return isOf(token, name) })
 }
 
 // matchesAnything reports whether a pattern is found in every text that is not empty.

@@ -317,9 +317,10 @@ type Status struct {
 	Device   string   `json:"device,omitempty"`
 	URL      string   `json:"url,omitempty"` // what the device showed last
 	Title    string   `json:"title,omitempty"`
-	Steps    int      `json:"steps"` // recorded so far
-	Calls    int      `json:"calls"` // in these steps
-	Memory   []string `json:"memory,omitempty"`
+	Steps    int      `json:"steps"`             // recorded so far
+	Calls    int      `json:"calls"`             // in these steps
+	Memory   []string `json:"memory,omitempty"`  // names
+	Given    []string `json:"given,omitempty"`   // those in Memory that have the value of the session's start
 	Secrets  []string `json:"secrets,omitempty"` // names
 	Folder   string   `json:"folder,omitempty"`  // with logs and evidence
 	// Callbacks is the file that says where processes make calls that the session did not start; empty if none may.
@@ -348,6 +349,7 @@ func (s *Session) noteStatus() {
 		Device: s.opts.Device.Name, Folder: s.dir, Callbacks: s.callbacksFile(),
 		Secrets: slices.Sorted(maps.Keys(s.opts.Secrets)),
 		Memory:  slices.Sorted(maps.Keys(s.inner.Memory().Snapshot())),
+		Given:   s.inner.Memory().Given(),
 	}
 	if last := s.lastView(); last != nil {
 		st.URL, st.Title = last.URL, last.Title

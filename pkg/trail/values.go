@@ -29,6 +29,7 @@ type Values struct {
 	memory  map[string]memoryEntry
 	version int            // the number of changes of memory
 	changed map[string]int // the version at which a name was last set or deleted
+	begun   int            // the version at the start of the session
 	size    int            // bytes that memory takes at most, see Set
 	limit   int            // of size
 	share   *budget.Share  // of what all sessions may keep; nil for no limit
@@ -66,6 +67,7 @@ func NewValues(from Sources) *Values {
 	for name, value := range from.Memory {
 		_ = v.Set(name, value)
 	}
+	v.begun = v.version
 	return v
 }
 
@@ -246,6 +248,20 @@ func (v *Values) ChangedSince(version int) (set map[string]any, deleted []string
 	}
 	slices.Sort(deleted)
 	return set, deleted
+}
+
+// Given returns the sorted names of the values that nothing has set since the start of the session.
+func (v *Values) Given() []string {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	var names []string
+	for name, change := range v.changed {
+		if change <= v.begun {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Get returns the value of {{name}}.

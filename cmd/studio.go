@@ -110,6 +110,9 @@ func (o *studioSessions) serve(ctx context.Context, f studioFlags, about string)
 	defer o.used.stop(ctx)
 	var opened browserFile
 	defer opened.remove()
+	options.OnUnsaved = func(file string) {
+		o.notice(report.Clean(o.redactor.Text(file)) + " has what was not saved; the next studio offers to restore it")
+	}
 	options.OnReady = func(url string) { o.ready(url, &opened) }
 	if err := studio.Run(ctx, options); err != nil {
 		return err

@@ -24,6 +24,7 @@ type keptRecording struct {
 	mu    sync.Mutex
 	text  string // that of the session
 	given bool   // it is one that a caller has, which contains that of the session
+	left  bool   // it is to be recovered after the session was closed
 }
 
 // keep writes the recording into the folder of the session, unless a caller has one. The session works without it.
@@ -76,13 +77,19 @@ func (s *Session) markOpen() {
 }
 
 func (s *Session) markClosed() {
-	if s.open != nil {
-		_ = s.open.Close()
+	if s.open == nil {
+		return
+	}
+	_ = s.open.Close()
+	s.kept.mu.Lock()
+	defer s.kept.mu.Unlock()
+	if !s.kept.left {
 		_ = os.Remove(filepath.Join(s.dir, openName))
 	}
 }
 
-// RecoverRecordings returns the recordings of sessions whose processes were killed, as paths. Each is returned once.
+// RecoverRecordings returns the recordings, as paths, of sessions whose processes were killed, and of those that were
+// closed after [RedactedSession.LeaveDraft]. Each is returned once.
 func RecoverRecordings(logsDir string) []string {
 	var lost []string
 	marks, _ := filepath.Glob(filepath.Join(logsDir, "*", openName))

@@ -148,6 +148,9 @@ func (d *desk) inTurn(f func(ctx context.Context) error) {
 // close ends the session. The context of the studio has ended.
 func (d *desk) close() {
 	d.work.Wait()
+	if !d.opts.shared && d.unsaved() {
+		d.leaveDraft()
+	}
 	d.closeSession()
 }
 

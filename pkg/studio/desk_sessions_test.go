@@ -149,7 +149,8 @@ func TestDeskStops(t *testing.T) {
 	}
 }
 
-// TestDeskKeepsTheRecording restores what a session left that was killed.
+// TestDeskKeepsTheRecording restores what a studio left that ended, and what a session left that was killed. The trail that
+// is open is another one.
 func TestDeskKeepsTheRecording(t *testing.T) {
 	t.Parallel()
 	p := sitDown(t, map[string]string{"/": formPage})
@@ -164,23 +165,29 @@ func TestDeskKeepsTheRecording(t *testing.T) {
 		return string(data)
 	}
 	eventually(t, "the recording is kept", func() bool { return kept() == p.text() })
-	p.write("logs/killed/.open", "")
-	p.write("logs/killed/"+live.RecordingName, kept())
+	recording, left := kept(), ""
+	p.desk.opts.OnUnsaved = func(file string) { left = file }
 	p.leave()
+	if data, err := os.ReadFile(filepath.Join(p.root, left)); err != nil || string(data) != recording {
+		t.Errorf("left in %q: %v\n%s", left, err, data)
+	}
 
+	other := p.write("trails/other.trail.yaml", "config: { title: Other }\ntrail: []\n")
 	again := &person{T: t, shown: newShown(), root: p.root, base: p.base, open: p.open}
-	again.sit()
+	again.sit(func(o *Options) { o.Trail = other })
 	again.await("idle", func(o *shown) bool { return o.state.Activity == idle && o.state.Kept != nil })
-	if state, _ := again.now(); state.Kept.Steps != 1 || again.text() != "" {
-		t.Errorf("%+v %s", state.Kept, again.text())
+	if state, _ := again.now(); state.Kept.Steps != 1 || state.File != "trails/other.trail.yaml" {
+		t.Errorf("%+v %s", state.Kept, state.File)
 	}
 	again.do("restore", fields{"keep": true})
-	if again.text() != p.text() || !again.desk.unsaved() {
-		t.Errorf("restored\n%s", again.text())
+	if state, _ := again.now(); again.text() != p.text() || !again.desk.unsaved() || state.File != "" {
+		t.Errorf("restored as %q\n%s", state.File, again.text())
 	}
 	again.leave()
+	live.RecoverRecordings(filepath.Join(p.root, "logs"))
 
 	p.write("logs/killed/.open", "")
+	p.write("logs/killed/"+live.RecordingName, recording)
 	last := &person{T: t, shown: newShown(), root: p.root, base: p.base, open: p.open}
 	last.sit()
 	last.await("idle", func(o *shown) bool { return o.state.Activity == idle && o.state.Kept != nil })

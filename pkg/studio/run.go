@@ -29,6 +29,9 @@ type Options struct {
 	Open func(ctx context.Context, c Choice) (Opened, error)
 	// OnReady is called once, with the URL that opens the page.
 	OnReady func(url string)
+	// OnUnsaved is called at the end with the file that has what was not saved, relative to the project. The next studio
+	// offers to restore it.
+	OnUnsaved func(file string)
 	// Output returns a text as it may be shown: without secrets. May be nil.
 	Output func(text string) string
 	// PagesGone is how long the studio goes on after its last page was closed, if nothing is unsaved; 0 for a minute.

@@ -113,7 +113,22 @@ func (d *desk) wrote(file string) error {
 	return nil
 }
 
-// findKept looks for the recording of a session that was killed.
+// leaveDraft leaves what was not saved to the next studio.
+func (d *desk) leaveDraft() {
+	d.mu.Lock()
+	s := d.session
+	d.mu.Unlock()
+	if s == nil {
+		return
+	}
+	d.keep()
+	s.LeaveDraft()
+	if d.opts.OnUnsaved != nil {
+		d.opts.OnUnsaved(d.relative(filepath.Join(s.Folder(), live.RecordingName)))
+	}
+}
+
+// findKept looks for the recording of a session that was killed, or that ended with a recording that was not saved.
 func (d *desk) findKept() {
 	lost := live.RecoverRecordings(d.opts.Project.LogsDir)
 	if len(lost) == 0 {
@@ -132,7 +147,8 @@ func (d *desk) findKept() {
 	d.set(func() { d.state.Kept = &k })
 }
 
-// restore makes the recording of a killed session the document, or forgets it.
+// restore makes the recording that was found the document, or forgets it. One with another title than the trail that is
+// open is not the document's file.
 func (d *desk) restore(ctx context.Context, p struct{ Keep bool }) (any, error) {
 	d.mu.Lock()
 	k := d.state.Kept
@@ -149,10 +165,14 @@ func (d *desk) restore(ctx context.Context, p struct{ Keep bool }) (any, error) 
 		return nil, fault.Wrap(fault.Misuse, err, "", "read "+k.File)
 	}
 	return nil, d.change(func() error {
+		title := d.doc.Title()
 		if problems := d.doc.SetText(text, false); len(problems) > 0 {
 			return problems
 		}
-		d.state.Kept = nil
+		if d.state.Kept = nil; d.doc.Title() != title {
+			d.base, d.saved, d.state.File = nil, "", ""
+			d.doc.SetName("")
+		}
 		return nil
 	})
 }

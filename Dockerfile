@@ -1,5 +1,5 @@
 # trailblaze with the headless shell of Chromium, for replaying trails in CI. GoReleaser builds it from the binaries of a
-# release; `make image` builds it from a checkout. Run it with a project: docker run --init -v "$PWD:/work" IMAGE run
+# release; `make image` builds it from a checkout. Run it with a project: docker run -v "$PWD:/work" IMAGE run
 FROM debian:bookworm-slim
 
 RUN apt-get update \

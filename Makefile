@@ -10,7 +10,7 @@ GOLANGCI_VERSION := $(shell sed -nE '1s/.* (v[0-9.]+) .*/\1/p' .golangci.yml)
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 GORELEASER_VERSION := v2.16.0
 GORELEASER := $(TOOLS)/goreleaser-$(GORELEASER_VERSION)
-GO_INSTALL := env -u GOFLAGS GOBIN=$(CURDIR)/$(TOOLS) go install
+GO_INSTALL := env -u GOFLAGS GOBIN="$(CURDIR)/$(TOOLS)" go install
 
 SHOP := testdata/projects/shop
 HOST := pkg/engine/host
@@ -58,13 +58,14 @@ $(SHOP)/bin/ledger: $(wildcard $(SHOP)/tools/ledger/*.go) go.mod go.sum
 	go build -o $@ ./$(SHOP)/tools/ledger
 
 HEADLESS_SHELLS := chromium-headless-shell chrome-headless-shell
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable microsoft-edge
 
 # Without one of these only the tests that need it fail, so a machine that refuses to install it goes on.
 .PHONY: xmllint python3 pip chromium headless-shell adb
 xmllint: ; $(call installed,xmllint,libxml2-utils,libxml2-utils (Debian and Ubuntu) or libxml2 (Fedora and Homebrew))
 python3: ; $(call installed,python3,python3,Python 3.9 or later)
 pip: ; $(call installed,pip3 pip,python3-pip,pip for Python 3 (package python3-pip of Debian and Ubuntu))
-chromium: ; $(call installed,chromium chromium-browser google-chrome,chromium,Chromium (package chromium) or Google Chrome)
+chromium: ; $(if $(TRAILBLAZE_BROWSER)$(wildcard /Applications/Google?Chrome.app),,$(call installed,$(BROWSERS),chromium,Chromium (package chromium of Debian) or Google Chrome))
 headless-shell: ; $(call installed,$(HEADLESS_SHELLS),chromium-headless-shell,the headless shell of Chromium (package chromium-headless-shell of Debian) or Chrome)
 adb: ; $(call installed,adb,adb,adb (package adb of Debian and Ubuntu) or the platform-tools of Android)
 
@@ -81,7 +82,7 @@ demo: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## r
 .PHONY: demo-mobile
 demo-mobile: adb chromium build ## replay one trail on a simulated Android phone, a simulated iPhone and a web page at once, write a report to bin/demo-mobile
 	go build -o bin/simulate ./testdata/phones/simulate
-	cd testdata/projects/corner-shop && $(CURDIR)/bin/trailblaze run trails/see-an-order.trail.yaml --all-devices --evidence always --html $(CURDIR)/bin/demo-mobile
+	cd testdata/projects/corner-shop && "$(CURDIR)/bin/trailblaze" run trails/see-an-order.trail.yaml --all-devices --evidence always --html "$(CURDIR)/bin/demo-mobile"
 
 .PHONY: demo-no-runtime
 demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium build ## the same trails where there is neither bun nor node
@@ -194,8 +195,8 @@ docs-check: ## fail when docs/commands is not what the commands say
 
 .PHONY: screenshots
 screenshots: testdata/web/playwright/node_modules/.stamp chromium build ## write the pictures of the studio in docs/images
-	cd testdata/web/playwright && node screenshots.mjs $(CURDIR)/bin/trailblaze \
-		"$$(command -v chromium || command -v chromium-browser || command -v google-chrome)" $(CURDIR)/docs/images
+	cd testdata/web/playwright && node screenshots.mjs "$(CURDIR)/bin/trailblaze" \
+		"$$(command -v chromium || command -v chromium-browser || command -v google-chrome)" "$(CURDIR)/docs/images"
 
 .PHONY: release-check
 release-check: $(GORELEASER) ## check the release configuration and build all its targets

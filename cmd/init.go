@@ -82,6 +82,9 @@ says what they do not have. Its trails stay where they are.`,
 			if typeScript {
 				next = "npm install && npm run types, then " + next
 			}
+			if len(args) == 1 {
+				next = "cd " + shellLine(args) + " && " + next
+			}
 			return cmd.initDone(written, next)
 		},
 	}
@@ -102,7 +105,7 @@ func (cmd *initCommand) initAgent(dir, agent string, typeScript bool) error {
 	if err != nil {
 		root = dir
 	}
-	changes, changeErr := agentChanges(root, agent)
+	changes, changeErr := agentChanges(root, agent, cmd.server())
 	if changeErr != nil {
 		return changeErr
 	}
@@ -120,7 +123,8 @@ func (cmd *initCommand) initAgent(dir, agent string, typeScript bool) error {
 	}
 	next := "start " + agent + " in this folder and ask it for a trail"
 	if agent == "goose" && !cmd.json {
-		next += "\n" + gooseEntry
+		server := cmd.server()
+		next += "\n" + fmt.Sprintf(gooseEntry, server[0], strings.Join(server[1:], ", "))
 	}
 	return cmd.initDone(written, next)
 }

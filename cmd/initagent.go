@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -33,26 +34,37 @@ type agentFile struct {
 	change func(old []byte) ([]byte, error)
 }
 
-// agentClients returns the files of each client that init knows, by its name.
-func agentClients() map[string][]agentFile {
+// agentClients returns the files of each client that init knows, by its name. The words start the server.
+func agentClients(server []string) map[string][]agentFile {
+	stdioEntry := fmt.Sprintf(`{"command": %q, "args": [%s]}`, server[0], quoted(server[1:]))
 	section := agentFile{"AGENTS.md", addSection}
 	return map[string][]agentFile{
 		"claude":   {{".mcp.json", addEntry("mcpServers", stdioEntry)}, {".claude/skills/trailblaze/SKILL.md", newSkill}},
-		"codex":    {{".codex/config.toml", addTOMLEntry}, section},
+		"codex":    {{".codex/config.toml", addTOMLEntry(server)}, section},
 		"cursor":   {{".cursor/mcp.json", addEntry("mcpServers", stdioEntry)}, section},
 		"gemini":   {{".gemini/settings.json", addEntry("mcpServers", stdioEntry)}, {"GEMINI.md", addSection}},
 		"goose":    {section}, // its configuration is the user's, not the project's
-		"opencode": {{"opencode.json", addEntry("mcp", `{"type": "local", "command": ["trailblaze", "mcp"], "enabled": true}`)}, section},
-		"vscode":   {{".vscode/mcp.json", addEntry("servers", `{"type": "stdio", "command": "trailblaze", "args": ["mcp"]}`)}, section},
+		"opencode": {{"opencode.json", addEntry("mcp", fmt.Sprintf(`{"type": "local", "command": [%s], "enabled": true}`, quoted(server)))}, section},
+		"vscode":   {{".vscode/mcp.json", addEntry("servers", `{"type": "stdio", `+stdioEntry[1:])}, section},
 	}
 }
 
-// stdioEntry is the entry of most clients.
-const stdioEntry = `{"command": "trailblaze", "args": ["mcp"]}`
+// quoted returns words as they are in lists of JSON and TOML.
+func quoted(words []string) string {
+	var list []string
+	for _, word := range words {
+		list = append(list, strconv.Quote(word))
+	}
+	return strings.Join(list, ", ")
+}
+
+// server returns the words that start the server for agents.
+func (cmd *initCommand) server() []string { return append(strings.Fields(cmd.commandName()), "mcp") }
 
 // agentNames are the values of init --agent.
-func agentNames() []string { return slices.Sorted(maps.Keys(agentClients())) }
+func agentNames() []string { return slices.Sorted(maps.Keys(agentClients([]string{""}))) }
 
+// gooseEntry has the places of the command and of its arguments.
 const gooseEntry = `
 Goose reads its extensions from ~/.config/goose/config.yaml. Add this one:
 
@@ -61,8 +73,8 @@ extensions:
     name: trailblaze
     type: stdio
     enabled: true
-    cmd: trailblaze
-    args: [mcp]
+    cmd: %s
+    args: [%s]
     timeout: 300
 `
 
@@ -73,8 +85,8 @@ type agentChange struct {
 }
 
 // agentChanges returns the files of a client that are to be written below dir. It writes nothing.
-func agentChanges(dir, agent string) ([]agentChange, error) {
-	list, ok := agentClients()[agent]
+func agentChanges(dir, agent string, server []string) ([]agentChange, error) {
+	list, ok := agentClients(server)[agent]
 	if !ok {
 		return nil, fault.New(fault.Misuse, "use one of: "+strings.Join(agentNames(), ", "),
 			"--agent: unknown client %q", agent)
@@ -91,7 +103,7 @@ func agentChanges(dir, agent string) ([]agentChange, error) {
 		}
 		data, err := f.change(old)
 		if err != nil {
-			return nil, fault.New(fault.Misuse, "correct it, or add the server trailblaze by hand: command trailblaze, arguments mcp",
+			return nil, fault.New(fault.Misuse, "correct it, or add the server trailblaze by hand: command "+server[0]+", arguments "+strings.Join(server[1:], " "),
 				"%s cannot be changed: %v", f.name, err)
 		}
 		if !bytes.Equal(old, data) {
@@ -149,7 +161,13 @@ func addSection(old []byte) ([]byte, error) {
 	return append(out, "\n"+strings.ReplaceAll(body, "\n## ", "\n### ")...), nil
 }
 
-func addTOMLEntry(old []byte) ([]byte, error) {
+func addTOMLEntry(server []string) func(old []byte) ([]byte, error) {
+	entry := fmt.Sprintf("[mcp_servers.trailblaze]\ncommand = %q\nargs = [%s]\n", server[0], quoted(server[1:]))
+	return func(old []byte) ([]byte, error) { return addTOML(old, entry) }
+}
+
+// addTOML adds an entry, unless the file has one.
+func addTOML(old []byte, entry string) ([]byte, error) {
 	var config struct {
 		Servers map[string]any `toml:"mcp_servers"`
 	}
@@ -159,7 +177,6 @@ func addTOMLEntry(old []byte) ([]byte, error) {
 	if config.Servers["trailblaze"] != nil {
 		return old, nil
 	}
-	const entry = "[mcp_servers.trailblaze]\ncommand = \"trailblaze\"\nargs = [\"mcp\"]\n"
 	out := slices.Clone(old)
 	if len(out) > 0 && !bytes.HasSuffix(out, []byte("\n")) {
 		out = append(out, '\n')

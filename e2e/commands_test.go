@@ -73,7 +73,8 @@ func TestFailedInitCanBeRepeated(t *testing.T) {
 	if err := os.Remove(filepath.Join(p.dir, "new/trails")); err != nil {
 		t.Fatal(err)
 	}
-	p.run("init", "--typescript", "new").want(t, 0, "wrote trailblaze.yaml")
+	p.run("init", "--typescript", "new").want(t, 0, "wrote trailblaze.yaml", "next: cd new && npm install && npm run types, then trailblaze run")
+	p.run("init", "my shop").want(t, 0, "next: cd 'my shop' && trailblaze run")
 }
 
 func TestOutputsDoNotOverwriteOtherFiles(t *testing.T) {

@@ -23,7 +23,7 @@ var notExecuted = map[string]string{
 	"make test":  "the test is a part of it",
 	"make lint":  "CI runs it",
 	"make image": "needs Docker",
-	`docker run --rm --init -v "$PWD:/work" trailblaze version`: "needs Docker",
+	`docker run --rm -v "$PWD:/work" trailblaze version`: "needs Docker",
 	"kubectl apply -f trails.yaml":                              "needs Kubernetes",
 	"kubectl apply -f report.yaml":                              "needs Kubernetes",
 	"kubectl logs job/trails-report":                            "needs Kubernetes",

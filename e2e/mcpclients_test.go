@@ -235,7 +235,20 @@ func TestInitForAgents(t *testing.T) {
 	if got := p.read(t, "GEMINI.md"); !strings.HasPrefix(got, "# UI tests with trailblaze\n") {
 		t.Errorf("GEMINI.md:\n%s", got)
 	}
-	p.run("init", "--agent", "goose").want(t, 0, "cmd: trailblaze")
+	p.run("init", "--agent", "goose").want(t, 0, "cmd: trailblaze\n    args: [mcp]\n")
+	npx := newProject(t, map[string]string{"trailblaze.yaml": webConfig})
+	npx.env = append(npx.env, "TRAILBLAZE_PROGRAM=npx trailblaze")
+	for agent, want := range map[string][2]string{
+		"claude":   {".mcp.json", `{"command": "npx", "args": ["trailblaze", "mcp"]}`},
+		"codex":    {".codex/config.toml", "command = \"npx\"\nargs = [\"trailblaze\", \"mcp\"]\n"},
+		"opencode": {"opencode.json", `"command": ["npx", "trailblaze", "mcp"]`},
+		"vscode":   {".vscode/mcp.json", `{"type": "stdio", "command": "npx", "args": ["trailblaze", "mcp"]}`},
+	} {
+		npx.run("init", "--agent", agent).want(t, 0)
+		if got := npx.read(t, want[0]); !strings.Contains(got, want[1]) {
+			t.Errorf("%s of npx:\n%s", want[0], got)
+		}
+	}
 	p.run("init", "--agent", "other").wantErr(t, 3, `unknown client "other"`, "claude, codex, cursor, gemini, goose, opencode, vscode")
 	for name, damaged := range map[string]string{".mcp.json": `{"mcpServers": {} // mine`, ".codex/config.toml": "a = ", ".cursor/mcp.json": `{"mcpServers": []}`} {
 		p.write(name, damaged)

@@ -53,7 +53,7 @@ func TestInstalledPackage(t *testing.T) {
 	if out := command(t, folder, "npx", "trailblaze", "init").mustPass(); !strings.Contains(out, "next: npx trailblaze run\n") {
 		t.Errorf("init with npx prints\n%s", out)
 	}
-	if out := command(t, folder, "node", launcher, "init", "direct").mustPass(); !strings.Contains(out, "next: trailblaze run\n") {
+	if out := command(t, folder, "node", launcher, "init", "direct").mustPass(); !strings.Contains(out, "next: cd direct && trailblaze run\n") {
 		t.Errorf("init without npx prints\n%s", out)
 	}
 	if out := command(t, folder, "npx", "trailblaze", "run").mustPass(); !strings.Contains(out, "1 passed") {

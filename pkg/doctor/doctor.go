@@ -190,7 +190,9 @@ func (o Options) projectFiles() Check {
 		return fromError(name, Warn, o.ProjectErr)
 	case o.ProjectErr != nil:
 		c := fromError(name, Fail, o.ProjectErr)
-		c.Hint = "`trailblaze check` shows each place"
+		if fault.KindOf(o.ProjectErr) != fault.Misuse { // such as a folder that does not exist
+			c.Hint = "`trailblaze check` shows each place"
+		}
 		return c
 	case len(o.Project.Notes()) > 0:
 		return Check{name, Warn, o.Project.Notes().Error(), "`trailblaze check` shows each place"}

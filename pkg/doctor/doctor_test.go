@@ -91,6 +91,15 @@ func TestProjectFilesFailOrWarnByTheirProblems(t *testing.T) {
 	}
 }
 
+func TestNamedProjectThatDoesNotExistKeepsItsHint(t *testing.T) {
+	t.Parallel()
+	o := options(nil, fault.New(fault.Misuse, "name a folder that exists", "project folder typo does not exist"))
+	o.ProjectNamed = true
+	if c := find(t, doctor.Run(t.Context(), o), "project files"); c.Status != doctor.Fail || c.Hint != "name a folder that exists" {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestUnreadableStateFolderIsAFailure(t *testing.T) {
 	t.Parallel()
 	o := options(&config.Project{Root: "/p"}, nil)

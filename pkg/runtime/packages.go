@@ -115,7 +115,6 @@ func CheckImports(ctx context.Context, script string, c Command) (missing, unlis
 		case i.Installed && !listed && root != "" && unlisted == nil:
 			unlisted = fault.New(fault.Server, command, "%s imports the package %s, which no package.json lists", at, i.Package)
 		case i.Installed || missing != nil || hasFile(dir, ".pnp.cjs"):
-		case c.Runtime == Bun && !hasFile(dir, "node_modules"): // bun downloads it
 		case listed:
 			missing = fault.New(fault.Server, command, "%s imports the package %s, which is not installed", at, i.Package)
 		default:

@@ -17,7 +17,7 @@ import (
 // installHint says how to get a browser on a system.
 func installHint(system string) string {
 	install := map[string]string{
-		"linux":   "install Chrome, Chromium or Edge (Debian and Ubuntu: apt-get install chromium)",
+		"linux":   "install Chrome, Chromium or Edge (Debian: apt-get install chromium; without root: npx @puppeteer/browsers install chrome-headless-shell@stable)",
 		"darwin":  "install Chrome, Chromium or Edge (brew install --cask google-chrome)",
 		"windows": "install Chrome, Chromium or Edge (winget install Google.Chrome)",
 	}

@@ -433,6 +433,22 @@ func TestKeyboardIsHiddenWithoutWaiting(t *testing.T) {
 	}
 }
 
+// iOS lists the keys with a word as buttons of the keyboard, which a search for what it covers would hide.
+func TestButtonOfTheKeyboardIsTapped(t *testing.T) {
+	t.Parallel()
+	p := startPhone(t)
+	p.App.Show(app.SignIn)
+	u := newUser(t, newTestBackend(t, map[string]string{"wdaUrl": p.URL()}))
+	u.call("tap", map[string]any{"id": "email"})
+	u.call("tap", map[string]any{"text": "return"})
+	if touches := p.App.Touches(); len(touches) != 2 || touches[1].Target != "Return" || !p.App.KeyboardShown() {
+		t.Errorf("touches: %+v", touches)
+	}
+	u.call("assertVisible", map[string]any{"nodeSelector": map[string]any{"iosMaestro": map[string]any{
+		"focused": true, "resourceIdRegex": "password",
+	}}})
+}
+
 // A button in the middle of the screen, which a short drag would press, is left alone.
 func TestDragThatHidesTheKeyboardPressesNothing(t *testing.T) {
 	t.Parallel()

@@ -46,16 +46,25 @@ func coveredOnIOS(e *found) string {
 	return ""
 }
 
+// isUnderKeyboard reports whether the keyboard covers the element at a point. Its own keys, which iOS lists, are on it.
+func (e *found) isUnderKeyboard(at screen.Point) bool {
+	tree, area := e.screen.Tree, e.screen.Keyboard
+	return area != nil && area.Contains(at) && !slices.ContainsFunc(tree.Nodes(), func(n *screen.Node) bool {
+		return isKeyboard(n) && tree.IsWithin(e.node, n)
+	})
+}
+
 // nodesAbove returns the dialogs and bars of iOS that are above the element.
 func (e *found) nodesAbove() []*screen.Node {
 	var list []*screen.Node
 	for _, n := range e.screen.Tree.Nodes() {
 		switch {
-		case n.Hidden || n.Bounds == nil || !isDialog(n) && !isBar(n):
+		case n.Hidden || n.Bounds == nil || !isDialog(n) && !isBar(n) && !isKeyboard(n):
 		case e.screen.Tree.IsWithin(e.node, n):
-			if isDialog(n) {
+			if !isBar(n) {
 				return nil // it is above all others
 			}
+		case isKeyboard(n): // which has a condition of its own
 		case !e.screen.Tree.IsWithin(n, e.node):
 			list = append(list, n)
 		}
@@ -67,6 +76,9 @@ func (e *found) nodesAbove() []*screen.Node {
 func isDialog(n *screen.Node) bool {
 	return n.Class != nil && slices.Contains([]string{"Alert", "Sheet"}, *n.Class)
 }
+
+// isKeyboard reports whether n is the on-screen keyboard of iOS.
+func isKeyboard(n *screen.Node) bool { return n.Class != nil && *n.Class == "Keyboard" }
 
 // isBar reports whether n is a bar of iOS, below which the content of the app scrolls.
 func isBar(n *screen.Node) bool {

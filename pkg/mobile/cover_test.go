@@ -26,6 +26,9 @@ func TestCoveredElements(t *testing.T) {
 	hidden.Hidden = true
 	hiddenDialog := of("Alert", "Delete?", rect(0, 800, width, 1200))
 	hiddenDialog.Hidden = true
+	keys := keyboardArea()
+	key, hiddenKey := save(rect(100, 1800, 300, 1900)), save(rect(100, 1800, 300, 1900))
+	hiddenKey.Hidden = true
 	for name, tt := range map[string]struct {
 		platform Platform
 		nodes    []*screen.Node
@@ -49,11 +52,17 @@ func TestCoveredElements(t *testing.T) {
 		"iOS: a bar over all of it": {IOS, []*screen.Node{of("Toolbar", "Tools", rect(0, 300, width, 700)), save(area)}, "", `toolbar "Tools" covers it`},
 		"iOS: a bar beside it":      {IOS, []*screen.Node{of("TabBar", "", rect(0, 900, width, height)), save(area)}, "200,500", ""},
 		"iOS: in a bar":             {IOS, []*screen.Node{of("TabBar", "", rect(0, 300, width, 700), save(area))}, "200,500", ""},
+		"iOS: on the keyboard":      {IOS, []*screen.Node{of("TabBar", "", rect(0, 1800, width, height)), of("Keyboard", "", keys, key)}, "200,1850", ""},
+		"iOS: on it, but hidden":    {IOS, []*screen.Node{of("Keyboard", "", keys, hiddenKey)}, "200,1850", ""},
+		"iOS: on that of a dialog":  {IOS, []*screen.Node{of("Keyboard", "", keys, key), of("Alert", "Name?", area)}, "200,1850", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := &fake{platform: tt.platform}
 			f.nodes = func(*fake, time.Duration) []*screen.Node { return tt.nodes }
+			if strings.HasPrefix(name, "iOS: on ") {
+				f.keyboard = keys
+			}
 			onPhone(t, f, device.Session{}, func(p *phoneTest) {
 				args := map[string]any{"text": "Save", "timeoutMs": 0}
 				if tt.touch != "" {

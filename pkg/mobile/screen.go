@@ -78,7 +78,7 @@ func (d *phone) touchable(where func(*found) (screen.Point, string)) []condition
 			return reason
 		}},
 		{Name: "above the keyboard", Check: func(e *found) string {
-			if e.screen.Keyboard != nil && e.screen.Keyboard.Contains(e.point) {
+			if e.isUnderKeyboard(e.point) {
 				return underKeyboard
 			}
 			return ""
@@ -127,7 +127,7 @@ func notSeenBecause(e *found) string {
 	switch at := e.part.Centre(); {
 	case reason != "" || !e.node.Hidden:
 		return reason
-	case e.screen.Keyboard != nil && e.screen.Keyboard.Contains(at):
+	case e.isUnderKeyboard(at):
 		return underKeyboard
 	case e.isUnderOthers(at):
 		return reportedHidden

@@ -288,6 +288,9 @@ func (d *Device) keyboardArea() *Element {
 			keyboard.add(&Element{Kind: KeyboardKey, Label: key, Bounds: bounds})
 		}
 	}
+	if d.platform == IOS {
+		keyboard.add(button("Return", "return", d.rightBox(108, top+196, 100, 52), func() { d.typeRune('\n') }))
+	}
 	return keyboard
 }
 

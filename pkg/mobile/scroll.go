@@ -350,6 +350,10 @@ func (s *scrolling) Observe(ctx context.Context, wait time.Duration) (act.Observ
 		return o, err
 	}
 	shown := signature(s.last.Tree)
+	if shown == s.shown && o.Reason == notCentred {
+		s.centring = centred // it is as near as it can be
+		return s.look(ctx)
+	}
 	if shown == s.shown && o.Count == 0 {
 		o.Missing = fmt.Sprintf("%s was not found; the screen does not scroll further %s", s.target.words, strings.ToLower(s.direction))
 	}
@@ -365,8 +369,24 @@ func (s *scrolling) Observe(ctx context.Context, wait time.Duration) (act.Observ
 	s.scrolls++
 	if o.Reason == notCentred {
 		s.centring++
+		return o, s.phone.scrollBand(ctx, s.towardsCentre(o.Element), s.start)
 	}
 	return o, s.phone.scrollBand(ctx, s.direction, s.start)
+}
+
+// towardsCentre returns the direction in which an element comes nearer to the middle.
+func (s *scrolling) towardsCentre(e *found) string {
+	middle, at := s.phone.area().Centre(), e.part.Centre()
+	horizontal := s.direction == "LEFT" || s.direction == "RIGHT"
+	switch {
+	case horizontal && at.X < middle.X:
+		return "LEFT"
+	case horizontal:
+		return "RIGHT"
+	case at.Y < middle.Y:
+		return "UP"
+	}
+	return "DOWN"
 }
 
 // scrollBand scrolls with the finger in the middle of the screen, or in a band in its upper or lower part.

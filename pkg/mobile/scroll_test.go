@@ -1,7 +1,8 @@
 package mobile
 
 import (
-	"strings"
+	"cmp"
+	"fmt"
 	"testing"
 	"time"
 
@@ -42,8 +43,13 @@ func TestFingers(t *testing.T) {
 
 // list is a screen with a list of twelve rows, which each scroll moves by half of the screen.
 func list(f *fake, _ time.Duration) []*screen.Node {
-	scrolled := 1200 * strings.Count(strings.Join(f.log, "\n"), "touch")
-	scrolled = min(scrolled, 12*600-2000)
+	scrolled := 0
+	for _, line := range f.log {
+		var x, from, to int
+		if n, _ := fmt.Sscanf(line, "touch %d,%d to %d,%d", &x, &from, &x, &to); n == 4 {
+			scrolled = max(0, min(scrolled+1200*cmp.Compare(from, to), 12*600-2000))
+		}
+	}
 	l := node("ListView", "", rect(0, 200, width, 2200))
 	l.Scrollable = true
 	for i := range 12 {
@@ -56,7 +62,8 @@ func list(f *fake, _ time.Duration) []*screen.Node {
 func TestScrollUntilTextIsVisible(t *testing.T) {
 	t.Parallel()
 	type args = map[string]any
-	const down, top = "touch 540,1800 to 540,600 for 600ms and 150ms still", "touch 540,960 to 540,360 for 600ms and 150ms still"
+	const down, up = "touch 540,1800 to 540,600 for 600ms and 150ms still", "touch 540,600 to 540,1800 for 600ms and 150ms still"
+	const top = "touch 540,960 to 540,360 for 600ms and 150ms still"
 	for name, tt := range map[string]struct {
 		args args
 		want string
@@ -73,6 +80,10 @@ func TestScrollUntilTextIsVisible(t *testing.T) {
 		},
 		"in the middle": {
 			args{"text": "Row D", "visibilityPercentage": 30, "centerElement": true}, `text "Row D" is visible after 1 scroll`, []string{down},
+		},
+		"the first, as far as it goes": {args{"text": "Row A", "centerElement": true}, `text "Row A" is visible after 1 scroll`, []string{up}},
+		"the last, as far as it goes": {
+			args{"text": "Row L", "centerElement": true}, `text "Row L" is visible after 6 scrolls`, []string{down, down, down, down, down, down},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -89,7 +89,18 @@ func (e *entry) step(ctx context.Context) error {
 
 // done reports whether the field shows the text.
 func (e *entry) done() bool {
-	return sameText(e.field, e.shown, e.text) || e.instead != "" && sameText(e.field, e.shown, e.instead)
+	return e.shows(e.shown, e.text) || e.instead != "" && e.shows(e.shown, e.instead)
+}
+
+// shows is sameText for the platform: the keyboard of iOS writes quotes, dashes and dots as printed text has them.
+func (e *entry) shows(shown, text string) bool {
+	return sameText(e.field, shown, text) ||
+		e.phone.options.Platform == IOS && sameText(e.field, asTyped(shown), asTyped(text))
+}
+
+// asTyped returns a text with the characters from which the Smart Punctuation of iOS makes others.
+func asTyped(text string) string {
+	return strings.NewReplacer("‘", "'", "’", "'", "‚", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, "—", "--", "–", "-", "…", "...").Replace(text)
 }
 
 // isPart reports whether shown is the beginning of the text, and not all of it.
@@ -164,7 +175,7 @@ func (e *entry) look(t *screen.Tree) {
 		}
 		all += content
 	}
-	if sameText(e.field, all, e.text) || e.isPart(all) {
+	if e.shows(all, e.text) || e.isPart(all) {
 		e.shown, e.used = all, used
 		e.moved = all != "" && used < len(e.boxes) && focused != nil && focused.Key == e.boxes[used]
 	}

@@ -29,7 +29,7 @@ func TestWhatFieldsShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := fieldsWith(0, c.before)
-			e := &entry{field: field{node: before.Nodes()[1]}, text: c.text}
+			e := &entry{field: field{node: before.Nodes()[1]}, text: c.text, phone: &phone{}}
 			e.boxes = emptyAfter(before, e.node)
 			e.look(fieldsWith(c.focus, c.after))
 			if e.shown != c.shown || e.used != c.used || e.moved != c.moved || e.done() != c.done {
@@ -44,7 +44,7 @@ func TestWhatFieldsShow(t *testing.T) {
 func TestFieldsWithAnotherKey(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[string]string{"1250": "1250", "12.50": "12.50", "": "12.50"} {
-		e := &entry{field: field{node: fieldsWith(0, []string{""}).Nodes()[1]}, text: "12.50"}
+		e := &entry{field: field{node: fieldsWith(0, []string{""}).Nodes()[1]}, text: "12.50", phone: &phone{}}
 		now := fieldsWith(0, []string{after})
 		now.Nodes()[1].Key = "another"
 		if e.look(screen.NewTree(now.Root(), width, height, screen.AndroidAccessibility)); e.shown != want || e.done() != (want == e.text) {

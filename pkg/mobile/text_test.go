@@ -132,19 +132,25 @@ func TestTextThatTheAppWritesInItsWay(t *testing.T) {
 	t.Parallel()
 	f := field{node: node("EditText", "", nil)}
 	for _, tt := range []struct {
+		platform    Platform
 		shown, text string
 		same        bool
 	}{
-		{"(555) 010-0100", "5550100100", true},
-		{"ADA", "ada", true},
-		{"$12.50", "12.50", true},
-		{"1250", "12.50", false},
-		{"Ada", "Adam", false},
-		{"", "-", false},
-		{"--", "-", false},
+		{Android, "(555) 010-0100", "5550100100", true},
+		{Android, "ADA", "ada", true},
+		{Android, "$12.50", "12.50", true},
+		{Android, "1250", "12.50", false},
+		{Android, "Ada", "Adam", false},
+		{Android, "", "-", false},
+		{Android, "--", "-", false},
+		{IOS, "“Don’t” — she said…", `"Don't" -- she said...`, true},
+		{Android, "“Don’t” — she said…", `"Don't" -- she said...`, false},
+		{IOS, "“", `"`, true},
+		{IOS, "—", "-", false},
 	} {
-		if got := sameText(f, tt.shown, tt.text); got != tt.same {
-			t.Errorf("%q for %q: %v", tt.shown, tt.text, got)
+		e := entry{field: f, phone: &phone{options: Options{Platform: tt.platform}}}
+		if got := e.shows(tt.shown, tt.text); got != tt.same {
+			t.Errorf("%s: %q for %q: %v", tt.platform, tt.shown, tt.text, got)
 		}
 	}
 	f.node.Password = true

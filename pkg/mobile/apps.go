@@ -105,7 +105,8 @@ func (d *phone) launch(ctx context.Context, l Launch) (tool.Result, error) {
 }
 
 // waitForFront waits until an app is in front, or another one that was not there before and stays, such as a dialog of
-// the system; but not for long. It returns the app that is in front then, "" if that is not known.
+// the system; but not for long. Dialogs of iOS are of the app of the home screen, which may have been in front before. It
+// returns the app that is in front then, "" if that is not known.
 func (d *phone) waitForFront(ctx context.Context, before, app string) (string, error) {
 	end := time.Now().Add(d.limits.Front)
 	last, since := before, time.Now()
@@ -117,7 +118,7 @@ func (d *phone) waitForFront(ctx context.Context, before, app string) (string, e
 		if front != last {
 			last, since = front, time.Now()
 		}
-		if front != before && time.Since(since) >= d.limits.Settle {
+		if time.Since(since) >= d.limits.Settle && (front != before || d.driver.alert(ctx) != "") {
 			return front, nil
 		}
 		if err := act.Pause(ctx, 2*d.limits.Poll); err != nil {

@@ -51,6 +51,15 @@ func TestDialogInFrontOfApp(t *testing.T) {
 			t.Error("waited", took)
 		}
 	})
+	const springboard = "com.apple.springboard" // the home screen, and all dialogs of the system
+	prompt := &fake{platform: IOS, front: springboard, alert: "“Orders” Would Like to Send You Notifications"}
+	onPhone(t, prompt, device.Session{}, func(p *phoneTest) {
+		began := time.Now()
+		p.does("launchApp", nil, "started com.example.orders; "+springboard+" is in front", "launch com.example.orders clear stop")
+		if took := time.Since(began); took > 3*time.Second {
+			t.Error("waited", took)
+		}
+	})
 	onPhone(t, &fake{front: "com.android.launcher"}, device.Session{}, func(p *phoneTest) {
 		began := time.Now()
 		p.does("launchApp", nil, "started com.example.orders; com.android.launcher is in front", "launch com.example.orders clear stop")

@@ -40,11 +40,14 @@ type fake struct {
 	touched   []*screen.Node // the topmost element under each touch, nil for none
 	reads     int
 	keyboard  *screen.Rect
-	content   string // of the field
-	dumped    bool   // the hint of an empty field looks like its text
-	ignores   bool   // SetText changes nothing
-	atMost    int    // characters that the field takes; 0 for any
+	screen    *Screen // in place of all that makes one; nil for none
+	statusBar int     // its height, of one that the screen lacks
+	content   string  // of the field
+	dumped    bool    // the hint of an empty field looks like its text
+	ignores   bool    // SetText changes nothing
+	atMost    int     // characters that the field takes; 0 for any
 	front     string
+	alert     string // of the system, which the screen may lack
 	opens     string // what is in front after a launch; empty for no change
 	turned    bool   // the app in front is twice as wide as high
 	clipboard string
@@ -99,7 +102,10 @@ func (f *fake) Read(ctx context.Context) (Screen, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reads++
-	return Screen{f.tree(), f.keyboard}, f.fail["Read"]
+	if f.screen != nil {
+		return *f.screen, nil
+	}
+	return Screen{Tree: f.tree(), Keyboard: f.keyboard}, f.fail["Read"]
 }
 
 func (f *fake) Screenshot(context.Context) ([]byte, error) {
@@ -236,6 +242,10 @@ func (f *fake) Apps(_ context.Context, system bool) ([]string, error) {
 }
 
 func (f *fake) Foreground(context.Context) (string, error) { return f.front, f.fail["Foreground"] }
+
+func (f *fake) Alert(context.Context) (string, error) { return f.alert, nil }
+
+func (f *fake) StatusBar(context.Context) int { return f.statusBar }
 
 func (f *fake) OpenURL(_ context.Context, url, _ string) error {
 	return f.did("OpenURL", "open %s", url)

@@ -370,3 +370,14 @@ func TestNothingBehindADialogIsTouched(t *testing.T) {
 		t.Errorf("%v %s", result.OK, result.Text)
 	}
 }
+
+// An app that shows nothing for 10 s has started all the same.
+func TestSlowStartIsAStart(t *testing.T) {
+	t.Parallel()
+	p, s := opened(t, phones.AndroidOptions{Server: serverVersion, SlowStart: true})
+	does(t, s, "launchApp", map[string]any{"appId": app.ShopID})
+	does(t, s, "openUrl", map[string]any{"url": "shop://orders/1147"})
+	if p.App.Foreground() != app.ShopID {
+		t.Errorf("%s is in front", p.App.Foreground())
+	}
+}

@@ -239,11 +239,12 @@ func parseActivity(out, app string) string {
 	return ""
 }
 
-// parseStart returns what `am start` reported as an error, "" if it started the activity.
+// parseStart returns what `am start` reported as an error, "" if it started the activity. "Status: timeout" says that
+// the activity has shown nothing within 10 s, and still may (AOSP, ActivityTaskSupervisor).
 func parseStart(out string) string {
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
-		for _, start := range []string{"Error: ", "Error type ", "Exception occurred", "java.lang.", "Status: timeout"} {
+		for _, start := range []string{"Error: ", "Error type ", "Exception occurred", "java.lang."} {
 			if strings.HasPrefix(line, start) {
 				return strings.TrimPrefix(line, "Error: ")
 			}

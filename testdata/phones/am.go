@@ -79,8 +79,11 @@ func amStart(c *call) int {
 		said.printf("Warning: Activity not started, its current task has been brought to the front\n")
 	}
 	if intent.wait {
-		state := map[bool]string{true: "HOT", false: "COLD"}[running]
-		said.printf("Status: ok\nLaunchState: %s\nActivity: %s/%s\nTotalTime: 12\nWaitTime: 15\nComplete\n", state, name,
+		status, state := "ok", map[bool]string{true: "HOT", false: "COLD"}[running]
+		if c.phone.options.SlowStart {
+			status, state = "timeout", "UNKNOWN (0)"
+		}
+		said.printf("Status: %s\nLaunchState: %s\nActivity: %s/%s\nTotalTime: 12\nWaitTime: 15\nComplete\n", status, state, name,
 			activities()[name])
 	}
 	return 0

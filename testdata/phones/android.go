@@ -65,6 +65,8 @@ type AndroidOptions struct {
 	// ListLate is how many times `pm list instrumentation` lacks the server after it was installed, during which it
 	// cannot be started (the same file, verifyServicesAvailability).
 	ListLate int
+	// SlowStart says that apps show nothing within the 10 s for which `am start -W` waits (AOSP, ActivityTaskSupervisor).
+	SlowStart bool
 	// Doze keeps the UiAutomator2 server of a phone that was asleep from responding until it is on the whitelist of
 	// Doze, or the phone is touched. AOSP ends Doze when the screen is on; Appium does not rely on it
 	// (lib/uiautomator2-server/session.ts, initServer), and makers have restrictions of their own.

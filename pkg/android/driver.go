@@ -188,16 +188,20 @@ func (d *driver) HideKeyboard(ctx context.Context) error {
 type inFront struct {
 	activity string // empty for none
 	window   string // that has the focus, such as that of a dialog of the activity; empty if it is not known
+	out      string // of dumpsys, which has the tasks
 }
 
 // awaitHidden waits until the keyboard is hidden by a key, and reports whether it is still shown. It fails if the key
-// has left what was in front.
+// has left what was in front. An app that goes on by itself leaves its keyboard, too; its activity stays below the next
+// one.
 func (d *driver) awaitHidden(ctx context.Context, key mobile.Key, front inFront) (bool, error) {
 	const hint = "hide it in another way, such as by a tap beside the field, and use hideKeyboardAfter: false"
 	hidden, err := act.Await(ctx, d.limits.hide, d.limits.poll, func() (bool, error) {
 		shown, now, err := d.keyboard(ctx)
 		switch {
 		case err != nil:
+		case now.activity != front.activity && isBelow(now.out, front.activity, now.activity):
+			return true, nil
 		case now.activity != front.activity:
 			err = fault.New(fault.ToolFailed, hint,
 				"the key %s, which hides the keyboard, has left %s; %s is in front", key, front.activity, cmp.Or(now.activity, "nothing"))
@@ -234,7 +238,7 @@ func (d *driver) keyboard(ctx context.Context) (shown bool, front inFront, err e
 	if activities := resumedActivities(out); len(activities) > 0 {
 		front.activity = activities[0]
 	}
-	front.window = parseFocusedWindow(out)
+	front.window, front.out = parseFocusedWindow(out), out
 	if err != nil {
 		return false, front, d.wrap(err)
 	}

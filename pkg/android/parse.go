@@ -103,6 +103,23 @@ func componentOf(line string) string {
 	return ""
 }
 
+// isBelow reports whether an activity is somewhere below another one in its task, in `dumpsys activity activities`.
+// One that is being left does not count: its record ends with f}}.
+func isBelow(out, activity, upper string) bool {
+	task := ""
+	for _, m := range historyRecord().FindAllStringSubmatch(out, -1) {
+		switch {
+		case m[1] == upper:
+			task = m[2]
+		case m[1] == activity && m[2] == task:
+			return true
+		}
+	}
+	return false
+}
+
+var historyRecord = lazyregexp.New(`\bHist\s+#\d+: ActivityRecord\{\S+ u\d+ (\S+) t(\d+)\}`)
+
 // parseInputShown reports whether `dumpsys input_method` says that a keyboard is on the screen. With a hardware keyboard
 // the input method is shown, but has no view. It is not known when the input method has not added its own state.
 func parseInputShown(out string) (shown, known bool) {

@@ -248,3 +248,20 @@ func TestServerAPKsAreFoundUpwards(t *testing.T) {
 		t.Errorf("ageNote: %q, %q", old, want.ageNote())
 	}
 }
+
+func TestActivityBelowAnother(t *testing.T) {
+	t.Parallel()
+	for out, want := range map[string]bool{
+		"    * Hist  #1: ActivityRecord{2b u0 a.b/.Code t12}\n    * Hist  #0: ActivityRecord{1a u0 a.b/.Pin t12}\n":                      true,
+		"    * Hist #1: ActivityRecord{2b u0 a.b/.Code t12}\n      packageName=a.b\n    * Hist #0: ActivityRecord{1a u0 a.b/.Pin t12}\n": true,
+		"    * Hist  #0: ActivityRecord{2b u0 a.b/.Code t13}\n    * Hist  #0: ActivityRecord{1a u0 a.b/.Pin t12}\n":                      false, // another task
+		"    * Hist  #1: ActivityRecord{1a u0 a.b/.Pin t12 f}}\n    * Hist  #0: ActivityRecord{2b u0 a.b/.Code t12}\n":                   false, // it is being left
+		"    * Hist  #1: ActivityRecord{1a u0 a.b/.Pin t12}\n    * Hist  #0: ActivityRecord{2b u0 a.b/.Code t12}\n":                      false, // above it
+		"    * Hist  #0: ActivityRecord{2b u0 a.b/.Code t12}\n":                                                                          false,
+		"    ResumedActivity: ActivityRecord{2b u0 a.b/.Code t12}\n":                                                                     false,
+	} {
+		if got := isBelow(out, "a.b/.Pin", "a.b/.Code"); got != want {
+			t.Errorf("%q: %v", out, got)
+		}
+	}
+}

@@ -97,6 +97,20 @@ func TestKeyboardIsHidden(t *testing.T) {
 	}
 }
 
+// An app may go on by itself after a text, such as a code, while the key is pressed that hides the keyboard.
+func TestKeyboardOfAnAppThatGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, server := range []string{serverVersion, ""} {
+		p, s := opened(t, phones.AndroidOptions{Server: server, App: app.Options{MovesOn: true}})
+		p.App.Show(app.SignIn)
+		does(t, s, "tap", map[string]any{"id": "email"})
+		does(t, s, "inputText", map[string]any{"text": "123456"})
+		if keys := p.App.Keys(); len(keys) != 1 || !p.App.MovedOn() {
+			t.Errorf("keys: %q", keys)
+		}
+	}
+}
+
 // BACK hides the keyboard of a dialog, which ESCAPE would close. A dialog that BACK has closed is not passed over.
 func TestKeyboardOfADialog(t *testing.T) {
 	t.Parallel()

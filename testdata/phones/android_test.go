@@ -224,7 +224,7 @@ func TestCommandsForApps(t *testing.T) {
 	p.App.Touch(app.Finger{Path: []screen.Point{{X: 540, Y: 960}}})
 	for _, c := range []struct{ command, want string }{
 		{"dumpsys input_method", "touchableRegion=SkRegion((0,1428,1080,2328))"},
-		{"dumpsys activity activities", "topResumedActivity=ActivityRecord{4d5e6f u0 com.example.shop/.MainActivity t12}"},
+		{"dumpsys activity activities", "topResumedActivity=ActivityRecord{4d5e6f u0 com.example.shop/.MainActivity t15}"},
 		{"am start -n com.example.shop/.None 2>&1", "Error type 3\nError: Activity class {com.example.shop/.None} does not exist."},
 		{"am start -W -a android.intent.action.VIEW -d other://x", "Error: Activity not started, unable to resolve Intent"},
 		{"am start -W -a android.intent.action.VIEW -d shop://orders/1147", "LaunchState: HOT"},

@@ -1,6 +1,7 @@
 package phones
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -154,9 +155,7 @@ func dumpActivity(c *call) int {
 	switch c.arg(2) {
 	case "activities", "":
 		c.printf("ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n")
-		c.printf("  * Task{1a2b3c #12 type=standard A=10123:%s U=0 visible=true mode=fullscreen sz=1}\n", name)
-		c.printf("    topResumedActivity=ActivityRecord{4d5e6f u0 %s/%s t12}\n", name, activity)
-		c.printf("  ResumedActivity: ActivityRecord{4d5e6f u0 %s/%s t12}\n", name, activity)
+		c.phone.printTasks(c, name, activity)
 		return 0
 	case "processes":
 		processes := c.phone.processes()
@@ -179,6 +178,33 @@ func dumpActivity(c *call) int {
 	}
 	c.unknown()
 	return 0
+}
+
+// printTasks writes the tasks with their activities from top to bottom: that of the app in front, and those of others that
+// run (ActivityRecord.toString, Task.dumpActivities).
+func (p *Android) printTasks(c *call, name, activity string) {
+	const header = "  * Task{1a2b3c #%d type=standard A=10123:%s U=0 visible=%v mode=fullscreen sz=1}\n"
+	const history = "    * Hist  #%d: ActivityRecord{%06x u0 %s/%s t%d}\n"
+	tasks := slices.Sorted(maps.Keys(activities()))
+	task := 12 + slices.Index(tasks, name)
+	next := p.App.MovedOn() && name == app.ShopID
+	resumed := fmt.Sprintf("ActivityRecord{4d5e6f u0 %s/%s t%d}", name, activity, task)
+	if next {
+		resumed = fmt.Sprintf("ActivityRecord{4d5e6f u0 %s/.CodeActivity t%d}", name, task)
+	}
+	c.printf(header, task, name, true)
+	c.printf("    topResumedActivity=%s\n", resumed)
+	if next {
+		c.printf("    * Hist  #1: %s\n", resumed)
+	}
+	c.printf(history, 0, 0xa0, name, activity, task)
+	for i, other := range tasks {
+		if other != name && p.App.Running(other) {
+			c.printf(header, 12+i, other, false)
+			c.printf(history, 0, 0xa1+i, other, activities()[other], 12+i)
+		}
+	}
+	c.printf("  ResumedActivity: %s\n", resumed)
 }
 
 // dumpInstrumentation writes which app holds UiAutomation.

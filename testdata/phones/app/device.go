@@ -102,6 +102,8 @@ type Options struct {
 	// Dialogs says that the screens above the first one are dialogs, windows of their own, which ESCAPE closes before it
 	// becomes the BACK that hides the keyboard (AOSP, android.app.Dialog.onKeyUp).
 	Dialogs bool
+	// MovesOn is an app that starts its next activity by itself when a text was entered: at the next key.
+	MovesOn bool
 	// InputArea is an app that uses Android's id of the keyboard's area for a part of its own, as miuix does in the
 	// settings of HyperOS (android:id/inputArea).
 	InputArea bool
@@ -133,6 +135,7 @@ type Device struct {
 	toastReads  int // for which toast is shown
 	offline     bool
 	locked      bool // the lock screen is shown
+	movedOn     bool // the app has started its next activity
 	asleep      bool // the screen is off
 	data        shopData
 	ui          shopUI
@@ -484,6 +487,11 @@ func (d *Device) Press(key string) {
 		return
 	}
 	d.keys = append(d.keys, key)
+	if d.options.MovesOn {
+		d.movedOn = true
+		d.blur()
+		return
+	}
 	switch key {
 	case KeyBack:
 		d.pressBack()
@@ -507,6 +515,13 @@ func (d *Device) Press(key string) {
 	case KeyTab:
 		d.focusNext()
 	}
+}
+
+// MovedOn reports whether the app has started its next activity, which shows the same.
+func (d *Device) MovedOn() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.movedOn
 }
 
 // FocusedWindow returns the number of the window that has the focus, which a dialog has of its own.

@@ -170,10 +170,10 @@ func (c *changes) readGlobal(ctx context.Context, wanted []setting) ([]setting, 
 }
 
 // set changes a setting whose value is known. The first value of a key is the one that is put back, unless the phone
-// refuses the change to adb: it would refuse that, too.
-func (c *changes) set(ctx context.Context, before, after setting) error {
+// refuses the change to adb: it would refuse that, too. The same holds for those that need it, which are put back first.
+func (c *changes) set(ctx context.Context, before, after setting, need ...setting) error {
 	known := len(c.original)
-	if err := c.note(ctx, before); err != nil {
+	if err := c.note(ctx, append(need, before)...); err != nil {
 		return err
 	}
 	_, err := run(ctx, c.phone, after.command()...)

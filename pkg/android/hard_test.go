@@ -237,9 +237,15 @@ func TestEarlierChangesThatAreRefused(t *testing.T) {
 		if err := p.Files().Write(changesFile, []byte(text), 0o600, time.Now()); err != nil {
 			t.Fatal(err)
 		}
+		if err := p.Files().Write(appTemp, nil, 0o600, time.Now()); err != nil {
+			t.Fatal(err)
+		}
 		p.App.Show(app.SignIn)
 		dr, closeAll := d.open()
 		seesSignIn(t, dr)
+		if left := slices.Contains(p.Changed(), appTemp); left == warned {
+			t.Errorf("%q: the APK that the session had copied is left: %t", text, left)
+		}
 		if got := d.logged("that an earlier session had changed cannot be put back"); got != warned || d.logged("were put back") {
 			t.Errorf("logs: %v", d.logs)
 		}

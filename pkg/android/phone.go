@@ -135,13 +135,11 @@ func (p *phone) withoutServer(what string) error {
 // whether one left something.
 func (p *phone) putBackEarlier(ctx context.Context) (bool, error) {
 	earlier, err := p.changes.putBackEarlier(ctx)
-	if err != nil || !earlier {
-		return earlier, err
+	if !earlier {
+		return false, err
 	}
-	if _, err := run(ctx, p.Device, "rm", "-f", serverTemp, appTemp); err != nil {
-		return true, err
-	}
-	return true, forceStop(ctx, p.Device)
+	_, removeErr := run(ctx, p.Device, "rm", "-f", serverTemp, appTemp)
+	return true, errors.Join(err, removeErr, forceStop(ctx, p.Device))
 }
 
 // putBackLeft is [phone.putBackEarlier] for a phone that no session uses. A phone that one uses is left alone; then it

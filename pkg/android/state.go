@@ -140,10 +140,7 @@ func (d *driver) SetLocation(ctx context.Context, l mobile.Location) (note strin
 // setTestLocation makes a test provider the phone's GPS, and reads back the location that the phone reports.
 func (d *driver) setTestLocation(ctx context.Context, l mobile.Location) (note string, err error) {
 	const provider = "gps"
-	err = d.changes.note(ctx, setting{testProvider, provider}) // removed before the right to do so is taken away
-	if err == nil {
-		err = d.changes.set(ctx, setting{mockLocation, "default"}, setting{mockLocation, "allow"})
-	}
+	err = d.changes.set(ctx, setting{mockLocation, "default"}, setting{mockLocation, "allow"}, setting{testProvider, provider})
 	if err != nil {
 		return "", d.unconfirmedError(err)
 	}

@@ -74,8 +74,8 @@ func cmdStatusBar(c *call) int {
 	return 255
 }
 
-// location is `cmd location`. As in AOSP's LocationShellCommand and LocationManagerService, a provider is added only if
-// the shell may set locations, and that it may not is not said.
+// location is `cmd location`. As in AOSP's LocationManagerService, providers are added and removed only if the shell may
+// set locations: AppOpsManager.noteOp throws where the mode of MOCK_LOCATION is its default.
 func location(c *call) int {
 	p := c.phone
 	if c.arg(2) != "providers" || p.options.Level < 31 {
@@ -83,11 +83,14 @@ func location(c *call) int {
 		return 255
 	}
 	const enabled = "mock provider"
+	if p.Setting("appops", "com.android.shell android:mock_location") != "allow" {
+		c.errorf("\nException occurred while executing 'providers':\njava.lang.SecurityException: com.android.shell from uid 2000 not " +
+			"allowed to perform MOCK_LOCATION\n")
+		return 255
+	}
 	switch c.arg(3) {
 	case "add-test-provider":
-		if p.Setting("appops", "com.android.shell android:mock_location") == "allow" {
-			p.setSetting(enabled+" "+c.arg(4), "1")
-		}
+		p.setSetting(enabled+" "+c.arg(4), "1")
 		return 0
 	case "set-test-provider-enabled":
 		return 0

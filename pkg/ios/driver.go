@@ -77,18 +77,11 @@ func (b *backend) connect(ctx context.Context, s device.Session, release func())
 }
 
 func (d *driver) prepare(ctx context.Context, o options) error {
-	var err error
-	if d.info.Width, d.info.Height, err = d.ReadSize(ctx); err != nil {
-		return err
-	}
-	if err := d.source.Prepare(ctx, d.info); err != nil {
-		return err
-	}
 	var about struct {
 		IsSimulator bool
 		UUID        string // of WebDriverAgent on this device
 	}
-	err = d.Session.Read(ctx, "read what the device is", func(ctx context.Context) error {
+	err := d.Session.Read(ctx, "read what the device is", func(ctx context.Context) error {
 		return d.Get(ctx, "/wda/device/info", &about)
 	})
 	d.phone = !appium.Answered(err) && !about.IsSimulator
@@ -104,7 +97,13 @@ func (d *driver) prepare(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	return d.putBackEarlier(ctx, o.stateDir, address(o.wdaURL)+" "+about.UUID)
+	if err := d.putBackEarlier(ctx, o.stateDir, address(o.wdaURL)+" "+about.UUID); err != nil { // may turn the screen
+		return err
+	}
+	if d.info.Width, d.info.Height, err = d.ReadSize(ctx); err != nil {
+		return err
+	}
+	return d.source.Prepare(ctx, d.info)
 }
 
 // Info implements mobile.Driver.

@@ -55,7 +55,7 @@ func TestOrientation(t *testing.T) {
 // What a killed session has changed is put back by the next one.
 func TestStateOfAKilledSession(t *testing.T) {
 	t.Parallel()
-	p := startPhone(t)
+	p := startPhoneWith(t, phones.IPhoneOptions{AppAtPoint: true, App: app.Options{Banner: true}})
 	p.App.Show(app.Orders)
 	b := newTestBackend(t, map[string]string{"wdaUrl": p.URL()})
 	b.options.stateDir = t.TempDir()
@@ -70,6 +70,7 @@ func TestStateOfAKilledSession(t *testing.T) {
 	if p.App.EndTurning(); p.App.Landscape() {
 		t.Error("the phone was not turned back")
 	}
+	next.call("assertVisible", map[string]any{"text": "Order 1149", "timeoutMs": 0}) // the app is read in the middle of the screen now
 	next.close()
 	b.slot <- struct{}{}
 	if err := killed.Close(context.WithoutCancel(t.Context())); err != nil {

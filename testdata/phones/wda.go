@@ -156,8 +156,21 @@ func (p *IPhone) newSession(r *request) (any, error) {
 		}
 		p.App.Start(id, "", texts(merged["arguments"])...)
 	}
+	p.resetSettings()
 	p.webDriver.setSession(newID())
 	return p.sessionInfo(), nil
+}
+
+// resetSettings gives settings their defaults when a session begins, but not the point of the active app:
+// FBConfiguration.m, resetSessionSettings.
+func (p *IPhone) resetSettings() {
+	const kept = "activeAppDetectionPoint"
+	s := p.webDriver
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	settings := wdaSettings()
+	settings[kept] = s.settings[kept]
+	s.settings = settings
 }
 
 func asMap(v any) map[string]any {

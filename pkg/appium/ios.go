@@ -205,6 +205,13 @@ func (d *iosDriver) Focus(ctx context.Context) (*screen.Rect, error) { return d.
 // Alert implements mobile.AlertReader.
 func (d *iosDriver) Alert(ctx context.Context) (string, error) { return d.AlertText(ctx) }
 
+// StatusBar implements mobile.StatusBarReader.
+func (d *iosDriver) StatusBar(ctx context.Context) int {
+	return d.StatusBarHeight(ctx, func(ctx context.Context, info any) error {
+		return d.Execute(ctx, "mobile: deviceScreenInfo", nil, info)
+	})
+}
+
 // Launch implements mobile.Driver.
 func (d *iosDriver) Launch(ctx context.Context, l mobile.Launch) error {
 	if err := l.Prepare(ctx, d); err != nil {

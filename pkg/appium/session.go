@@ -26,6 +26,7 @@ type Session struct {
 	Explain func(*fault.Error) *fault.Error
 
 	idleSince time.Time
+	statusBar int // its height; 0 until it is known
 }
 
 // Caller makes one request.
@@ -205,6 +206,22 @@ func (s *Session) AlertText(ctx context.Context) (text string, err error) {
 		return "", nil // none is shown
 	}
 	return text, err
+}
+
+// StatusBarHeight returns the height of the status bar of iOS in what get reads, which is of the type of WebDriverAgent
+// for a screen; 0 if it is not known. It stays the same: an iPhone that is turned has none meanwhile.
+func (s *Session) StatusBarHeight(ctx context.Context, get func(ctx context.Context, info any) error) int {
+	if s.statusBar > 0 {
+		return s.statusBar
+	}
+	var info struct {
+		StatusBarSize struct{ Width, Height float64 } // of the screen as it is made, or as it is turned
+	}
+	err := s.Read(ctx, "read the height of the status bar", func(ctx context.Context) error { return get(ctx, &info) })
+	if err == nil {
+		s.statusBar = int(math.Ceil(min(info.StatusBarSize.Width, info.StatusBarSize.Height)))
+	}
+	return s.statusBar
 }
 
 // ReadClipboard returns the text of the clipboard, for which a server has a path.

@@ -17,7 +17,7 @@ func SourceOptions(d mobile.Info) source.Options {
 
 // ScreenOf returns what a source shows.
 func ScreenOf(r source.Result) mobile.Screen {
-	return mobile.Screen{Tree: r.Tree, Keyboard: r.Keyboard}
+	return mobile.Screen{Tree: r.Tree, Keyboard: r.Keyboard, Bars: r.Bars}
 }
 
 // UnusedAttributes are those that WebDriverAgent is asked to leave out of its source as JSON. It would ask the system for

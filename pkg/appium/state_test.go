@@ -169,3 +169,27 @@ func TestRecording(t *testing.T) {
 		t.Errorf("an empty video: %v", err)
 	}
 }
+
+func TestStatusBarOfIOS(t *testing.T) {
+	t.Parallel()
+	const ask = "mobile: deviceScreenInfo"
+	s := startServer(t, map[string]reply{ask: {}})
+	d, ok := s.open(mobile.IOS).(mobile.StatusBarReader)
+	if !ok {
+		t.Fatal("the driver does not read the status bar")
+	}
+	for _, tt := range []struct {
+		answer reply
+		want   int
+	}{
+		{failure(http.StatusNotFound, "unknown command", "Unknown mobile command"), 0},
+		{value(`{"statusBarSize": {"width": 0, "height": 0}, "scale": 3}`), 0},             // of an iPhone that is turned
+		{value(`{"statusBarSize": {"width": 53.67, "height": 844}, "scale": 3}`), 54},      // as the screen is turned
+		{failure(http.StatusNotFound, "unknown command", "it stays as it was before"), 54}, // which is not asked for
+	} {
+		s.set(ask, tt.answer)
+		if got := d.StatusBar(t.Context()); got != tt.want {
+			t.Errorf("%d points, want %d", got, tt.want)
+		}
+	}
+}

@@ -184,6 +184,11 @@ func (d *driver) Focus(ctx context.Context) (*screen.Rect, error) { return d.Foc
 // Alert implements mobile.AlertReader.
 func (d *driver) Alert(ctx context.Context) (string, error) { return d.AlertText(ctx) }
 
+// StatusBar implements mobile.StatusBarReader.
+func (d *driver) StatusBar(ctx context.Context) int {
+	return d.StatusBarHeight(ctx, func(ctx context.Context, info any) error { return d.Get(ctx, "/wda/screen", info) })
+}
+
 // Launch implements mobile.Driver.
 func (d *driver) Launch(ctx context.Context, l mobile.Launch) error {
 	if err := d.install(ctx, l.App); err != nil {

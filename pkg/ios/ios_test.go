@@ -71,6 +71,9 @@ func TestDriverOfAnIPhone(t *testing.T) {
 	if front != app.ShopID {
 		t.Errorf("%s is in front", front)
 	}
+	if bar := d.(mobile.StatusBarReader).StatusBar(ctx); bar != 47 {
+		t.Errorf("the status bar has %d points", bar)
+	}
 	picture, err := d.Screenshot(ctx)
 	must(err)
 	if config, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || config.Width != 1170 {

@@ -93,6 +93,12 @@ type AlertReader interface {
 	Alert(ctx context.Context) (string, error)
 }
 
+// StatusBarReader is a Driver whose screen may lack the status bar, which belongs to the system: that of iOS 13 and later.
+type StatusBarReader interface {
+	// StatusBar returns the height of the bar at the top of the screen, in the unit of the tree; 0 if it is not known.
+	StatusBar(ctx context.Context) int
+}
+
 // LockReader is a Driver whose device may lock itself, or turn its screen off, while it is used.
 type LockReader interface {
 	// Lock returns that as what the device does, such as "has its screen off"; empty if apps can be seen.
@@ -115,6 +121,8 @@ type Screen struct {
 	Tree *screen.Tree
 	// Keyboard is the area of the on-screen keyboard; nil when none is shown.
 	Keyboard *screen.Rect
+	// Bars are the areas where the system shows the time and its own buttons, as far as they are known.
+	Bars []screen.Rect
 }
 
 // Finger is the path of one finger: down at the first point, there for Hold, then in a straight line from point to

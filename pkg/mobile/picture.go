@@ -5,7 +5,6 @@ import (
 	"errors"
 	"image"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
@@ -86,7 +85,7 @@ func (d *phone) picture(ctx context.Context, t pictureTarget) (*image.RGBA, erro
 	if err != nil {
 		return nil, err
 	}
-	masks := systemBars(now.Tree)
+	masks := d.systemBars(ctx, now)
 	for _, m := range t.masks {
 		s := d.search(m)
 		list, err := s.find(ctx)
@@ -124,20 +123,12 @@ func scaleRect(r screen.Rect, scale float64) image.Rectangle {
 	return image.Rect(at(r.Left), at(r.Top), at(r.Right), at(r.Bottom))
 }
 
-// systemBars returns where the system shows the time, the battery and its own buttons.
-func systemBars(t *screen.Tree) []screen.Rect {
-	var bars []screen.Rect
-	for _, n := range t.Nodes() {
-		class, id := "", ""
-		if n.Class != nil {
-			class = *n.Class
-		}
-		if n.ID != nil {
-			id = *n.ID
-		}
-		if n.Bounds != nil && (class == "XCUIElementTypeStatusBar" || strings.HasPrefix(id, "com.android.systemui:")) {
-			bars = append(bars, *n.Bounds)
-		}
+// systemBars returns where the system shows the time, the battery and its own buttons. An iPhone that is turned shows no
+// status bar.
+func (d *phone) systemBars(ctx context.Context, now Screen) []screen.Rect {
+	tree := now.Tree
+	if tree.Width > tree.Height && !d.driver.Info().Tablet {
+		return now.Bars
 	}
-	return bars
+	return append([]screen.Rect{{Right: tree.Width, Bottom: d.driver.statusBar(ctx)}}, now.Bars...)
 }

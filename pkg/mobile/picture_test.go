@@ -1,6 +1,7 @@
 package mobile
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	"maps"
@@ -10,17 +11,16 @@ import (
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
+	"github.com/trailblaze/trailblaze/pkg/mobile/source"
 	"github.com/trailblaze/trailblaze/pkg/picture"
 )
 
 // The fake's picture is a little higher than its screen, which does not matter: it has 100×200 pixels, the screen 1080×2400.
 func TestPicturesOfAPhone(t *testing.T) {
 	t.Parallel()
-	bar := node("View", "12:30", rect(0, 0, width, 120))
-	bar.ID = new("com.android.systemui:id/status_bar")
 	f := &fake{
-		nodes:   always(bar, node("TextView", "Total", rect(108, 240, 648, 600)), node("TextView", "Clock", rect(108, 240, 216, 360))),
-		picture: color.Gray{Y: 200},
+		nodes:   always(node("TextView", "Total", rect(108, 240, 648, 600)), node("TextView", "Clock", rect(108, 240, 216, 360))),
+		picture: color.Gray{Y: 200}, statusBar: 120,
 	}
 	dir := filepath.Join(t.TempDir(), "a.screens")
 	s := device.Session{Baselines: picture.Baselines{Dir: dir, Device: "android-android", Update: picture.UpdateMissing}}
@@ -50,5 +50,57 @@ func TestPicturesOfAPhone(t *testing.T) {
 	}
 	if hidden, shown := taken.RGBAAt(5, 5), taken.RGBAAt(30, 20); hidden != (color.RGBA{255, 0, 255, 255}) || shown != (color.RGBA{200, 200, 200, 255}) {
 		t.Errorf("the clock is %v, the rest %v", hidden, shown)
+	}
+}
+
+// What readers know of the bars of the system does not count in a picture; all else does.
+func TestBarsOfTheSystemMayDiffer(t *testing.T) {
+	t.Parallel()
+	window := func(app, area string) string {
+		return fmt.Sprintf(`<android.widget.FrameLayout class="android.widget.FrameLayout" package=%q bounds=%q />`, app, area)
+	}
+	const bars, pay = "com.android.systemui", "com.example.pay"
+	android := func(windows ...string) (source.Result, error) {
+		return source.UIAutomator2([]byte(`<hierarchy rotation="0" width="1080" height="2160">`+strings.Join(windows, "")+`</hierarchy>`), source.Options{})
+	}
+	ios := func(width, height int, child string) (source.Result, error) {
+		return source.WDAJSON(fmt.Appendf(nil, `{"type": "Application", "rect": {"x": 0, "y": 0, "width": %d, "height": %d}, "children": [%s]}`,
+			width, height, child), source.Options{})
+	}
+	for name, tt := range map[string]struct {
+		platform  Platform
+		statusBar int
+		read      func() (source.Result, error)
+		masked    int // of the 200 lines of the picture
+	}{
+		"Android": {Android, 0, func() (source.Result, error) {
+			return android(window(bars, "[0,0][1080,108]"), window(bars, "[0,2052][1080,2160]"), window(pay, "[0,0][1080,2160]"))
+		}, 20},
+		"a lock screen of Android": {Android, 0, func() (source.Result, error) {
+			return android(window(bars, "[0,0][1080,108]"), window(bars, "[0,0][1080,2160]"))
+		}, 10},
+		"iOS 12": {IOS, 0, func() (source.Result, error) {
+			return ios(390, 844, `{"type": "StatusBar", "rect": {"x": 0, "y": 0, "width": 390, "height": 42}}`)
+		}, 11},
+		"iOS 13":                   {IOS, 42, func() (source.Result, error) { return ios(390, 844, "") }, 11},
+		"an iPhone that is turned": {IOS, 42, func() (source.Result, error) { return ios(844, 390, "") }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result, err := tt.read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := &fake{platform: tt.platform, screen: &Screen{Tree: result.Tree, Bars: result.Bars}, statusBar: tt.statusBar}
+			s := device.Session{Baselines: picture.Baselines{Dir: filepath.Join(t.TempDir(), "a.screens"), Device: "phone", Update: picture.UpdateMissing}}
+			onPhone(t, f, s, func(p *phoneTest) {
+				p.call("verifyScreenshot", map[string]any{"name": "screen"})
+				f.picture = color.Gray{Y: 200}
+				r := p.call("verifyScreenshot", map[string]any{"name": "screen"})
+				if want := fmt.Sprintf("%d of 20000 pixels differ", 20000-100*tt.masked); r.OK || !strings.Contains(r.Text, want) {
+					t.Errorf("%v %q, want %s", r.OK, r.Text, want)
+				}
+			})
+		})
 	}
 }

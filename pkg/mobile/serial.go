@@ -191,6 +191,16 @@ func (s *serial) alert(ctx context.Context) string {
 	return text
 }
 
+// statusBar returns the height of a status bar that the screen may lack, 0 if none is known.
+func (s *serial) statusBar(ctx context.Context) int {
+	reader, ok := s.driver.(StatusBarReader)
+	if !ok {
+		return 0
+	}
+	height, _ := exclusive(ctx, s, func(ctx context.Context, _ Driver) (int, error) { return reader.StatusBar(ctx), nil })
+	return height
+}
+
 // lock returns why apps cannot be seen, empty if they can be or if that is not known.
 func (s *serial) lock(ctx context.Context) string {
 	reader, ok := s.driver.(LockReader)

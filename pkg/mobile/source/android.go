@@ -76,6 +76,7 @@ func (r *androidReader) read(root *element, windows []*element) Result {
 	}
 	r.identify(kept, nodes)
 	width, height := r.size(root, windows)
+	out.Bars = systemBars(windows, width, height)
 	top := &screen.Node{Key: "screen", Bounds: &screen.Rect{Right: width, Bottom: height}, Children: nodes}
 	if len(nodes) == 1 {
 		top = nodes[0]
@@ -141,6 +142,20 @@ func (r *androidReader) keep(windows []*element, out *Result) []*element {
 		return append(system, apps...)
 	}
 	return apps
+}
+
+// systemBars returns the areas of the windows of the system that are narrow, unlike its dialogs and its lock screen.
+func systemBars(windows []*element, width, height int) (bars []screen.Rect) {
+	for _, w := range windows {
+		area := bounds(w.value("bounds"))
+		if area == nil || area.Empty() || w.value("package") != systemUI {
+			continue
+		}
+		if 6*area.Height() <= height || 6*area.Width() <= width {
+			bars = append(bars, *area)
+		}
+	}
+	return bars
 }
 
 // isShade reports whether a window of the system is the open list of notifications, which is above the apps. Its ids are

@@ -162,7 +162,7 @@ func ios(data []byte, root *wdaElement, o Options) (Result, error) {
 	}
 	setKeys(top, "")
 	out := Result{Tree: screen.NewTree(top, width, height, screen.IOSMaestro, screen.IOSAxe)}
-	out.Tree.Unavailable = r.unavailable()
+	out.Tree.Unavailable, out.Bars = r.unavailable(), r.bars
 	if r.keyboard != nil {
 		if area := r.keyboard.Intersect(screen.Rect{Right: width, Bottom: height}); !area.Empty() {
 			out.Keyboard = &area
@@ -175,6 +175,7 @@ func ios(data []byte, root *wdaElement, o Options) (Result, error) {
 type iosReader struct {
 	nodes    int
 	keyboard *screen.Rect
+	bars     []screen.Rect
 	// What some element had.
 	traits, customActions bool
 }
@@ -190,8 +191,11 @@ func (r *iosReader) node(e *wdaElement, depth int) (*screen.Node, error) {
 	r.traits = r.traits || e.Traits.reported
 	r.customActions = r.customActions || e.CustomActions.reported
 	n := newNode(e)
-	if e.Type == "Keyboard" && !n.Bounds.Empty() {
+	switch {
+	case e.Type == "Keyboard" && !n.Bounds.Empty():
 		r.keyboard = n.Bounds
+	case e.Type == "StatusBar":
+		r.bars = append(r.bars, *n.Bounds)
 	}
 	if len(e.Children) > 0 {
 		n.Children = make([]*screen.Node, len(e.Children))

@@ -36,6 +36,9 @@ type Result struct {
 	// Keyboard is the area of the on-screen keyboard, nil when the source has none. On Android, only a source with
 	// several windows can have one.
 	Keyboard *screen.Rect
+	// Bars are the areas at the edges of the screen where the system shows the time and its own buttons, as far as the
+	// source has them.
+	Bars []screen.Rect
 	// Items are the elements of lists and grids in the order of the source, nil for those outside of the tree. It is
 	// nil without Options.Items, and for a source that does not say which elements those are.
 	Items []*screen.Node

@@ -133,6 +133,8 @@ func (b *builder) runESBuild(ctx context.Context) api.BuildResult {
 		Banner:         map[string]string{"js": b.banner()},
 		Footer:         map[string]string{"js": b.footer()},
 		Plugins:        []api.Plugin{{Name: "trailblaze", Setup: b.plug}},
+		// As in node, every import is executed, whatever "sideEffects" of its package.json says.
+		IgnoreAnnotations: true,
 	})
 	if err != nil {
 		return api.BuildResult{Errors: err.Errors}

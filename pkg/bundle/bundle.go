@@ -17,7 +17,7 @@ import (
 )
 
 // format is part of cache keys. Change it when the output for the same input changes.
-const format = "5"
+const format = "6"
 
 // Target is what runs a bundle.
 type Target int

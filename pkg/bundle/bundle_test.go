@@ -106,6 +106,16 @@ export default function serve() {} console.log("runs", typeof serve, new Tool().
 			want: "more\nruns function Tool\n",
 		},
 		{
+			name: "imports of packages that claim to have no effects", script: "main.ts",
+			files: map[string]string{
+				"package.json": `{"type": "module", "sideEffects": false}`,
+				"main.ts":      `import "./effect.ts"; import "pkg"; console.log("main");`,
+				"effect.ts":    `console.log("effect");`, "node_modules/pkg/index.js": `/* @__PURE__ */ console.log("pkg");`,
+				"node_modules/pkg/package.json": `{"sideEffects": []}`,
+			},
+			want: "effect\npkg\nmain\n",
+		},
+		{
 			name: "what is missing fails when it is reached", script: "main.ts",
 			files: map[string]string{
 				"package.json": `{"type": "module"}`,

@@ -111,9 +111,10 @@ func (e *Engine) exchange(args []any) (*exchange, error) {
 	return x, nil
 }
 
-// sendRequest implements fetch.send(number, method, URL, headers, body, raw). headers is a list of alternating names
-// and values. body is bytes, true if it is sent with fetch.write, or nil. With raw, a compressed response is not
-// decompressed. It returns [status, status text, headers].
+// sendRequest implements fetch.send(number, method, URL, headers, body, raw, proxied). headers is a list of alternating
+// names and values. body is bytes, true if it is sent with fetch.write, or nil. With raw, a compressed response is not
+// decompressed. If the server of the URL is a proxy, proxied is the URL that it is asked for. It returns [status, status
+// text, headers].
 func sendRequest(c *call) (any, error) {
 	x, err := c.exchange(c.args)
 	if err != nil {
@@ -134,7 +135,10 @@ func sendRequest(c *call) (any, error) {
 	case bool:
 		r.Body, r.ContentLength = x.uploadReader, declaredLength(arg[[]any](c.args, 3))
 	}
-	response, err := c.transport(target).RoundTrip(r)
+	if proxied := arg[string](c.args, 6); proxied != "" {
+		target.Opaque = proxied
+	}
+	response, err := c.transport(r).RoundTrip(r)
 	if err != nil {
 		return nil, networkError(err, target)
 	}
@@ -147,10 +151,11 @@ func sendRequest(c *call) (any, error) {
 	return []any{float64(response.StatusCode), decodeLatin1(text), flatHeaders(response.Header)}, nil
 }
 
-// requestURL parses a URL. It accepts URLs that are valid by the URL Standard and invalid for net/url.
+// requestURL parses a URL. It accepts URLs that are valid by the URL Standard and invalid for net/url. A path that
+// net/url would write in another way is Opaque.
 func requestURL(href string) (*url.URL, error) {
 	u, err := url.Parse(href)
-	if err == nil {
+	if err == nil && (u.RawPath == "" || u.EscapedPath() == u.RawPath) {
 		return u, nil
 	}
 	scheme, rest, _ := strings.Cut(href, "://")
@@ -160,7 +165,11 @@ func requestURL(href string) (*url.URL, error) {
 		return nil, err
 	}
 	path, query, _ := strings.Cut(rest[end:], "?")
-	return &url.URL{Scheme: scheme, Host: rest[:end], Opaque: path, RawQuery: query}, nil
+	exact := &url.URL{Scheme: scheme, Host: rest[:end], Opaque: path, RawQuery: query}
+	if u != nil {
+		exact.Path = u.Path
+	}
+	return exact, nil
 }
 
 // setHeaders sets the headers of a request, encoded as Latin-1.
@@ -309,15 +318,21 @@ func newDeflateReader(b *bufio.Reader) (io.Reader, error) {
 	return flate.NewReader(b), nil
 }
 
-// transport returns what sends requests to u: callbacks are served without a socket; everything else uses the network.
-func (e *Engine) transport(u *url.URL) http.RoundTripper {
-	if e.isCallbackURL(u) {
+// transport returns what sends a request: callbacks are served without a socket; everything else uses the network.
+func (e *Engine) transport(r *http.Request) http.RoundTripper {
+	if e.isCallbackURL(r.URL) {
 		return callbackTransport{e}
 	}
 	if e.spec.Sandbox {
 		return blockedTransport{}
 	}
-	return httpclient.NoUpgrade(e.handles.sharedTransport(e.spec.Env))
+	shared := e.handles.sharedTransport(e.spec.Env)
+	// net/http adds the host for a proxy to a Path only, and reads // at the start of an Opaque as a host.
+	proxy, _ := shared.Proxy(r)
+	if strings.HasPrefix(r.URL.Opaque, "//") || proxy != nil && r.URL.Scheme == "http" && r.URL.Opaque != "" {
+		r.URL.Opaque = "//" + r.URL.Host + r.URL.Opaque
+	}
+	return httpclient.NoUpgrade(shared)
 }
 
 // isCallbackURL reports whether a URL has the origin of the callback server, by any of the names of the loopback
@@ -350,9 +365,15 @@ func newTransport(env []string) *http.Transport {
 	proxy := (&httpproxy.Config{
 		HTTPProxy: getenv("HTTP_PROXY", "http_proxy"), HTTPSProxy: getenv("HTTPS_PROXY", "https_proxy"), NoProxy: getenv("NO_PROXY", "no_proxy"),
 	}).ProxyFunc()
+	proxyOf := func(r *http.Request) (*url.URL, error) {
+		if r.URL.Opaque != "" && r.URL.Opaque[0] != '/' {
+			return nil, nil // the server is the proxy
+		}
+		return proxy(r.URL)
+	}
 	const connect, idle = 30 * time.Second, 4 * time.Second // node has 10 s for each address, and 4 s
 	return &http.Transport{
-		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
+		Proxy:               proxyOf,
 		DialContext:         (&net.Dialer{Timeout: connect}).DialContext,
 		TLSClientConfig:     tlsConfig(getenv("NODE_EXTRA_CA_CERTS"), getenv("NODE_TLS_REJECT_UNAUTHORIZED") == "0"),
 		TLSHandshakeTimeout: connect,

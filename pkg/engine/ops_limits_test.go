@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"runtime"
 	"strings"
@@ -183,15 +184,27 @@ func TestEnginesHaveSeparateWorkingDirectories(t *testing.T) {
 
 func TestUsesProxyOfEnvironment(t *testing.T) {
 	t.Parallel()
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, "proxy for ", r.URL) }))
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, "proxy for ", r.RequestURI) }))
 	direct := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "direct") }))
 	t.Cleanup(proxy.Close)
 	t.Cleanup(direct.Close)
-	got := run(t, `for (const url of ["http://shop.test/x", process.argv[2]]) console.log(await (await fetch(url)).text())`, func(s *Spec) {
+	got := run(t, `for (const url of ["http://shop.test/x", "http://shop.test/a%2Fb|c?d", process.argv[2]]) console.log(await (await fetch(url)).text())`, func(s *Spec) {
 		s.Env, s.Args = []string{"HTTP_PROXY=" + proxy.URL, "NO_PROXY=127.0.0.1,localhost,::1"}, []string{direct.URL}
 	})
-	if want := "proxy for http://shop.test/x\ndirect\n"; got != want {
+	if want := "proxy for http://shop.test/x\nproxy for http://shop.test/a%2Fb|c?d\ndirect\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A client that sends a proxy the URL of another server has chosen the proxy itself.
+func TestRequestsToProxiesUseNoOtherProxy(t *testing.T) {
+	t.Parallel()
+	for opaque, proxied := range map[string]bool{"": true, "/a|b": true, "http://shop.test/x": false} {
+		r := &http.Request{URL: &url.URL{Scheme: "http", Host: "proxy.test", Opaque: opaque}}
+		got, err := newTransport([]string{"HTTP_PROXY=http://other.test"}).Proxy(r)
+		if err != nil || (got != nil) != proxied {
+			t.Errorf("%q: proxy %v, %v", opaque, got, err)
+		}
 	}
 }
 

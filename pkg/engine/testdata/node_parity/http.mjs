@@ -1,6 +1,7 @@
 // node:http, a server and its clients, and fetch.
 import http from "node:http";
 import { createServer, STATUS_CODES } from "node:http";
+import { gzipSync } from "node:zlib";
 
 const listening = (server) => new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server.address().port)));
 const facts = ({ name, code, syscall, message, cause }) => ({ name, code, syscall, message, ...(cause && { cause: facts(cause) }) });
@@ -71,6 +72,11 @@ const routes = {
     response.end("!");
   },
   "/bytes": (_, response) => response.end(Buffer.from([0, 255, 128, 10])),
+  "/packed": (_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("packed")),
+  "/slow": async (_, response) => {
+    for (const start = Date.now(); Date.now() - start < 700; await new Promise((resolve) => setTimeout(resolve, 10))) response.write(".");
+    response.end("!");
+  },
   "/redirect": (request, response) => response.writeHead(Number(new URL(request.url, "http://x").searchParams.get("status")), { location: "/echo?to" }).end(),
   "/loop": (_, response) => response.writeHead(302, { location: "/loop" }).end(),
   "/away": (_, response) => response.writeHead(302, { location: "ftp://x/" }).end(),
@@ -102,6 +108,7 @@ const routes = {
 
 const server = createServer((request, response) => {
   const { pathname } = new URL(request.url, "http://127.0.0.1");
+  if (pathname.includes("/paths/")) return response.end(request.url);
   if (!routes[pathname]) return response.writeHead(404, { "content-type": "text/plain" }).end(`there is no ${pathname}`);
   routes[pathname](request, response);
 });
@@ -190,7 +197,7 @@ const ask = (url, options, body) =>
       const chunks = [];
       response.on("data", (chunk) => chunks.push(chunk)).on("end", () => resolve([response.statusCode, response.statusMessage, Buffer.concat(chunks).toString()]));
     });
-    request.on("error", reject);
+    request.on("error", reject).on("timeout", () => request.destroy(new Error("timeout")));
     if (typeof body === "object") for (const part of body) request.write(part);
     request.end(typeof body === "string" ? body : undefined);
   });
@@ -203,6 +210,15 @@ await ask(`${at}/reset`, {}).catch((error) => console.log(facts(error)));
 await ask(`${at}/hang`, { signal: AbortSignal.timeout(10) }).catch((error) => console.log(error.code));
 const slow = http.get(`${at}/hang`, { timeout: 20 });
 await new Promise((resolve) => slow.on("timeout", () => slow.destroy()).on("error", (error) => resolve(console.log(facts(error)))));
+
+await ask(`${at}/slow`, { timeout: 500, agent: false }).then(([status, , body]) => console.log(status, body.at(-1)), (error) => console.log(facts(error)));
+
+for (const path of ["a%2Fb|c?d|%7C", "a|b", "a%2Fb", "[x]//y"]) console.log(await (await fetch(`${at}/paths/${path}`)).text());
+for (const path of ["/paths/a%2Fb|c", "http://shop.test/paths/x?y", "HTTPS://shop.test:444/paths/"]) {
+  console.log((await ask(at, { path }))[2]);
+}
+console.log(await (await fetch(`${at}/packed`, { headers: { "accept-encoding": "gzip" } })).text());
+console.log(await (await fetch(`${at}/packed`, { headers: { "accept-encoding": "identity" } })).text(), (await ask(`${at}/packed`, {}))[2] === "packed");
 
 const other = createServer();
 await new Promise((resolve) => other.on("error", (error) => resolve(console.log(error.code, error.syscall, error.address, error.message.replace(port, "PORT")))).listen(port, "127.0.0.1"));

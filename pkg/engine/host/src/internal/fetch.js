@@ -90,7 +90,7 @@ async function sendRequest({ url, method, headers, source, signal }) {
   const flat = [...Object.entries(defaultHeaders).filter(([name]) => !headers.has(name)), ...headers].flat();
   const empty = ["POST", "PUT", "PATCH"].includes(method) ? new Uint8Array(0) : undefined;
   try {
-    const sent = host.callAsync("fetch.send", id, method, url.href, flat, source ? (source.bytes ?? true) : empty, headers.has("accept-encoding"));
+    const sent = host.callAsync("fetch.send", id, method, url.href, flat, source ? (source.bytes ?? true) : empty);
     if (source && !source.bytes) sendBody(id, source).catch(failUpload);
     const [status, statusText, flatResponseHeaders] = await sent;
     const pairs = [];

@@ -75,11 +75,15 @@ function urlOf({ protocol, hostname, host: name, port, path = "/", socketPath })
   return `${protocol}//${authority}${port ? `:${port}` : ""}${path.startsWith("/") ? path : `/${path}`}`;
 }
 
+/** Returns the path of a request that is for a proxy: the URL of another server, which is sent as it is. */
+const proxiedURL = (path) => (/^https?:\/\//i.test(path) ? path : undefined);
+
 const upgradeMessage = "WebSockets and other upgrades of a connection are not available in the embedded engine; install bun (https://bun.sh) or node";
 
 export class ClientRequest extends OutgoingMessage {
   #id;
   #url;
+  #proxied;
   #responded = false;
   #timer;
   #signal;
@@ -100,7 +104,8 @@ export class ClientRequest extends OutgoingMessage {
     this.protocol = protocol;
     this.path = options.path || "/";
     this.host = options.hostname || options.host || "localhost";
-    this.#url = urlOf({ ...options, protocol, path: this.path });
+    this.#proxied = proxiedURL(this.path);
+    this.#url = urlOf({ ...options, protocol, path: this.#proxied ? "/" : this.path });
     const headers = Array.isArray(options.headers) ? options.headers : Object.entries(options.headers ?? {});
     for (const [name, value] of headers) this.setHeader(name, value);
     if (this.hasHeader("upgrade")) throw coded(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", upgradeMessage);
@@ -126,6 +131,7 @@ export class ClientRequest extends OutgoingMessage {
   async #writeBody(data, last) {
     if (data !== undefined && data.length > 0) await host.callAsync("fetch.write", this.#id, Buffer.from(data));
     if (last) await host.callAsync("fetch.write", this.#id);
+    this.#timer?.refresh();
   }
 
   /** Sends a whole request, or its headers and the first part of its body. */
@@ -133,7 +139,7 @@ export class ClientRequest extends OutgoingMessage {
     this.#id = host.call("fetch.open");
     this.headersSent = true;
     const whole = data === undefined ? undefined : Buffer.from(data);
-    const pendingResponse = host.callAsync("fetch.send", this.#id, this.method, this.#url, this[flatHeaders](), last ? whole : true, true);
+    const pendingResponse = host.callAsync("fetch.send", this.#id, this.method, this.#url, this[flatHeaders](), last ? whole : true, true, this.#proxied);
     pendingResponse.then((response) => this.#receiveResponse(response), (error) => this.#fail(error));
     if (last) callback();
     else this.#writeBody(data, false).then(() => callback(), () => callback());
@@ -141,6 +147,7 @@ export class ClientRequest extends OutgoingMessage {
 
   #receiveResponse([statusCode, statusMessage, rawHeaders]) {
     this.#responded = true;
+    this.#timer?.refresh();
     const response = new IncomingMessage(this.socket)[setBodySource](() => this.#read());
     Object.assign(response, { statusCode, statusMessage, rawHeaders, req: this });
     this.res = response;
@@ -152,6 +159,7 @@ export class ClientRequest extends OutgoingMessage {
     const data = await host.callAsync("fetch.read", this.#id).catch((error) => {
       throw asSocketError(error);
     });
+    this.#timer?.refresh();
     if (data === undefined) host.call("fetch.close", this.#id);
     return data;
   }
@@ -182,10 +190,11 @@ export class ClientRequest extends OutgoingMessage {
     this.destroy();
   }
 
+  /** Emits "timeout" when nothing was sent or received for so long. */
   setTimeout(ms, callback = undefined) {
     if (callback) this.once("timeout", callback);
     clearTimeout(this.#timer);
-    if (ms > 0) this.#timer = setTimeout(() => this.emit("timeout"), ms);
+    this.#timer = ms > 0 ? setTimeout(() => this.emit("timeout"), ms) : undefined;
     return this;
   }
 

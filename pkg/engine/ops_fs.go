@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// maxReadBytes is the largest number of bytes that fs.read returns, which may be less than was requested.
+// maxReadBytes is how much is read between two checks whether the engine was stopped.
 const maxReadBytes = 16 << 20
 
 // fileOps returns the operations of the file system, each synchronous and asynchronous.
@@ -144,25 +144,25 @@ func closeFile(c *call) (any, error) {
 	return nil, fsError(f.Close(), "close")
 }
 
-// readFile implements fs.read(number, length, position or nil). It may return fewer bytes, and none at the end.
+// readFile implements fs.read(number, length, position or nil). It returns fewer bytes only at the end.
 func readFile(c *call) (any, error) {
 	f, err := c.file("read")
 	if err != nil {
 		return nil, err
 	}
-	size := max(0, min(intArg(c.args, 1), maxReadBytes))
-	c.reserve(int(size))
-	data := make([]byte, size)
-	var n int
-	if position, ok := c.args[2].(float64); ok {
-		n, err = f.ReadAt(data, int64(position))
-	} else {
-		n, err = f.Read(data)
+	size := intArg(c.args, 1)
+	if size > maxValueBytes {
+		return nil, tooLargeError("the length", maxValueBytes)
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	r := io.LimitReader(f, size)
+	if position, ok := c.args[2].(float64); ok {
+		r = io.NewSectionReader(f, int64(position), size)
+	}
+	chunks, err := c.readChunks(r, min(size, maxChunk)+1)
+	if err != nil {
 		return nil, fsError(err, "read")
 	}
-	return data[:n], nil
+	return byteChunks(chunks), nil
 }
 
 // writeFile implements fs.write(number, bytes or text, position or nil): it returns the number of bytes written.
@@ -228,10 +228,12 @@ func readWholeFile(c *call) (any, error) {
 
 var errTooLarge = errors.New("more than maxValueBytes")
 
+// maxChunk is the largest chunk of readChunks, besides the first.
+const maxChunk = 1 << 20
+
 // readChunks reads to the end of r, and reserves the memory that it needs. size is the expected number of bytes; more
 // than maxValueBytes is errTooLarge.
 func (c *call) readChunks(r io.Reader, size int64) ([][]byte, error) {
-	const maxChunk = 1 << 20 // besides the first
 	var chunks [][]byte
 	for left := maxValueBytes + 1; left > 0; size = min(2*size, maxChunk) {
 		size = min(size, int64(left))

@@ -58,9 +58,10 @@ func TestTooLargeValuesThrow(t *testing.T) {
 		try { fs.readFileSync("/dev/zero", "utf8") } catch (error) { tell(error) }
 		try { randomBytes(2 ** 31 - 1) } catch (error) { tell(error) }
 		const fd = fs.openSync("/dev/zero");
+		try { fs.readSync(fd, Buffer.alloc(128 * 2 ** 20 + 1)) } catch (error) { tell(error) }
 		console.log(fs.readSync(fd, Buffer.alloc(64)));
 	`, server.URL, sparse)))
-	want := "ERR_OUT_OF_RANGE\nERR_OUT_OF_RANGE\n" + strings.Repeat("ERR_FS_FILE_TOO_LARGE\n", 3) + "ERR_OUT_OF_RANGE\n64\n"
+	want := "ERR_OUT_OF_RANGE\nERR_OUT_OF_RANGE\n" + strings.Repeat("ERR_FS_FILE_TOO_LARGE\n", 3) + "ERR_OUT_OF_RANGE\nERR_OUT_OF_RANGE\n64\n"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

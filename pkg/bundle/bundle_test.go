@@ -96,6 +96,18 @@ module.exports = { helper }; exports.more = 1;`,
 			want: "{ main: false, again: true } 7 / function DIR/main.cjs\n",
 		},
 		{
+			name: "CommonJS that ES modules cannot have, with variables of its file", script: "main.js",
+			files: map[string]string{
+				"main.js": `#!/usr/bin/env node
+console.log("\033[1m".length, require("./helper.cjs"), require("./own"), require.main === module); // import
+if (__filename.endsWith("main.js")) return;
+console.log("never");`,
+				"helper.cjs": `var undeclared; undeclared = "\07".length; module.exports = [undeclared, typeof require.resolve("./own.js"), this === exports]; return __dirname;`,
+				"own.js":     `var require = (path) => path.split("/").pop(); module.exports = require(__filename);`,
+			},
+			want: "4 [ 1, 'string', true ] own.js true\n",
+		},
+		{
 			name: "a script that exports", script: "main.ts",
 			files: map[string]string{
 				"package.json": `{"type": "module", "sideEffects": false}`,

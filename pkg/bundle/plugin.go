@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -324,6 +325,8 @@ func (b *builder) prepare(path string, data []byte) string {
 		case !bytes.Contains(data, []byte(own.name)):
 		case own.id == mainID && path == b.resolved:
 			before.WriteString("var " + mainID + ` = typeof module === "undefined" ? undefined : module; `)
+		case isCommonJS(path, data):
+			fmt.Fprintf(&before, "var { %s } = require(%q); ", own.id, fileModule)
 		default:
 			fmt.Fprintf(&after, "\nimport { %s } from %q;", own.id, fileModule)
 		}
@@ -332,6 +335,18 @@ func (b *builder) prepare(path string, data []byte) string {
 		before.WriteString("//")
 	}
 	return before.String() + string(data) + after.String()
+}
+
+// isCommonJS reports whether a file is certainly CommonJS. An import would turn it into an ES module, which has other
+// rules, and a require would fail in a file with a require of its own.
+func isCommonJS(path string, data []byte) bool {
+	switch filepath.Ext(path) {
+	case ".js", ".cjs", ".cts":
+		statement := `(?m)(^|[;}]|\*/)\s*(import|export)\b\s*[^\s(.:=,;)]`
+		others := `\bimport\.meta\b|\brequire\s*=[^=]|\bfunction\s+require\b`
+		return !regexp.MustCompile(statement + "|" + others).Match(data)
+	}
+	return false
 }
 
 func isCode(path string) bool {

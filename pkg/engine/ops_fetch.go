@@ -111,10 +111,10 @@ func (e *Engine) exchange(args []any) (*exchange, error) {
 	return x, nil
 }
 
-// sendRequest implements fetch.send(number, method, URL, headers, body, raw, proxied). headers is a list of alternating
-// names and values. body is bytes, true if it is sent with fetch.write, or nil. With raw, a compressed response is not
-// decompressed. If the server of the URL is a proxy, proxied is the URL that it is asked for. It returns [status, status
-// text, headers].
+// sendRequest implements fetch.send(number, method, URL, headers, body, raw, proxied, trust). headers is a list of
+// alternating names and values. body is bytes, true if it is sent with fetch.write, or nil. With raw, a compressed
+// response is not decompressed. If the server of the URL is a proxy, proxied is the URL that it is asked for. trust is nil
+// or as of withTrust. It returns [status, status text, headers].
 func sendRequest(c *call) (any, error) {
 	x, err := c.exchange(c.args)
 	if err != nil {
@@ -138,7 +138,7 @@ func sendRequest(c *call) (any, error) {
 	if proxied := arg[string](c.args, 6); proxied != "" {
 		target.Opaque = proxied
 	}
-	response, err := c.transport(r).RoundTrip(r)
+	response, err := c.transport(r, arg[[]any](c.args, 7)).RoundTrip(r)
 	if err != nil {
 		return nil, networkError(err, target)
 	}
@@ -319,7 +319,7 @@ func newDeflateReader(b *bufio.Reader) (io.Reader, error) {
 }
 
 // transport returns what sends a request: callbacks are served without a socket; everything else uses the network.
-func (e *Engine) transport(r *http.Request) http.RoundTripper {
+func (e *Engine) transport(r *http.Request, trust []any) http.RoundTripper {
 	if e.isCallbackURL(r.URL) {
 		return callbackTransport{e}
 	}
@@ -332,7 +332,23 @@ func (e *Engine) transport(r *http.Request) http.RoundTripper {
 	if strings.HasPrefix(r.URL.Opaque, "//") || proxy != nil && r.URL.Scheme == "http" && r.URL.Opaque != "" {
 		r.URL.Opaque = "//" + r.URL.Host + r.URL.Opaque
 	}
+	if trust != nil {
+		shared = withTrust(shared, arg[bool](trust, 0), arg[string](trust, 1))
+	}
 	return httpclient.NoUpgrade(shared)
+}
+
+// withTrust returns a transport for one request, which verifies the certificate of its server or not, by authorities in
+// PEM instead of the default ones.
+func withTrust(shared *http.Transport, verify bool, authorities string) *http.Transport {
+	own := shared.Clone()
+	own.DisableKeepAlives = true
+	own.TLSClientConfig.InsecureSkipVerify = !verify
+	if authorities != "" {
+		own.TLSClientConfig.RootCAs = x509.NewCertPool()
+		own.TLSClientConfig.RootCAs.AppendCertsFromPEM([]byte(authorities))
+	}
+	return own
 }
 
 // isCallbackURL reports whether a URL has the origin of the callback server, by any of the names of the loopback

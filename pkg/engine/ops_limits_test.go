@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestTooLargeValuesThrow(t *testing.T) {
@@ -209,13 +211,58 @@ func TestRequestsToProxiesUseNoOtherProxy(t *testing.T) {
 	}
 }
 
-func TestVerifiesCertificatesAsNode(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "secret") }))
+// secretServer returns a server whose certificate nobody trusts, and the authority of the certificate in PEM.
+func secretServer(t *testing.T) (server *httptest.Server, authority []byte) {
+	t.Helper()
+	server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "secret") }))
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return server, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+}
+
+// The options of requests and of their agents.
+func TestTrustsServersAsNode(t *testing.T) {
+	t.Parallel()
+	server, authority := secretServer(t)
+	code := fmt.Sprintf(`
+		import https from "node:https";
+		const ca = %q, untrusting = new https.Agent({ rejectUnauthorized: true }), trusting = new https.Agent({ rejectUnauthorized: false });
+		const ask = (options) => new Promise((resolve) => {
+			https.get(%q, options, (response) => response.on("data", (data) => resolve(String(data)))).on("error", (error) => resolve(error.code));
+		});
+		for (const options of [
+			{}, { rejectUnauthorized: false }, { agent: trusting }, { agent: untrusting, rejectUnauthorized: false }, { agent: false, ca },
+			{ ca: [Buffer.from(ca)] }, { agent: new https.Agent({ ca }) }, {},
+		]) console.log(await ask(options));
+		https.globalAgent.options.rejectUnauthorized = false;
+		console.log(await ask({}), await ask({ agent: untrusting }));
+	`, authority, server.URL)
+	if diff := cmp.Diff(runNodeInTempDir(t, code), runInTempDir(t, code)); diff != "" {
+		t.Errorf("(-node +embedded):\n%s", diff)
+	}
+}
+
+func TestRefusesWaysToConnectThatItDoesNotHave(t *testing.T) {
+	t.Parallel()
+	got := run(t, bundledImports(`
+		import https from "node:https";
+		const proxied = Object.assign(new https.Agent(), { proxy: new URL("http://127.0.0.1:1") }), agent = new https.Agent({ key: "x" });
+		for (const options of [{ cert: "x" }, { agent }, { pfx: "x" }, { createConnection() {} }, { agent: { addRequest() {} } }, { agent: proxied }]) {
+			try { https.get("https://127.0.0.1:1/", options).on("error", console.log) } catch (error) { console.log(error.code, error.message.split(" is not ")[0]) }
+		}
+	`))
+	const code = "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM "
+	want := code + "the option cert of requests\n" + code + "the option key of requests\n" + code + "the option pfx of requests\n" +
+		code + "the option createConnection of requests\n" + strings.Repeat(code+"an agent that connects by itself\n", 2)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestVerifiesCertificatesAsNode(t *testing.T) {
+	t.Parallel()
+	server, authority := secretServer(t)
 	file := t.TempDir() + "/ca.pem"
 	if err := os.WriteFile(file, authority, 0o600); err != nil {
 		t.Fatal(err)

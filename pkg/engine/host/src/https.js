@@ -2,4 +2,6 @@
 import { unavailableFunctions } from "internal/errors";
 import { Agent, clientOf } from "internal/http_client";
 
-export default { ...unavailableFunctions("https", "Server createServer"), Agent, ...clientOf("https:"), globalAgent: new Agent({ keepAlive: true }) };
+const globalAgent = new Agent({ keepAlive: true });
+
+export default { ...unavailableFunctions("https", "Server createServer"), Agent, ...clientOf("https:", globalAgent), globalAgent };

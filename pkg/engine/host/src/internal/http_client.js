@@ -3,7 +3,7 @@ import EventEmitter from "node:events";
 import { coded, flatHeaders, IncomingMessage, OutgoingMessage, setBodySource, send } from "internal/http_message";
 import { ERR_INVALID_ARG_TYPE } from "internal/errors";
 
-/** Agent has no effect: Go manages connections. */
+/** Agent has options for requests. Go manages connections. */
 export class Agent extends EventEmitter {
   maxSockets = Number.POSITIVE_INFINITY;
   maxFreeSockets = 256;
@@ -78,12 +78,27 @@ function urlOf({ protocol, hostname, host: name, port, path = "/", socketPath })
 /** Returns the path of a request that is for a proxy: the URL of another server, which is sent as it is. */
 const proxiedURL = (path) => (/^https?:\/\//i.test(path) ? path : undefined);
 
+/** Throws for options that the engine cannot follow. A request that ignores them would reach another server, or another way. */
+function refuseUnsupported({ agent, createConnection, ...options }, protocol) {
+  const ignored = protocol === "https:" ? ["cert", "key", "pfx"].find((name) => options[name]) : undefined;
+  if (ignored || createConnection) throw host.unavailable(`the option ${ignored ?? "createConnection"} of requests`);
+  if (agent && (!(agent instanceof Agent) || agent.proxy)) throw host.unavailable("an agent that connects by itself");
+}
+
+/** Returns whether the server must prove who it is, and the authorities that it may use; undefined for the default. */
+function trustOf({ rejectUnauthorized, ca }) {
+  if (rejectUnauthorized === undefined && !ca) return undefined;
+  const verifies = rejectUnauthorized ?? process.env.NODE_TLS_REJECT_UNAUTHORIZED !== "0";
+  return [verifies !== false, [ca ?? ""].flat().map(String).join("\n")];
+}
+
 const upgradeMessage = "WebSockets and other upgrades of a connection are not available in the embedded engine; install bun (https://bun.sh) or node";
 
 export class ClientRequest extends OutgoingMessage {
   #id;
   #url;
   #proxied;
+  #trust;
   #responded = false;
   #timer;
   #signal;
@@ -93,9 +108,12 @@ export class ClientRequest extends OutgoingMessage {
   reusedSocket = false;
   res = null;
 
-  constructor(protocol, args) {
+  constructor(protocol, args, globalAgent = undefined) {
     super(false); // destroyed after its response
     const { callback, options } = settingsOf(args, protocol);
+    const connection = { ...options, ...(options.agent ?? globalAgent)?.options };
+    refuseUnsupported({ ...connection, agent: options.agent }, protocol);
+    this.#trust = trustOf(connection);
     if ((options.protocol || protocol) !== protocol) {
       throw coded(TypeError, "ERR_INVALID_PROTOCOL", `Protocol "${options.protocol}" not supported. Expected "${protocol}"`);
     }
@@ -139,7 +157,7 @@ export class ClientRequest extends OutgoingMessage {
     this.#id = host.call("fetch.open");
     this.headersSent = true;
     const whole = data === undefined ? undefined : Buffer.from(data);
-    const pendingResponse = host.callAsync("fetch.send", this.#id, this.method, this.#url, this[flatHeaders](), last ? whole : true, true, this.#proxied);
+    const pendingResponse = host.callAsync("fetch.send", this.#id, this.method, this.#url, this[flatHeaders](), last ? whole : true, true, this.#proxied, this.#trust);
     pendingResponse.then((response) => this.#receiveResponse(response), (error) => this.#fail(error));
     if (last) callback();
     else this.#writeBody(data, false).then(() => callback(), () => callback());
@@ -205,8 +223,8 @@ export class ClientRequest extends OutgoingMessage {
 const asSocketError = (error) => (error.code === "UND_ERR_SOCKET" ? coded(Error, "ECONNRESET", "socket hang up") : error);
 
 /** Returns request and get for a protocol. @param {"http:" | "https:"} protocol */
-export function clientOf(protocol) {
-  const request = (...args) => new ClientRequest(protocol, args);
+export function clientOf(protocol, globalAgent = undefined) {
+  const request = (...args) => new ClientRequest(protocol, args, globalAgent);
   const get = (...args) => {
     const made = request(...args);
     made.end();

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 	"time"
 )
 
@@ -62,6 +63,7 @@ func (e *Engine) run() int {
 	if err := e.startVM(); err != nil {
 		e.stop.now(Exit{Code: -1, Panic: err.Error()})
 	}
+	e.warnOfTimeZone()
 	main, err := e.runScript(e.spec.Key, bundleName, e.spec.Code)
 	if err != nil {
 		e.exitWithError(err)
@@ -70,6 +72,24 @@ func (e *Engine) run() int {
 	started()
 	e.runLoop()
 	return e.bootstrap.exit()
+}
+
+// warnOfTimeZone warns if the environment asks for another local time than that of this process, which QuickJS uses.
+func (e *Engine) warnOfTimeZone() {
+	name := lookupEnv(e.spec.Env, "TZ")
+	zone, err := time.LoadLocation(strings.TrimPrefix(name, ":"))
+	if name == "" || err != nil {
+		return
+	}
+	const halfYear = 182 * 24 * time.Hour // in case one of them has daylight saving time
+	for _, at := range []time.Time{e.started, e.started.Add(halfYear)} {
+		_, asked := at.In(zone).Zone()
+		if _, offset := at.Local().Zone(); asked != offset {
+			_, _ = fmt.Fprintf(e.spec.Stderr, "Warning: TZ=%s has no effect in the embedded engine: local times are those of "+
+				"trailblaze's own TZ; set it for trailblaze, or give the server a runtime: bun\n", name)
+			return
+		}
+	}
 }
 
 // outOfMemory stops the engine because it exceeded its memory limit. The message starts as node's does. Asynchronous

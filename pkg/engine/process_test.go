@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -151,4 +152,21 @@ func TestConcurrentEngines(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// The local time of every engine is that of this process.
+func TestWarnsOfAnotherTimeZone(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	_, offset := now.Zone()
+	for name, want := range map[string]string{
+		"": "", "Local": "", "nowhere": "", "Asia/Kathmandu": "Warning: TZ=Asia/Kathmandu has no effect in the embedded engine",
+	} {
+		g := newTestEngine(t, fmt.Sprintf("console.log(60 * (0 - new Date(%d).getTimezoneOffset()))", now.UnixMilli()),
+			func(s *Spec) { s.Env = []string{"TZ=" + name} })
+		g.wait()
+		if g.stdout.String() != fmt.Sprintln(offset) || !strings.HasPrefix(g.stderr.String(), want) || (want == "") != (g.stderr.String() == "") {
+			t.Errorf("TZ=%s: stdout %q, want %d; stderr %q, want %q", name, g.stdout, offset, g.stderr, want)
+		}
+	}
 }

@@ -27,6 +27,7 @@ func processOps() (syncOps, asyncOps opTable) {
 		"time.origin":    func(c *call) (any, error) { return float64(c.started.UnixMicro()) / 1000, nil },
 		"stdin.start":    stdinStart,
 		"stdin.pause":    stdinPause,
+		"stdin.ref":      stdinRef,
 		"stdin.close":    stdinClose,
 		"stack.frames":   stackFrames,
 	}, nil
@@ -131,7 +132,8 @@ type stdin struct {
 	mu         sync.Mutex
 	changed    *sync.Cond
 	started    bool
-	flowing    bool // JavaScript reads input; this keeps the engine running
+	flowing    bool // JavaScript reads input; this keeps the engine running, unless it is detached
+	detached   bool
 	delivering bool // a piece was queued for JavaScript
 	stopped    bool
 }
@@ -147,9 +149,8 @@ func stdinStart(c *call) (any, error) {
 		s.started = true
 		c.goroutines.Go(func() { c.readStdin(int(id)) })
 	}
-	if !s.flowing && !s.stopped {
-		s.flowing = true
-		c.ref()
+	if !s.stopped {
+		c.setStdin(true, s.detached)
 		s.changed.Signal()
 	}
 	return nil, nil
@@ -159,14 +160,26 @@ func stdinStart(c *call) (any, error) {
 func stdinPause(c *call) (any, error) {
 	c.stdin.mu.Lock()
 	defer c.stdin.mu.Unlock()
-	c.pauseStdin()
+	c.setStdin(false, c.stdin.detached)
 	return nil, nil
 }
 
-// pauseStdin is called with the lock held.
-func (e *Engine) pauseStdin() {
-	if e.stdin.flowing {
-		e.stdin.flowing = false
+// stdinRef implements stdin.ref(keeps): whether reading input keeps the engine running.
+func stdinRef(c *call) (any, error) {
+	c.stdin.mu.Lock()
+	defer c.stdin.mu.Unlock()
+	c.setStdin(c.stdin.flowing, !arg[bool](c.args, 0))
+	return nil, nil
+}
+
+// setStdin is called with the lock held.
+func (e *Engine) setStdin(flowing, detached bool) {
+	before, after := e.stdin.flowing && !e.stdin.detached, flowing && !detached
+	e.stdin.flowing, e.stdin.detached = flowing, detached
+	switch {
+	case after && !before:
+		e.ref()
+	case before && !after:
 		e.unref()
 	}
 }
@@ -207,7 +220,7 @@ func (e *Engine) readStdin(id int) {
 	e.tasks.add(func() {
 		e.stdin.mu.Lock()
 		e.stdin.stopped = true
-		e.pauseStdin()
+		e.setStdin(false, e.stdin.detached)
 		e.stdin.mu.Unlock()
 		e.bootstrap.call("emit", id)
 	})

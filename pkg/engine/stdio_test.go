@@ -45,6 +45,10 @@ func TestStdinMatchesNode(t *testing.T) {
 		"not read":  {`console.log(process.stdin.readableFlowing, process.stdin.listenerCount("data"))`, ""},
 		"empty":     {`process.stdin.on("end", () => console.log("end")); process.stdin.resume();`, ""},
 		"once data": {`process.stdin.once("data", (b) => { console.log(String(b)); process.exit(0) })`, "x"},
+		"not waited for, but read": {`
+			const waits = setTimeout(() => console.log("never"), 10000);
+			process.stdin.on("data", (b) => { console.log(String(b)); clearTimeout(waits) }).unref();`, "x"},
+		"waited for again": {`process.stdin.on("data", (b) => console.log(String(b))).on("end", () => console.log("end")).unref().ref();`, "x"},
 		"the web's": {`
 			import { Readable } from "node:stream";
 			const reader = Readable.toWeb(process.stdin).getReader(); const { value } = await reader.read();
@@ -114,6 +118,17 @@ func TestExitsAtEndOfStdin(t *testing.T) {
 	_ = g.stdin.Close()
 	if exit := g.wait(); exit != (Exit{}) {
 		t.Errorf("exit %+v, stderr %s", exit, g.stderr)
+	}
+}
+
+func TestUnreferencedStdinKeepsNothingRunning(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{
+		`process.stdin.on("data", () => {}).unref()`, `process.stdin.unref().on("data", () => {})`, `process.stdin.on("data", () => {}).unref().resume()`,
+	} {
+		if exit := newTestEngine(t, code).wait(); exit != (Exit{}) { // its input stays open
+			t.Errorf("%s: exit %+v", code, exit)
+		}
 	}
 }
 

@@ -88,11 +88,11 @@ class Stdin extends Emitter {
     return this;
   }
   ref() {
-    if (this.readableFlowing) this.#start();
+    host.call("stdin.ref", true);
     return this;
   }
   unref() {
-    host.call("stdin.pause");
+    host.call("stdin.ref", false);
     return this;
   }
   pipe(target, options) {

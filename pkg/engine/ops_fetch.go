@@ -113,8 +113,8 @@ func (e *Engine) exchange(args []any) (*exchange, error) {
 
 // sendRequest implements fetch.send(number, method, URL, headers, body, raw, proxied, trust). headers is a list of
 // alternating names and values. body is bytes, true if it is sent with fetch.write, or nil. With raw, a compressed
-// response is not decompressed. If the server of the URL is a proxy, proxied is the URL that it is asked for. trust is nil
-// or as of withTrust. It returns [status, status text, headers].
+// response is not decompressed. If the server of the URL is a proxy, proxied is the URL that it is asked for. trust has
+// the arguments of withTrust, or is nil. It returns [status, status text, headers].
 func sendRequest(c *call) (any, error) {
 	x, err := c.exchange(c.args)
 	if err != nil {

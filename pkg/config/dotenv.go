@@ -28,7 +28,7 @@ func (l *loader) dotenv() {
 		return
 	}
 	values := map[string]string{}
-	for i, line := range strings.Split(string(data), "\n") {
+	for i, line := range strings.Split(strings.TrimPrefix(string(data), "\ufeff"), "\n") {
 		name, value, err := dotenvLine(strings.TrimSpace(line))
 		if err != nil {
 			l.problems = append(l.problems, fault.Problem{
@@ -57,6 +57,9 @@ func dotenvLine(line string) (name, value string, err error) {
 	}
 	name, value, ok := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	if strings.HasPrefix(value, "#") && !strings.HasSuffix(line, "="+value) { // NAME= # a comment
+		value = ""
+	}
 	if !ok || !variableName().MatchString(name) {
 		return "", "", errors.New("this line does not set a variable")
 	}

@@ -14,18 +14,18 @@ import (
 func TestDotenvHasValuesThatTheEnvironmentLacks(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	write(t, filepath.Join(root, "trailblaze.yaml"), []byte("secrets: [PLAIN, SET, DOUBLE, SINGLE, EMPTY, MISSING, EXPORTED]\ntarget: shop\n"+
+	write(t, filepath.Join(root, "trailblaze.yaml"), []byte("secrets: [PLAIN, SET, DOUBLE, SINGLE, EMPTY, MISSING, EXPORTED, LATER, COLOUR]\ntarget: shop\n"+
 		"device: { web: { browser: \"${PLAIN}\" } }\n"))
-	write(t, filepath.Join(root, ".env"), []byte("# a comment\r\n\r\nPLAIN = a b # c\r\nSET=from the file\nDOUBLE=\"a # \\\"b\\\"\\n\" # c\n"+
-		"SINGLE='a\\n \"#'\nexport EXPORTED=x#y\nEMPTY=\n"))
+	write(t, filepath.Join(root, ".env"), []byte("\ufeff# a comment\r\n\r\nPLAIN = a b # c\r\nSET=from the file\nDOUBLE=\"a # \\\"b\\\"\\n\" # c\n"+
+		"SINGLE='a\\n \"#'\nexport EXPORTED=x#y\nEMPTY=\nLATER=   # set me\nCOLOUR=#fff\n"))
 	p, problems := config.Load(root, func(name string) (string, bool) { return "from the environment", name == "SET" })
 	want := map[string]string{
-		"PLAIN": "a b", "SET": "from the environment", "DOUBLE": "a # \"b\"\n", "SINGLE": `a\n "#`, "EXPORTED": "x#y",
+		"PLAIN": "a b", "SET": "from the environment", "DOUBLE": "a # \"b\"\n", "SINGLE": `a\n "#`, "EXPORTED": "x#y", "COLOUR": "#fff",
 	}
 	if diff := cmp.Diff(want, maps.Clone(p.SecretValues)); diff != "" || len(problems) > 0 {
 		t.Errorf("%v (-want +got)\n%s", problems, diff)
 	}
-	if got := strings.Join(p.MissingSecrets(), " "); got != "EMPTY MISSING" || p.Device[0].Value != "a b" {
+	if got := strings.Join(p.MissingSecrets(), " "); got != "EMPTY MISSING LATER" || p.Device[0].Value != "a b" {
 		t.Errorf("missing %s, browser %s", got, p.Device[0].Value)
 	}
 }

@@ -15,7 +15,7 @@ func (r *runner) targets(cases []testCase) []string {
 			continue
 		}
 		seen[one] = true
-		file, problems := r.readTrail(c.path)
+		file, problems := r.loader().Load(c.path, r.resolve(c.path))
 		if len(problems) > 0 {
 			continue
 		}

@@ -19,7 +19,8 @@ import (
 // Find returns the trail files that the arguments name: files, folders and globs, and with a leading ! what to leave
 // out. Without any file, folder or glob it searches defaultDir. It does not search logsDir unless an argument names it.
 // The paths are in the order of the arguments, those of one argument sorted, each once; they are relative to cwd when
-// below it. Named paths that do not exist are joined *fault.Error of kind NothingMatched.
+// below it. Named paths that do not exist, and globs that match nothing while other arguments do, are joined *fault.Error
+// of kind NothingMatched.
 //
 // A link to a file counts as the file, and a broken one with the name of a trail is such an error too. Find follows a
 // link to a folder only when an argument names it.
@@ -38,6 +39,11 @@ func Find(cwd, defaultDir, logsDir string, args []string) ([]string, error) {
 	}
 	for _, arg := range include {
 		f.argument(arg)
+	}
+	for _, pattern := range f.unmatched {
+		if len(f.found) > 0 { // else the caller says so
+			f.fail(fault.NothingMatched, "correct it, or leave it out", "%s matches no trail", pattern)
+		}
 	}
 	return f.found, errors.Join(f.errs...)
 }
@@ -75,6 +81,8 @@ type finder struct {
 	found    []string
 	seen     map[string]bool
 	errs     []error
+	// unmatched are the patterns that match nothing.
+	unmatched []string
 }
 
 func (f *finder) fail(kind fault.Kind, hint, format string, args ...any) {
@@ -164,15 +172,19 @@ func (f *finder) glob(pattern string) {
 		f.fail(fault.Misuse, "close its brackets", "%s is not a pattern", pattern)
 		return
 	}
+	matched := false
 	f.folder(base, func(below string) bool {
-		if isConfig(path.Base(below)) {
-			return false
-		}
+		wanted := IsTrail(below) && matchesAbove(rest, below)
 		if matches(rest, below) {
-			return strings.HasSuffix(below, ".yaml") || strings.HasSuffix(below, ".yml")
+			wanted = strings.HasSuffix(below, ".yaml") || strings.HasSuffix(below, ".yml")
 		}
-		return IsTrail(below) && matchesAbove(rest, below)
+		wanted = wanted && !isConfig(path.Base(below))
+		matched = matched || wanted
+		return wanted
 	})
+	if !matched {
+		f.unmatched = append(f.unmatched, pattern)
+	}
 }
 
 // add adds the files of one argument to the result.

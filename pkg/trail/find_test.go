@@ -173,6 +173,21 @@ func TestFindExplainsUnusableArguments(t *testing.T) {
 	}
 }
 
+func TestFindReportsGlobThatMatchesNothingBesideOthers(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "a.trail.yaml"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := trail.Find(root, "trails", "", []string{"*.trail.yaml", "chekout/*.trail.yaml", "!b"})
+	if fault.KindOf(err) != fault.NothingMatched || !strings.Contains(err.Error(), "chekout/*.trail.yaml matches no trail") || len(got) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := trail.Find(root, "trails", "", []string{"*.trail.yaml", "*.trail.yaml", "!a"}); err != nil {
+		t.Errorf("patterns whose trails are left out: %v", err)
+	}
+}
+
 func TestFindReportsEveryMissingPath(t *testing.T) {
 	t.Parallel()
 	_, err := trail.Find(tree(t, "a.trail.yaml"), "trails", "", []string{"x", "a.trail.yaml", "y"})

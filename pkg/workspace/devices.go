@@ -47,6 +47,9 @@ func (s *Sessions) addDevices(w *Workspace, c Choice) error {
 // addDevice adds a device of the project, with what the choice says of it.
 func (s *Sessions) addDevice(w *Workspace, c Choice, d config.Device, request scope.Request) error {
 	values, err := w.OptionValues(d, c.Options)
+	if err == nil {
+		err = w.checkID(d, c.Options)
+	}
 	if err != nil {
 		return err
 	}
@@ -66,6 +69,20 @@ func (s *Sessions) addDevice(w *Workspace, c Choice, d config.Device, request sc
 		device.Width, device.Height = d.Width, d.Height
 	}
 	s.Devices = append(s.Devices, device)
+	return nil
+}
+
+// checkID refuses an option that names another device than one that was chosen by its name.
+func (w *Workspace) checkID(d config.Device, options map[string]string) error {
+	driver, _ := scope.ParseDriver(d.Driver)
+	for _, k := range w.Kinds {
+		for _, o := range k.Options {
+			named := options[o.Flag]
+			if o.Key == k.IDOption && named != "" && d.ID != "" && named != d.ID && kindName(k) == cmp.Or(d.Platform, driver.Platform.Lower()) {
+				return fault.New(fault.Misuse, "leave out --"+o.Flag, "--%s %s is another device than --device %s, which is %s", o.Flag, named, d.Name, d.ID)
+			}
+		}
+	}
 	return nil
 }
 
@@ -129,16 +146,13 @@ func unknownDevice(project *config.Project, name string) error {
 // OptionValues are the values of options of devices, by the name of their kind of device and their key.
 type OptionValues map[string]map[string]string
 
-// OptionValues returns the options that are set for a device. Those of a choice, by the names of their flags, win over
-// the environment, the environment over the project.
+// OptionValues returns the options that are set for a device. Its id wins over those of a choice, by the names of their
+// flags, these win over the environment, and the environment over the project.
 func (w *Workspace) OptionValues(d config.Device, options map[string]string) (OptionValues, error) {
 	all := OptionValues{}
 	var errs []error
 	for _, k := range w.Kinds {
 		inProject, values := w.Project.DeviceValues(kindName(k), d), map[string]string{}
-		if k.IDOption != "" && d.ID != "" {
-			inProject[k.IDOption] = d.ID
-		}
 		for _, o := range k.Options {
 			value, ok := inProject[o.Key]
 			value, source := below(w.Project.Root, o, value), fmt.Sprintf("device.%s.%s in the project file", kindName(k), o.Key)
@@ -147,6 +161,9 @@ func (w *Workspace) OptionValues(d config.Device, options map[string]string) (Op
 			}
 			if chosen, is := options[o.Flag]; is && o.Flag != "" {
 				value, source, ok = below(w.Dir, o, chosen), "--"+o.Flag, true
+			}
+			if o.Key == k.IDOption && d.ID != "" {
+				value, ok = d.ID, true
 			}
 			if _, err := strconv.ParseBool(value); o.Switch && value != "" && err != nil {
 				errs = append(errs, fault.New(fault.Misuse, "write true or false", "%s: %q is neither true nor false", source, value))

@@ -54,7 +54,7 @@ type screens struct{ closed map[string]int }
 
 func (s *screens) kind() device.Kind {
 	return device.Kind{
-		Name: "screen", Drivers: []string{"playwright-native"},
+		Name: "screen", Drivers: []string{"playwright-native"}, IDOption: "address",
 		Commands: func() []tool.Advertised { return []tool.Advertised{{Name: "show"}} },
 		Options:  []device.Option{{Key: "address", Flag: "address", Env: "ADDRESS"}, {Key: "password", Flag: "password"}},
 		Secrets: func(values map[string]string) map[string]string {
@@ -282,6 +282,12 @@ func TestChoiceWinsOverEnvironmentAndProject(t *testing.T) {
 			workspace.Choice{Devices: []string{"desk"}, Options: map[string]string{"address": "choice"}},
 			"choice",
 		},
+		"device by its id": {map[string]string{"ADDRESS": "env"}, workspace.Choice{Devices: []string{"web:desk"}}, "desk"},
+		"its own id": {
+			map[string]string{"ADDRESS": "env"},
+			workspace.Choice{Devices: []string{"web:desk"}, Options: map[string]string{"address": "desk"}},
+			"desk",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,7 +297,7 @@ func TestChoiceWinsOverEnvironmentAndProject(t *testing.T) {
 				t.Errorf("got %q, want %s", got, tt.want)
 			}
 			d := o.Devices[0]
-			if len(tt.choice.Devices) > 0 && (d.Name != "desk" || d.Width != 100 || d.Height != 200 || !slices.Equal(d.Classifiers, []string{"web-desk"})) {
+			if slices.Equal(tt.choice.Devices, []string{"desk"}) && (d.Name != "desk" || d.Width != 100 || d.Height != 200 || !slices.Equal(d.Classifiers, []string{"web-desk"})) {
 				t.Errorf("the device of the project is %+v", d)
 			}
 		})
@@ -309,7 +315,11 @@ func TestChoicesThatAreRefused(t *testing.T) {
 		"unknown device":    {workspace.Choice{Devices: []string{"desk"}}, "neither one of the project's devices nor a platform"},
 		"device twice":      {workspace.Choice{Devices: []string{"web:a", "web:a"}}, "--device web:a is given twice"},
 		"device and driver": {workspace.Choice{Devices: []string{"web:a"}, Platform: "web"}, "already determines driver and platform"},
-		"unknown driver":    {workspace.Choice{Driver: "playwrite"}, "unknown driver"},
+		"device and another id": {
+			workspace.Choice{Devices: []string{"web:a"}, Options: map[string]string{"address": "b"}},
+			"--address b is another device than --device web:a, which is a",
+		},
+		"unknown driver": {workspace.Choice{Driver: "playwrite"}, "unknown driver"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

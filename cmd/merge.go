@@ -45,12 +45,16 @@ The exit code is the worst one of the shards, and 2 when results are missing or 
 	return c
 }
 
+// mergeTitle is the title of the problems of a merge, in its reports.
+const mergeTitle = "trailblaze report merge"
+
 func (cmd *reportCommands) merge(f mergeFlags, args []string) error {
 	all, err := cmd.allResults(args)
-	if err != nil {
-		return err
+	if err == nil {
+		err = cmd.checkDurations(f.durations)
 	}
-	if err := cmd.checkDurations(f.durations); err != nil {
+	if err != nil {
+		cmd.reportRefusal(f.junit, f.html, mergeTitle, "nothing was merged", err)
 		return err
 	}
 	if err := errors.Join(cmd.prepareJUnit(f.junit), cmd.prepareHTML(f.html)); err != nil {
@@ -61,7 +65,7 @@ func (cmd *reportCommands) merge(f mergeFlags, args []string) error {
 		cmd.fail(errors.Join(problems...))
 	}
 	total := totals(all, len(problems) > 0)
-	if err := cmd.replayResults(f, all, total); err != nil {
+	if err := cmd.replayResults(f, all, problems, total); err != nil {
 		return err
 	}
 	if cmd.json {
@@ -229,8 +233,9 @@ func totals(all []results, problems bool) event.RunFinished {
 	return total
 }
 
-// replayResults renders the records of all results as those of one run.
-func (cmd *reportCommands) replayResults(f mergeFlags, all []results, total event.RunFinished) error {
+// replayResults renders the records of all results as those of one run. In JUnit and the HTML report, each problem is
+// one more result: without it they could look like a success.
+func (cmd *reportCommands) replayResults(f mergeFlags, all []results, problems []error, total event.RunFinished) error {
 	junit, html := report.NewJUnit(), report.NewHTML("")
 	console := report.NewConsole(cmd.Stdout, cmd.style(cmd.OutTTY), report.ConsoleOptions{
 		EndOnly: true, Quiet: cmd.quiet, Now: cmd.Now, Notices: cmd.Stderr, Relative: cmd.shortPath,
@@ -263,6 +268,14 @@ func (cmd *reportCommands) replayResults(f mergeFlags, all []results, total even
 		}
 		for _, e := range r.Interrupted {
 			show(e)
+		}
+	}
+	if len(problems) > 0 {
+		last := html.Current
+		stream := event.NewStream(cmd.Now, cmd.redactor.Redactor(), junit, html)
+		stream.Emit(event.RunStarted{Trails: len(problems), Version: last.Version, Commit: last.Commit})
+		for _, problem := range problems {
+			stream.Emit(refusal(mergeTitle, problem))
 		}
 	}
 	html.Handle(event.Record{Time: cmd.Now(), Event: total})

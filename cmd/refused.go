@@ -13,39 +13,51 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/session"
 )
 
-// refusedName is the file and the title of a run that did not start, in its reports.
-const refusedName = "trailblaze run"
+// refusedFile is the file of what did not start, in its reports.
+const refusedFile = "trailblaze"
 
 // refused replaces the reports of --junit and --html by ones that have err as their only result, when err says that a
-// run did not start: reports of an earlier run, or empty ones, would look like a success. It also annotates the run. It
-// returns err.
+// run did not start. It also annotates the run. It returns err.
 func (cmd *runCommand) refused(f runFlags, err error) error {
 	var reported exitCode
 	if err == nil || errors.As(err, &reported) {
 		return err
 	}
-	junit, html := report.NewJUnit(), report.NewHTML("")
 	annotations, writeAnnotations := cmd.annotations()
-	stream := event.NewStream(cmd.Now, cmd.redactor.Redactor(), junit, html, annotations)
-	why := session.Errored(err)
-	stream.Emit(event.RunStarted{Trails: 1, Dir: cmd.Dir})
-	stream.Emit(event.TrailFinished{
-		File: refusedName, Title: refusedName, Outcome: event.Error, Reason: "the run did not start: " + why.Reason,
-		Hint: why.Hint, Attempts: 1, Used: firstPosition(err),
-	})
-	stream.Emit(event.RunFinished{Errors: 1, ExitCode: fault.ExitCode(err)})
+	cmd.reportRefusal(f.junit, f.html, "trailblaze run", "the run did not start", err, annotations)
 	cmd.warnUnwritten(err, writeAnnotations())
-	unwritten := cmd.prepareJUnit(f.junit)
-	if f.junit != "" && unwritten == nil {
-		unwritten = cmd.writeReport(nil, "JUnit", f.junit, junit.Write)
-	}
-	cmd.warnUnwritten(err, unwritten)
-	unwritten = cmd.prepareHTML(f.html)
-	if f.html != "" && unwritten == nil {
-		unwritten = cmd.writeReport(nil, "HTML", htmlFile(f.html), html.Write)
-	}
-	cmd.warnUnwritten(err, unwritten)
 	return err
+}
+
+// reportRefusal replaces reports by ones that have err as their only result: reports of an earlier run, or empty ones,
+// would look like a success. title names the command, and what says what it did not do.
+func (p *program) reportRefusal(junitFile, htmlDir, title, what string, err error, others ...event.Handler) {
+	junit, html := report.NewJUnit(), report.NewHTML("")
+	stream := event.NewStream(p.Now, p.redactor.Redactor(), append(others, junit, html)...)
+	stream.Emit(event.RunStarted{Trails: 1, Dir: p.Dir})
+	result := refusal(title, err)
+	result.Reason = what + ": " + result.Reason
+	stream.Emit(result)
+	stream.Emit(event.RunFinished{Errors: 1, ExitCode: fault.ExitCode(err)})
+	unwritten := p.prepareJUnit(junitFile)
+	if junitFile != "" && unwritten == nil {
+		unwritten = p.writeReport(nil, "JUnit", junitFile, junit.Write)
+	}
+	p.warnUnwritten(err, unwritten)
+	unwritten = p.prepareHTML(htmlDir)
+	if htmlDir != "" && unwritten == nil {
+		unwritten = p.writeReport(nil, "HTML", htmlFile(htmlDir), html.Write)
+	}
+	p.warnUnwritten(err, unwritten)
+}
+
+// refusal returns the result of a command because of err, as reports show it.
+func refusal(title string, err error) event.TrailFinished {
+	why := session.Errored(err)
+	return event.TrailFinished{
+		File: refusedFile, Title: title, Outcome: event.Error, Reason: why.Reason, Hint: why.Hint, Attempts: 1,
+		Used: firstPosition(err),
+	}
 }
 
 // firstPosition returns the position of the first problem of files, nil for another error.
@@ -58,9 +70,9 @@ func firstPosition(err error) *event.Position {
 }
 
 // warnUnwritten warns of a report that could not be written, unless known, which is printed anyway, says so.
-func (cmd *runCommand) warnUnwritten(known, err error) {
+func (p *program) warnUnwritten(known, err error) {
 	if err != nil && !strings.Contains(known.Error(), err.Error()) {
-		cmd.notice("warning: " + cmd.redactor.Text(err.Error()))
+		p.notice("warning: " + p.redactor.Text(err.Error()))
 	}
 }
 

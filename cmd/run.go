@@ -567,9 +567,9 @@ func (cmd *runCommand) annotations() (h event.Handler, write func() error) {
 }
 
 // inRepository returns the path of a file below the root of the repository that GitHub Actions has checked out, empty
-// for refusedName.
+// for refusedFile.
 func (s System) inRepository(file string) string {
-	if file == refusedName {
+	if file == refusedFile {
 		return ""
 	}
 	rel, err := filepath.Rel(s.env("GITHUB_WORKSPACE"), s.abs(file))

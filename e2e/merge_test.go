@@ -254,12 +254,16 @@ func TestMergeReportsAllThatIsMissing(t *testing.T) {
 	p.run("report", "merge", "all").want(t, 1, "1 failed, 6 passed")
 	p.run("report", "merge", "all", "logs/results-1-of-3.ndjson").wantOutput(t, 2, "shard 1/3 has two files", "1 failed, 6 passed")
 	p.run("report", "merge", "two").wantOutput(t, 2, "1 of 3 shards is missing: shard 2", "1 failed, 4 passed")
+	reports := []string{"--junit", "junit.xml", "--html", "page"}
+	p.run(append([]string{"report", "merge", "all/0"}, reports...)...).wantOutput(t, 2, "2 of 3 shards are missing", "3 passed")
+	p.wantMergeProblems(t, 3, "2 of 3 shards are missing: shards 2-3")
 	p.run("report", "merge", "logs/results-1-of-3.ndjson", "all/0/../../logs/results-1-of-3.ndjson").wantOutput(t, 2, "2 of 3 shards are missing: shards 2-3", "3 passed")
 
 	p.write("durations.json", `{"version": 1, "trails": {"trails/6.trail.yaml": 600000, "trails/0.trail.yaml": 1}}`)
 	p.run("run", "--shard", "2/3", "--durations", "durations.json")
 	copyTo("results-2-of-3.ndjson", "two/1/results-2-of-3.ndjson")
-	r := p.run("report", "merge", "two", "--junit", "junit.xml")
+	r := p.run(append([]string{"report", "merge", "two"}, reports...)...)
+	p.wantMergeProblems(t, 7, "these shards do not belong to one run")
 	r.wantErr(t, 2, "these shards do not belong to one run", "1, 3 of 3: two/0/results-1-of-3.ndjson, two/2/results-3-of-3.ndjson", "give every shard the same")
 
 	half := p.read(t, "all/1/results-2-of-3.ndjson")
@@ -268,6 +272,21 @@ func TestMergeReportsAllThatIsMissing(t *testing.T) {
 	p.write("all/2/results-3-of-3.ndjson", "")
 	p.run("report", "merge", "all").wantOutput(t, 2, "2-of-3.ndjson: the run did not finish", "1 line of the file cannot be read",
 		"results-3-of-3.ndjson: the run ended before its first trail", "1 of 3 shards is missing: shard 3", "5 passed")
+	p.run(append([]string{"report", "merge", "all/2"}, reports...)...).wantOutput(t, 2, "the run ended before its first trail", "no trails")
+	p.wantMergeProblems(t, 0, "the run ended before its first trail")
+}
+
+// wantMergeProblems checks the reports of a merge of trails with one more result, the problem.
+func (p *project) wantMergeProblems(t *testing.T, trails int, problem string) {
+	t.Helper()
+	names, tests, _, errs := p.cases(t, "junit.xml")
+	if !slices.Contains(names, "trailblaze report merge") || tests != trails+1 || errs != 1 || !strings.Contains(p.read(t, "junit.xml"), problem) {
+		t.Errorf("%d tests, %d errors: %q\n%s", tests, errs, names, p.read(t, "junit.xml"))
+	}
+	page := p.page(t, "page")
+	if strings.Contains(page, `<h1 class="good">`) || strings.Contains(page, "not run</span>") || !strings.Contains(page, problem) {
+		t.Errorf("the page does not say %q", problem)
+	}
 }
 
 func TestResultsAreRedacted(t *testing.T) {
@@ -319,8 +338,8 @@ func TestMergeReplacesOnlyReports(t *testing.T) {
 		if got := p.read(t, "package.json"); got != text {
 			t.Errorf("%s was replaced by %s", text, got)
 		}
-		if _, err := os.Stat(filepath.Join(p.dir, "junit.xml")); !errors.Is(err, fs.ErrNotExist) {
-			t.Error("a report was begun")
+		if got := p.read(t, "junit.xml"); !strings.Contains(got, `tests="1" failures="0" errors="1"`) {
+			t.Errorf("the report of the merge says\n%s", got)
 		}
 	}
 	p.run("report", "merge", "--durations", "trails").wantErr(t, 3, "--durations trails already exists")
@@ -335,8 +354,8 @@ func TestMergeOfOtherFilesIsMisuse(t *testing.T) {
 	p.run("report", "merge").wantErr(t, 3, "logs")
 	p.run("report", "merge", "nowhere", "empty", "trails/0.trail.yaml", "--html", "out").wantErr(t, 3,
 		"nowhere", "empty contains no results-*-of-*.ndjson", "trails/0.trail.yaml has no events", "the output of `run --json`")
-	if _, err := os.Stat(filepath.Join(p.dir, "out")); err == nil {
-		t.Error("a page is there all the same")
+	if page := p.page(t, "out"); !strings.Contains(page, "nothing was merged") || !strings.Contains(page, "empty contains no results") {
+		t.Error("the page of an earlier merge would stay")
 	}
 	p.runIn(t.TempDir(), "report", "merge").wantErr(t, 3, "no project")
 }
@@ -384,10 +403,10 @@ func TestMergeKilledShard(t *testing.T) {
 	r := p.run("report", "merge", "--junit", "junit.xml", "--html", "page", "--durations", "d.json")
 	r.wantOutput(t, 2, "results-1-of-3.ndjson: the run did not finish", "✗ 3 (error)\n", "the run ended before this trail did", "1 failed, 1 error, 4 passed, 1 not run in ")
 	names, tests, failures, errs := p.cases(t, "junit.xml")
-	if diff := cmp.Diff([]string{"0", "1", "2", "3", "4", "5"}, names); diff != "" || tests != 6 || failures != 1 || errs != 1 {
+	if diff := cmp.Diff([]string{"trailblaze report merge", "0", "1", "2", "3", "4", "5"}, names); diff != "" || tests != 7 || failures != 1 || errs != 2 {
 		t.Errorf("%d tests, %d failures, %d errors (-want +got):\n%s", tests, failures, errs, diff)
 	}
-	if page := p.page(t, "page"); !strings.Contains(page, "2 of 6 trails did not pass") || !strings.Contains(page, "1 not run") {
+	if page := p.page(t, "page"); !strings.Contains(page, "3 of 7 trails did not pass") || !strings.Contains(page, "1 not run") {
 		t.Error("the page says nothing of it")
 	}
 	if text := p.read(t, "d.json"); strings.Contains(text, "trails/3.trail.yaml") || !strings.Contains(text, "trails/0.trail.yaml") {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,17 +53,10 @@ func (cmd *reportCommands) report(dir string, args []string) error {
 		args = []string{latest}
 	}
 	html := report.NewHTML("")
-	var added []string
-	var errs []error
-	for _, arg := range args {
-		found, err := cmd.reportedFolders(arg)
-		errs = append(errs, err)
-		for _, session := range found {
-			if !slices.Contains(added, session) {
-				added = append(added, session)
-				errs = append(errs, html.AddSession(session))
-			}
-		}
+	sessions, err := cmd.reportedSessions(args)
+	errs := []error{err}
+	for _, session := range sessions {
+		errs = append(errs, html.AddSession(session))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -75,9 +69,9 @@ func (cmd *reportCommands) report(dir string, args []string) error {
 		return err
 	}
 	if cmd.json {
-		return report.JSON(cmd.Stdout, map[string]any{"html": file, "sessions": len(added)})
+		return report.JSON(cmd.Stdout, map[string]any{"html": file, "sessions": len(sessions)})
 	}
-	_, err := fmt.Fprintln(cmd.Stdout, file)
+	_, err = fmt.Fprintln(cmd.Stdout, file)
 	return err
 }
 
@@ -132,6 +126,43 @@ func readStart(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, enough))
 }
 
+// reportedSessions returns the session folders that the arguments of report name, each session once. What is no session
+// but lies beside one is left out, as in a folder of sessions: a pattern such as logs/* names it, too.
+func (cmd *reportCommands) reportedSessions(args []string) ([]string, error) {
+	var found []string
+	failed := map[string]error{}
+	for _, arg := range args {
+		folders, err := cmd.reportedFolders(arg)
+		if err != nil {
+			failed[arg] = err
+		}
+		found = append(found, folders...)
+	}
+	var errs []error
+	for _, arg := range args {
+		path := cmd.abs(arg)
+		_, missing := os.Lstat(path)
+		if missing != nil || !slices.ContainsFunc(found, func(dir string) bool { return filepath.Dir(dir) == filepath.Dir(path) }) {
+			errs = append(errs, failed[arg])
+		}
+	}
+	return distinctSessions(found), errors.Join(errs...)
+}
+
+// distinctSessions leaves out folders of sessions that an earlier folder has. latest is a link to the folder of one, or
+// a copy of it after an upload that followed the link.
+func distinctSessions(dirs []string) []string {
+	var ids []string
+	return slices.DeleteFunc(dirs, func(dir string) bool {
+		id, _ := firstEvent(dir)
+		if id = cmp.Or(id, dir); slices.Contains(ids, id) {
+			return true
+		}
+		ids = append(ids, id)
+		return false
+	})
+}
+
 // reportedFolders returns the session folders that an argument of report names: one, or those in a folder.
 func (cmd *reportCommands) reportedFolders(arg string) ([]string, error) {
 	dir, err := cmd.sessionDir(arg)
@@ -151,7 +182,6 @@ func (cmd *reportCommands) reportedFolders(arg string) ([]string, error) {
 	}
 	var found []string
 	for _, entry := range entries {
-		// latest is not a folder but a link to one of the others.
 		if entry.IsDir() && isFile(filepath.Join(inside, entry.Name(), report.EventsFile)) {
 			found = append(found, filepath.Join(inside, entry.Name()))
 		}
@@ -168,20 +198,23 @@ func (cmd *reportCommands) reportedFolders(arg string) ([]string, error) {
 func byTime(dirs []string) []string {
 	started := make(map[string]time.Time, len(dirs))
 	for _, dir := range dirs {
-		started[dir] = firstEvent(dir)
+		_, started[dir] = firstEvent(dir)
 	}
 	slices.SortStableFunc(dirs, func(x, y string) int { return started[x].Compare(started[y]) })
 	return dirs
 }
 
-// firstEvent returns the time of a session's first event, zero when its log cannot be read.
-func firstEvent(dir string) time.Time {
-	var first struct{ Time time.Time }
+// firstEvent returns the session and the time of the first event in a session's log, zero when it cannot be read.
+func firstEvent(dir string) (session string, at time.Time) {
+	var first struct {
+		Session string
+		Time    time.Time
+	}
 	if file, err := files.Open(filepath.Join(dir, report.EventsFile)); err == nil {
 		defer file.Close()
 		_ = json.NewDecoder(io.LimitReader(file, report.MaxLine)).Decode(&first) // AddSession reports an invalid log
 	}
-	return first.Time
+	return first.Session, first.Time
 }
 
 // sessionDir returns the folder that an argument names: a session of the project if there is one, else a folder.

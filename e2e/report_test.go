@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,6 +69,19 @@ func TestReportWritesHTMLOfSessions(t *testing.T) {
 	if err != nil || len(bad) != 1 {
 		t.Fatalf("sessions %q, %v", bad, err)
 	}
+	p.write("logs/web-server.log", "")
+	p.write("logs/results-1-of-1.ndjson", "")
+	inLogs, err := filepath.Glob(filepath.Join(p.dir, "logs", "*")) // with durations.json and latest, too
+	if err != nil || len(inLogs) != 7 {
+		t.Fatalf("in logs are %q, %v", inLogs, err)
+	}
+	if err := os.CopyFS(filepath.Join(p.dir, "downloaded"), os.DirFS(filepath.Join(p.dir, "logs"))); err != nil {
+		t.Fatal(err)
+	}
+	downloadedLatest := filepath.Join(p.dir, "downloaded", "latest")
+	if err := errors.Join(os.Remove(downloadedLatest), os.CopyFS(downloadedLatest, os.DirFS(bad[0]))); err != nil {
+		t.Fatal(err)
+	}
 	for name, tt := range map[string]struct {
 		args     []string
 		headline string
@@ -79,6 +93,8 @@ func TestReportWritesHTMLOfSessions(t *testing.T) {
 		"one by folder":      {[]string{bad[0]}, "The trail did not pass", 1},
 		"all of a folder":    {[]string{"logs"}, "1 of 2 trails did not pass", 2},
 		"no session twice":   {[]string{"logs", filepath.Base(bad[0])}, "1 of 2 trails did not pass", 2},
+		"all in a folder":    {inLogs, "1 of 2 trails did not pass", 2},
+		"a copy for latest":  {[]string{"downloaded"}, "1 of 2 trails did not pass", 2},
 	} {
 		p.run(append([]string{"report", "--html", "out"}, tt.args...)...).want(t, 0, filepath.Join("out", "index.html"))
 		if page := p.page(t, "out"); !strings.Contains(page, "<title>"+tt.headline+" ") {
@@ -127,6 +143,8 @@ func TestReportRejectsFoldersWithoutSession(t *testing.T) {
 		"the trail's name": {[]string{"report", "good", "--html", "out"}, []string{`"good" is neither a session in logs nor a folder`, "the last session of that trail is good_"}},
 		"another folder":   {[]string{"report", "trails", "--html", "out"}, []string{"trails is not the folder of a session"}},
 		"a file":           {[]string{"report", "trailblaze.yaml", "--html", "out"}, []string{"is a file"}},
+		"a file, too":      {[]string{"report", "latest", "trailblaze.yaml", "--html", "out"}, []string{"is a file"}},
+		"files in logs":    {[]string{"report", "logs/durations.json", "logs/.last-run.json", "--html", "out"}, []string{"is a file"}},
 		"no events":        {[]string{"report", "empty", "--html", "out"}, []string{"has no events of a trail"}},
 		"half a line":      {[]string{"report", "torn", "--html", "out"}, []string{"has no events of a trail"}},
 		"several":          {[]string{"report", "nope", "empty", "--html", "out"}, []string{`"nope"`, "has no events of a trail"}},

@@ -128,13 +128,7 @@ func (t pageTurn) Used() string {
 }
 
 // Used returns what the requests of the step took.
-func (s pageStep) Used() string {
-	var use event.ModelUse
-	for _, t := range s.Task.Turns {
-		use.AddRequest(t)
-	}
-	return UsageSummary(&use)
-}
+func (s pageStep) Used() string { return UsageSummary(&s.Task.Use) }
 
 // Mode returns where the calls of the trail came from, empty if no model may be asked.
 func (c *pageCase) Mode() event.Mode {

@@ -13,7 +13,7 @@ type Task struct {
 	event.TaskStarted
 	Turns     []event.LLMFinished // the first ones
 	MoreTurns int                 // number of turns that are left out
-	Requests  int                 // that have ended
+	Use       event.ModelUse      // of all requests that have ended
 	Warnings  []string
 	Ended     bool
 }
@@ -36,7 +36,7 @@ func (r *Run) llmFinished(c *Case, e event.LLMFinished) {
 	if s == nil || s.Task == nil {
 		return
 	}
-	s.Task.Requests++
+	s.Task.Use.AddRequest(e)
 	switch {
 	case r.forget:
 	case len(s.Task.Turns) == maxTurns:
@@ -64,7 +64,7 @@ func requestText(s *Step, use *event.ModelUse, dot string) string {
 	if s.Task == nil || s.Task.Ended {
 		return ""
 	}
-	request := "request " + strconv.Itoa(s.Task.Requests+1)
+	request := "request " + strconv.Itoa(s.Task.Use.Requests+1)
 	if s.Task.MaxRequests > 0 {
 		request += "/" + strconv.Itoa(s.Task.MaxRequests)
 	}

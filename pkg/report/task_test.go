@@ -146,6 +146,25 @@ func TestPageShowsRequestsOfStep(t *testing.T) {
 	}
 }
 
+// TestPageSumsUpAllRequestsOfStep has more requests than a page shows.
+func TestPageSumsUpAllRequestsOfStep(t *testing.T) {
+	t.Parallel()
+	h := NewHTML("")
+	e := event.NewStream(newClock().now, nothingSecret(), h).Session("s", "a.trail.yaml", nil)
+	e.Emit(event.TrailStarted{File: "a.trail.yaml", Title: "A"})
+	e.Emit(event.StepStarted{Index: 2, Of: 2, Text: "long", Kind: "step"})
+	e.Emit(event.TaskStarted{Step: "2", Model: "test/rules"})
+	for n := range maxTurns + 20 {
+		e.Emit(request(n+1, 100, 0, new(0.5), ""))
+	}
+	page := strings.Join(strings.Fields(text(pageBytes(t, h))), " ")
+	for _, want := range []string{"Carried out by test/rules 120 requests, 12k tokens, $60.00", "20 more requests are left out here"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
 func TestCostsAndCountsAreShort(t *testing.T) {
 	t.Parallel()
 	for want, value := range map[string]float64{

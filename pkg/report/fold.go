@@ -36,6 +36,9 @@ func (r *Run) fold(record event.Record, dir func() string) *Case {
 		if r.Runs++; r.Runs == 1 {
 			r.Started = e
 		}
+		if !r.forget {
+			r.Running = nil // cases of another run, which did not end
+		}
 		r.Current, r.Ended = e, false
 		r.Planned += e.Trails
 		return nil
@@ -90,7 +93,7 @@ func (r *Run) caseOf(record event.Record, dir func() string) *Case {
 		}
 	}
 	if starts {
-		r.removeRunning(startedID(started)) // an earlier attempt
+		r.replaceRunning(startedID(started), c)
 		r.Running = append(r.Running, c)
 	}
 	return c
@@ -106,14 +109,17 @@ func (r *Run) caseWithoutSession(file string) *Case {
 	return nil
 }
 
-// removeRunning removes the attempt at a replay from the running ones.
-func (r *Run) removeRunning(id trailID) {
-	r.Running = slices.DeleteFunc(r.Running, func(c *Case) bool {
-		if c.id() != id {
+// replaceRunning removes the attempts at a replay from the running ones. Those before c are its earlier attempts.
+func (r *Run) replaceRunning(id trailID, c *Case) {
+	r.Running = slices.DeleteFunc(r.Running, func(other *Case) bool {
+		switch {
+		case other.id() != id:
 			return false
-		}
-		if r.forget {
-			delete(r.open, c.key)
+		case r.forget:
+			delete(r.open, other.key)
+		case other != c:
+			c.Earlier = append(other.Earlier, other)
+			other.Retried, other.Earlier = true, nil
 		}
 		return true
 	})
@@ -339,9 +345,9 @@ func (r *Run) logLine(e event.Log, after time.Duration) LogLine {
 	return LogLine{Level: e.Level, Source: lineText(e.Source), Message: r.excerpt(message, maxText), After: after}
 }
 
-// trailFinished adds the result of a trail, and assigns it the earlier attempts.
+// trailFinished adds the result of a trail.
 func (r *Run) trailFinished(c *Case, e event.TrailFinished) {
-	r.removeRunning(finishedID(e))
+	r.replaceRunning(finishedID(e), c)
 	r.Finished.Count(e.Outcome, e.Flaky, e.ModelUse)
 	r.Finished.CountRepeat(e)
 	e.Reason = truncate(e.Reason, maxReason)
@@ -354,13 +360,18 @@ func (r *Run) trailFinished(c *Case, e event.TrailFinished) {
 		return
 	}
 	e.Hint, e.Snippet = truncate(e.Hint, maxReason), truncate(e.Snippet, maxSnippet)
-	for i := len(r.Cases) - 1; i >= 0 && len(c.Earlier) < e.Attempts-1; i-- {
-		if other := r.Cases[i]; other != c && other.Finished == nil && !other.Retried && other.id() == c.id() {
-			other.Retried = true
-			c.Earlier = append(c.Earlier, other)
-		}
+	c.keepEarlier(max(e.Attempts-1, 0))
+}
+
+// keepEarlier keeps the last n earlier attempts. Those before them are of a run that was killed, and another case.
+func (c *Case) keepEarlier(n int) {
+	if n >= len(c.Earlier) {
+		return
 	}
-	slices.Reverse(c.Earlier)
+	others := c.Earlier[:len(c.Earlier)-n]
+	c.Earlier = c.Earlier[len(others):]
+	last := others[len(others)-1]
+	last.Retried, last.Earlier = false, others[:len(others)-1]
 }
 
 // excerpt returns at most limit bytes of s, fewer when the Run is full.

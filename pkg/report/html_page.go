@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/event"
+	"github.com/trailblaze/trailblaze/pkg/fault"
 )
 
 //go:embed page/tokens.css
@@ -128,16 +130,31 @@ func (p *page) Headline() string {
 		return "The trail did not pass"
 	case bad > 0:
 		return fmt.Sprintf("%d of %d trails did not pass", bad, p.Total())
+	case p.left() > 0:
+		return fmt.Sprintf("%d passed, %d not run", passed, p.left())
 	case passed < p.Total():
 		return fmt.Sprintf("%d of %d trails passed", passed, p.Total())
-	case passed == 1:
-		return "The trail passed"
 	}
-	return fmt.Sprintf("All %d trails passed", passed)
+	all := fmt.Sprintf("all %d trails passed", passed)
+	if passed == 1 {
+		all = "the trail passed"
+	}
+	if p.failed() {
+		return "The run failed, although " + all
+	}
+	return strings.ToUpper(all[:1]) + all[1:]
 }
 
-// NoneFailed reports whether no trail failed.
-func (p *page) NoneFailed() bool { return p.Total() > 0 && len(p.notPassed()) == 0 }
+// left returns the number of trails that were not run.
+func (p *page) left() int { return max(p.Planned-p.Total(), 0) }
+
+// failed reports whether the exit code says that the run failed, which may be in spite of trails that all passed.
+func (p *page) failed() bool { return p.Ended && p.Finished.ExitCode != fault.ExitPassed }
+
+// NoneFailed reports whether all trails were run, and neither one of them nor the run failed.
+func (p *page) NoneFailed() bool {
+	return p.Total() > 0 && len(p.notPassed()) == 0 && p.left() == 0 && !p.failed()
+}
 
 // Facts returns duration, exit code and the number of trails that were not run, in words.
 func (p *page) Facts() []string {
@@ -147,8 +164,8 @@ func (p *page) Facts() []string {
 	} else if p.Planned > 0 {
 		facts = append(facts, "the run did not end")
 	}
-	if left := p.Planned - p.Total(); left > 0 {
-		facts = append(facts, fmt.Sprintf("%d not run", left))
+	if p.left() > 0 {
+		facts = append(facts, fmt.Sprintf("%d not run", p.left()))
 	}
 	if u := p.Finished.ModelUse; u != nil {
 		facts = append(facts, "model: "+UsageSummary(u))

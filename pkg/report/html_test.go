@@ -268,6 +268,35 @@ func TestAttemptsAreAssignedToTheirTrail(t *testing.T) {
 	}
 }
 
+func TestAttemptsOfKilledRunAreOneTrail(t *testing.T) {
+	t.Parallel()
+	h := NewHTML("")
+	s := event.NewStream(newClock().now, nothingSecret(), h)
+	s.Emit(event.RunStarted{Trails: 3})
+	for _, session := range []string{"first", "second", "last"} {
+		s.Session(session, "a.trail.yaml", nil).Emit(event.TrailStarted{File: "a.trail.yaml", Title: "A"})
+	}
+	p := h.page()
+	if len(p.trails) != 1 || p.Headline() != "The trail did not pass" || !slices.Contains(p.Facts(), "2 not run") {
+		t.Fatalf("%d trails: %s, %q", len(p.trails), p.Headline(), p.Facts())
+	}
+	var got []string
+	for _, e := range p.trails[0].Case.Earlier {
+		got = append(got, e.Session)
+	}
+	if diff := cmp.Diff([]string{"first", "second"}, got); diff != "" || p.trails[0].Session != "last" {
+		t.Errorf("earlier attempts (-want +got)\n%s", diff)
+	}
+	if page := text(pageBytes(t, h)); !strings.Contains(page, "attempt 3") || !strings.Contains(page, "Attempt 2 of 3, which did not pass") {
+		t.Errorf("the page does not number the attempts\n%s", page)
+	}
+	s.Emit(event.RunStarted{Trails: 1})
+	s.Session("other", "a.trail.yaml", nil).Emit(event.TrailStarted{File: "a.trail.yaml", Title: "A"})
+	if n := len(h.page().trails); n != 2 {
+		t.Errorf("%d trails after another run, want 2", n)
+	}
+}
+
 func TestPageOfKilledSession(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -327,6 +356,31 @@ func TestHeadlines(t *testing.T) {
 		}
 		if got := h.page().Headline(); got != want {
 			t.Errorf("%q: %q, want %q", outcomes, got, want)
+		}
+	}
+	for want, tt := range map[string]struct {
+		planned, passed, code int
+		ended, good           bool
+	}{
+		"All 2 trails passed":                          {2, 2, 0, true, true},
+		"The run failed, although all 2 trails passed": {2, 2, 1, true, false},
+		"The run failed, although the trail passed":    {1, 1, 1, true, false},
+		"2 passed, 7 not run":                          {9, 2, 2, true, false},
+		"1 passed, 1 not run":                          {2, 1, 0, false, false},
+		"The trail passed":                             {1, 1, 0, false, true},
+	} {
+		h := NewHTML("")
+		s := event.NewStream(newClock().now, nothingSecret(), h)
+		s.Emit(event.RunStarted{Trails: tt.planned})
+		for i := range tt.passed {
+			file := fmt.Sprint(i)
+			s.Session("", file, nil).Emit(event.TrailFinished{File: file, Outcome: event.Passed})
+		}
+		if tt.ended {
+			s.Emit(event.RunFinished{ExitCode: tt.code})
+		}
+		if p := h.page(); p.Headline() != want || p.NoneFailed() != tt.good {
+			t.Errorf("%q, good %v, want %q", p.Headline(), p.NoneFailed(), want)
 		}
 	}
 }

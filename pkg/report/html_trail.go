@@ -139,7 +139,7 @@ func (c *pageCase) head() g.Node {
 	return h.Summary(markNode(c.Word()),
 		h.Span(h.Class("title"), h.H3(g.Text(c.Name())), with(c.DeviceName(), kindNode), h.Span(h.Class("path"), g.Text(c.Path()))),
 		with(string(c.Mode()), func(mode string) g.Node { return h.Span(h.Class("kind mode-"+mode), g.Text(mode)) }),
-		g.Iff(earlier, func() g.Node { return kindNode("attempt " + number(c.Finished.Attempts)) }),
+		g.Iff(earlier, func() g.Node { return kindNode("attempt " + number(c.Attempts())) }),
 		h.Span(h.Class("took"), g.Text(c.Duration())))
 }
 
@@ -154,7 +154,7 @@ func (c *pageCase) remark() g.Node {
 func (c *pageCase) earlier() g.Node {
 	var nodes g.Group
 	for n, e := range c.Earlier() {
-		title := fmt.Sprintf("Attempt %d of %d, which did not pass", c.Number(n), c.Finished.Attempts)
+		title := fmt.Sprintf("Attempt %d of %d, which did not pass", c.Number(n), c.Attempts())
 		nodes = append(nodes, more("more earlier", g.Group{g.Text(title)}, e.attempt()))
 	}
 	return nodes

@@ -193,8 +193,16 @@ func (c *pageCase) Artifacts() []string {
 	return mapSlice(all[:min(len(all), maxFiles)], func(path string) string { return pathText(truncate(path, maxLine)) })
 }
 
+// Attempts returns the number of attempts.
+func (c *pageCase) Attempts() int {
+	if c.Finished == nil {
+		return len(c.Case.Earlier) + 1
+	}
+	return c.Finished.Attempts
+}
+
 // Number returns the number of the nth earlier attempt. Attempts before those may be missing.
-func (c *pageCase) Number(n int) int { return c.Finished.Attempts - len(c.Case.Earlier) + n }
+func (c *pageCase) Number(n int) int { return c.Attempts() - len(c.Case.Earlier) + n }
 
 // State returns the outcome of the step, for a CSS class and a label.
 func (s pageStep) State() event.Outcome {

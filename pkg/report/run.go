@@ -65,7 +65,7 @@ type Case struct {
 	Session   string
 	Dir       string               // the session's folder; empty without a session
 	Finished  *event.TrailFinished // nil when it runs, did not end, or another attempt followed
-	Earlier   []*Case              // the attempts before it, when it has ended
+	Earlier   []*Case              // the attempts before it
 	Retried   bool                 // it is an earlier attempt of another case
 	Servers   []event.ServerStarted
 	Steps     []*Step

@@ -84,11 +84,15 @@ type earlierAttempt struct {
 	Output     string `xml:"system-out,omitempty"`
 }
 
-// earlierAttempts returns the attempts before the last one.
+// earlierAttempts returns the attempts before the last one. A trail that passed with a repaired recording is not flaky:
+// healedAttempts has those of it.
 func earlierAttempts(e event.TrailFinished) []earlierAttempt {
+	if e.Outcome == event.Passed && !e.Flaky {
+		return nil
+	}
 	var all []earlierAttempt
 	for _, a := range e.Earlier {
-		name := map[bool]string{true: "flaky", false: "rerun"}[e.Outcome == event.Passed]
+		name := map[bool]string{true: "flaky", false: "rerun"}[e.Flaky]
 		name += map[bool]string{true: "Error", false: "Failure"}[a.Outcome == event.Error]
 		reason := truncate(a.Reason, maxReason)
 		out := earlierAttempt{
@@ -101,6 +105,19 @@ func earlierAttempts(e event.TrailFinished) []earlierAttempt {
 		all = append(all, out)
 	}
 	return all
+}
+
+// healedAttempts returns lines about the attempts before a trail passed with a repaired recording.
+func healedAttempts(e event.TrailFinished) []string {
+	var lines []string
+	for i, a := range e.Earlier {
+		line := fmt.Sprintf("attempt %d %s: %s", i+1, a.Outcome, firstLine(a.Reason))
+		if a.Session != "" {
+			line += ", session " + oneLine(a.Session)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // IsJUnit reports whether the start of a file, or all of it, is that of a JUnit report, so that it may be overwritten.
@@ -186,6 +203,8 @@ func (j *JUnit) add(e event.TrailFinished, at time.Time, output ...string) {
 		if e.Flaky {
 			s.flaky++
 			output = append([]string{fmt.Sprintf("flaky: passed on attempt %d", e.Attempts)}, output...)
+		} else {
+			output = append(healedAttempts(e), output...)
 		}
 	case event.Skipped:
 		s.Skipped++
@@ -278,8 +297,20 @@ func useProperties(u *event.ModelUse) []property {
 	return list
 }
 
-// classname returns the trail's folder.
-func classname(file string) string { return path.Dir(filepath.ToSlash(pathText(file))) }
+// classname returns the path of the trail as the name of a class in a package. Its dots separate folders, since programs
+// that read the report cut it there.
+func classname(file string) string {
+	file = filepath.ToSlash(pathText(file))
+	file = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".trail")
+	parts := strings.FieldsFunc(path.Clean(file), func(r rune) bool { return r == '/' })
+	for len(parts) > 0 && parts[0] == ".." {
+		parts = parts[1:]
+	}
+	for i, part := range parts {
+		parts[i] = strings.ReplaceAll(part, ".", "_")
+	}
+	return strings.Join(parts, ".")
+}
 
 func failureDetail(e event.TrailFinished) *detail {
 	body := slices.Concat(location(e), textLines(e.Reason), snippetLines(e.Snippet), hintLines(e), artifactLines(e.Artifacts))

@@ -137,28 +137,84 @@ func TestJUnitOfInterruptedRun(t *testing.T) {
 	s.Emit(event.Log{Level: "error", Message: "interrupted"})
 	for range 2 { // writing again adds nothing
 		got := written(t, j)
-		want := `<testcase name="first attempt" classname="dir" time="1.500" file="dir/a">` + "\n      " + `<error message="the run ended before this trail did"`
+		want := `<testcase name="first attempt" classname="dir.a" time="1.500" file="dir/a">` + "\n      " + `<error message="the run ended before this trail did"`
 		if !strings.Contains(got, want) || !strings.Contains(got, `<testsuites name="trailblaze" tests="1" failures="0" errors="1" time="1.500">`) {
 			t.Errorf("got\n%s", got)
 		}
 	}
 }
 
+// Programs that read the report tell test cases apart by their classname and name, not by their suite.
 func TestJUnitNamesAreUnique(t *testing.T) {
 	t.Parallel()
 	j := NewJUnit()
 	s := event.NewStream(newClock().now, redact.New(nil), j)
-	for _, file := range []string{"a", "a", "b", "a"} {
+	for _, file := range []string{"t/a.trail.yaml", "t/a.trail.yaml", "t/b.trail.yaml", "t/a.trail.yaml"} {
 		s.Emit(event.TrailFinished{File: file, Title: "same", Outcome: event.Passed})
 	}
 	got := written(t, j)
-	for _, want := range []string{`tests="3"`, `name="same"`, `name="same #2"`, `name="same #3"`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %s in\n%s", want, got)
+	for _, want := range []string{
+		`tests="3"`, `name="same" classname="t.a"`, `name="same #2" classname="t.a"`, `name="same #3" classname="t.a"`, `name="same" classname="t.b"`,
+	} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("not once %s in\n%s", want, got)
 		}
 	}
-	if strings.Count(got, `name="same"`) != 2 {
-		t.Errorf("names are not unique in a suite:\n%s", got)
+}
+
+// Only a trail that passed without another recording is flaky.
+func TestJUnitOfEarlierAttempts(t *testing.T) {
+	t.Parallel()
+	earlier := []event.Attempt{
+		{Outcome: event.Failed, Reason: "no button\nat all", Session: "a_1"}, {Outcome: event.Error, Reason: "no browser", Session: "a_2"},
+	}
+	for name, tt := range map[string]struct {
+		finished event.TrailFinished
+		want     []string
+	}{
+		"flaky": {event.TrailFinished{Outcome: event.Passed, Flaky: true, Attempts: 3}, []string{
+			`<flakyFailure message="no button" type="failed">`, `<flakyError message="no browser" type="error">`, "flaky: passed on attempt 3",
+		}},
+		"healed": {event.TrailFinished{Outcome: event.Passed, Attempts: 2}, []string{
+			"<system-out>attempt 1 failed: no button, session a_1&#xA;attempt 2 error: no browser, session a_2</system-out>",
+		}},
+		"failed": {event.TrailFinished{Outcome: event.Failed, Attempts: 3}, []string{
+			`<rerunFailure message="no button" type="failed">`, `<rerunError message="no browser" type="error">`,
+		}},
+	} {
+		j := NewJUnit()
+		s := event.NewStream(newClock().now, redact.New(nil), j)
+		tt.finished.File, tt.finished.Earlier = "a.trail.yaml", earlier
+		s.Emit(tt.finished)
+		got := written(t, j)
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, got)
+			}
+		}
+		if flaky := strings.Contains(got, "flaky"); flaky != tt.finished.Flaky {
+			t.Errorf("%s: flaky %v in\n%s", name, flaky, got)
+		}
+	}
+}
+
+func TestJUnitClassnames(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"trails/checkout-web.trail.yaml":    "trails.checkout-web",
+		"trails/v2.1/cart.v3.trail.yaml":    "trails.v2_1.cart_v3",
+		"../../shop/trails/cart.trail.yaml": "shop.trails.cart",
+		"cart.trail.yaml":                   "cart",
+		"trails/blaze.yaml":                 "trails.blaze",
+		"trails/.hidden/a.yaml":             "trails._hidden.a",
+		"/work/shop/a.trail.yaml":           "work.shop.a",
+		"trailblaze":                        "trailblaze",
+		"a//b/./c.trail.yaml":               "a.b.c",
+		"..":                                "",
+	} {
+		if got := classname(file); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
 	}
 }
 

@@ -255,7 +255,7 @@ func TestReportsDoNotDependOnOrderOfEnds(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`<property name="device" value="web:0"></property>`, `<property name="device" value="web:1"></property>`, `<testcase name="title &lt;3&gt; [web:1]" classname="."`,
+		`<property name="device" value="web:0"></property>`, `<property name="device" value="web:1"></property>`, `<testcase name="title &lt;3&gt; [web:1]" classname="1"`,
 	} {
 		if !strings.Contains(firstXML, want) {
 			t.Errorf("no %s in\n%s", want, firstXML)
@@ -288,8 +288,8 @@ func TestReportsOfOneTrailOnTwoDevices(t *testing.T) {
 	end("", "z", event.Skipped, 1)
 	xml, html := written(t, junit), string(pageBytes(t, page))
 	for _, want := range []string{
-		`tests="4" failures="0" errors="2"`, `<testcase name="A [w]" classname="." time="0.000" file="a">` + "\n      <error", `<testcase name="A [x]" classname="." time="0.000" file="a">` + "\n      <system-out>flaky",
-		`<testcase name="A [y]" classname="." time="0.000" file="a">` + "\n      <error", `<testcase name="A [z]" classname="." time="0.000" file="a">` + "\n      <skipped",
+		`tests="4" failures="0" errors="2"`, `<testcase name="A [w]" classname="a" time="0.000" file="a">` + "\n      <error", `<testcase name="A [x]" classname="a" time="0.000" file="a">` + "\n      <system-out>flaky",
+		`<testcase name="A [y]" classname="a" time="0.000" file="a">` + "\n      <error", `<testcase name="A [z]" classname="a" time="0.000" file="a">` + "\n      <skipped",
 	} {
 		if !strings.Contains(xml, want) {
 			t.Errorf("no %s in\n%s", want, xml)

@@ -319,6 +319,7 @@ type Status struct {
 	Title    string   `json:"title,omitempty"`
 	Steps    int      `json:"steps"`             // recorded so far
 	Calls    int      `json:"calls"`             // in these steps
+	Kept     int      `json:"kept"`              // steps of the recording, with those of a trail that are still to come
 	Memory   []string `json:"memory,omitempty"`  // names
 	Given    []string `json:"given,omitempty"`   // those in Memory that have the value of the session's start
 	Secrets  []string `json:"secrets,omitempty"` // names
@@ -350,6 +351,7 @@ func (s *Session) noteStatus() {
 		Secrets: slices.Sorted(maps.Keys(s.opts.Secrets)),
 		Memory:  slices.Sorted(maps.Keys(s.inner.Memory().Snapshot())),
 		Given:   s.inner.Memory().Given(),
+		Kept:    len(s.walk.Root.Steps),
 	}
 	if last := s.lastView(); last != nil {
 		st.URL, st.Title = last.URL, last.Title

@@ -168,3 +168,34 @@ func TestAuthoringWithoutMCP(t *testing.T) {
 		t.Errorf("the app was opened %d times: want once for the session and once for each replay", app.opened)
 	}
 }
+
+// TestRepairsOfAKeptReplayAreTheRecording repairs trails in sessions one after another, each in its first step.
+func TestRepairsOfAKeptReplayAreTheRecording(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "trails"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b"} {
+		content := "trail:\n  - step: Pay " + name + "\n    recording:\n      web:\n        - launchApp: {}\n        - tap: { text: Buy }\n        - tap: { text: Gone }\n"
+		if err := os.WriteFile(filepath.Join(root, "trails", name+".trail.yaml"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := started(t, Options{Open: opener(root, &shop{})}, nil)
+	repair := func(name string) {
+		t.Helper()
+		c.wants("run_trail", map[string]any{"file": "trails/" + name + ".trail.yaml", "keep": true}, true, `"Buy" is not shown`)
+		c.wants("step", map[string]any{"step": "Pay " + name, "calls": []any{map[string]any{"tap": map[string]any{"text": "Pay"}}}}, false, "ok: 1 tap")
+	}
+	repair("a")
+	c.wants("session", map[string]any{"action": "end"}, false, "its recording (1 step) is kept")
+	c.wants("recording", nil, false, "Pay a", "text: Pay\n")
+	repair("b")
+	c.wants("recording", nil, false, "Pay b", "text: Pay\n")
+	c.wants("session", map[string]any{"action": "end"}, false, "its recording (1 step) is kept")
+	c.wants("recording", nil, false, "Pay b", "text: Pay\n")
+	c.wants("step", map[string]any{"step": "Open", "calls": []any{map[string]any{"launchApp": nil}}}, false)
+	c.wants("recording", map[string]any{"drop": "1"}, false, "nothing is recorded now")
+	c.wants("recording", nil, false, "nothing was recorded")
+}

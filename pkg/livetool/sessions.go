@@ -107,7 +107,7 @@ func (m *sessions) ended() error {
 	if cause == nil {
 		return nil
 	}
-	n := recordedSteps(m.tools.ctx, open)
+	n := keptSteps(m.tools.ctx, open)
 	m.closeOpen(n > 0)
 	text := "the session ended: " + faultText(cause)
 	if n > 0 {
@@ -118,7 +118,7 @@ func (m *sessions) ended() error {
 
 // keptText says that the recording of a session that ended is kept.
 func keptText(steps int) string {
-	return fmt.Sprintf("its recording (%s) is kept: recording shows it and save_trail writes it, until another session records a step",
+	return fmt.Sprintf("its recording (%s) is kept: recording shows it and save_trail writes it, until another session records a step or replays with keep",
 		text.Count(steps, "step"))
 }
 
@@ -130,7 +130,7 @@ func (m *sessions) keptText(ctx context.Context) string {
 	if last == nil {
 		return ""
 	}
-	return "the last session ended; " + keptText(recordedSteps(ctx, last))
+	return "the last session ended; " + keptText(keptSteps(ctx, last))
 }
 
 // closeOpen closes the open session in the background. keep says that its recording is the one that remains.
@@ -152,14 +152,18 @@ func (m *sessions) closeOpen(keep bool) {
 	})
 }
 
-// recorded returns the session whose recording is shown and saved: the open one, or the last one while the open one has
-// recorded nothing. It is nil if there is neither.
+// recorded returns the session whose recording is shown and saved: the open one, or the last one until the open one has
+// a recording. It is nil if there is neither.
 func (m *sessions) recorded(ctx context.Context) live.API {
+	open := m.current()
+	isEmpty := open == nil || keptSteps(ctx, open) == 0
 	m.mu.Lock()
-	open, last := m.open, m.last
-	m.mu.Unlock()
-	if open == nil || last != nil && recordedSteps(ctx, open) == 0 {
-		return last
+	defer m.mu.Unlock()
+	if !isEmpty && m.open == open {
+		m.last = nil
+	}
+	if open == nil || m.last != nil {
+		return m.last
 	}
 	return open
 }
@@ -179,11 +183,11 @@ func (m *sessions) close(ctx context.Context) {
 	m.closing.Wait()
 }
 
-// recordedSteps returns how many steps a session has recorded.
-func recordedSteps(ctx context.Context, s live.API) int {
+// keptSteps returns how many steps the recording of a session has.
+func keptSteps(ctx context.Context, s live.API) int {
 	status, err := s.Status(ctx)
 	if err != nil {
 		return 0
 	}
-	return status.Steps
+	return status.Kept
 }

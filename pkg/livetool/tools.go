@@ -137,11 +137,11 @@ func (ts *Tools) endSession(ctx context.Context) (Answer, error) {
 	stopped := ts.replays.cancelAll(fault.New(fault.Cancelled, "", "the session was ended"))
 	ended := []string{"no session is open"}
 	if open := ts.sessions.current(); open != nil {
-		n := recordedSteps(ctx, open)
+		n := keptSteps(ctx, open)
 		ts.sessions.closeOpen(n > 0)
 		ended[0] = "the session ended"
 		if n > 0 {
-			ended[0] += fmt.Sprintf("; its recording (%s) is kept until another session records a step", text.Count(n, "step"))
+			ended[0] += fmt.Sprintf("; its recording (%s) is kept until another session records a step or replays with keep", text.Count(n, "step"))
 		}
 	}
 	for _, replay := range stopped {
@@ -179,7 +179,7 @@ func (ts *Tools) describe(ctx context.Context, open live.API) (Answer, error) {
 	if st.Callbacks != "" {
 		fmt.Fprintf(&b, "\nother processes call tools in it, see %s", pagetext.Cut(st.Callbacks, 300))
 	}
-	if kept := ts.sessions.keptText(ctx); kept != "" && st.Steps == 0 {
+	if kept := ts.sessions.keptText(ctx); kept != "" && st.Kept == 0 {
 		b.WriteString("\n" + kept)
 	}
 	for _, warning := range tools.Registry.Warnings {

@@ -65,7 +65,7 @@ func (f *Session) IsClosed() bool {
 func (f *Session) Status(context.Context) (live.Status, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return live.Status{ID: "mcp_1", Target: "shop", Driver: "playwright-native", Platform: "web", Steps: len(f.steps), Secrets: []string{"PIN"}}, nil
+	return live.Status{ID: "mcp_1", Target: "shop", Driver: "playwright-native", Platform: "web", Steps: len(f.steps), Kept: len(f.steps), Secrets: []string{"PIN"}}, nil
 }
 
 // Snapshot implements [live.API].

@@ -126,17 +126,28 @@ type alsoTrail struct {
 	parts []*alsoFile // the trail itself included
 }
 
+// fail says why the files of a trail are not written, unless that is known.
+func (t alsoTrail) fail(reason string) {
+	for _, f := range t.parts {
+		f.failed = cmp.Or(f.failed, reason)
+	}
+}
+
 // also finds the other files of the project with calls that the session has repaired, and with r.Also changes those
 // calls in them, if every trail that it concerns passes with that.
-func (s *Session) also(ctx context.Context, r SaveRequest, saved []change) ([]AlsoReport, error) {
+func (s *Session) also(ctx context.Context, r SaveRequest, saved []change) []AlsoReport {
 	if len(s.repairs) == 0 {
-		return nil, nil
+		return nil
 	}
 	found, trails := s.findAlso(saved)
 	if r.Also {
+		var stopped error
 		for _, t := range trails {
-			if err := s.tryAlso(ctx, t); err != nil {
-				return nil, err
+			if stopped == nil {
+				stopped = s.tryAlso(ctx, t)
+			}
+			if stopped != nil {
+				t.fail(stopped.Error())
 			}
 		}
 		s.writeAlso(found, trails)
@@ -145,7 +156,7 @@ func (s *Session) also(ctx context.Context, r SaveRequest, saved []change) ([]Al
 	for _, path := range slices.Sorted(maps.Keys(found)) {
 		reports = append(reports, found[path].report)
 	}
-	return reports, nil
+	return reports
 }
 
 // findAlso returns the files with calls that were repaired elsewhere, by their paths, and the trails that they concern.
@@ -237,32 +248,28 @@ func (s *Session) alsoFile(file *trail.File, at change) *alsoFile {
 	return f
 }
 
-// tryAlso replays a trail with its calls repaired. An error means that ctx ended or that the app cannot be reset.
+// tryAlso replays a trail with its calls repaired. An error, such as of an app that cannot be reset, concerns
+// the trails after it, too.
 func (s *Session) tryAlso(ctx context.Context, t alsoTrail) error {
-	fail := func(reason string) {
-		for _, f := range t.parts {
-			f.failed = cmp.Or(f.failed, reason)
-		}
-	}
 	contents := map[string][]byte{}
 	for _, f := range t.parts {
 		if f.failed != "" {
-			fail(f.report.File + " is not changed")
+			t.fail(f.report.File + " is not changed")
 			return nil
 		}
 		contents[f.path] = f.after
 	}
 	contents, err := s.toReplay(t.path, contents)
 	if err != nil {
-		fail(err.Error())
+		t.fail(err.Error())
 		return nil
 	}
-	if err := s.reset(ctx); err != nil {
+	if err := s.reset(ctx, ""); err != nil {
 		return err
 	}
 	replayed, _, err := s.replay(ctx, t.path, contents, nil)
 	if err == nil && !replayed.Passed() {
-		fail(fmt.Sprintf("the replay of %s with it %s: %s", s.relative(t.path), replayed.Outcome, replayed.Reason))
+		t.fail(fmt.Sprintf("the replay of %s with it %s: %s", s.relative(t.path), replayed.Outcome, replayed.Reason))
 	}
 	return err
 }

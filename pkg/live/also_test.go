@@ -25,8 +25,14 @@ const (
 // replays of trails in failing do not pass.
 func repaired(t *testing.T, failing ...string) *fixture {
 	t.Helper()
+	return repairedWith(t, func(*live.Options) {}, failing...)
+}
+
+func repairedWith(t *testing.T, change func(*live.Options), failing ...string) *fixture {
+	t.Helper()
 	var f *fixture
 	f = open(t, func(o *live.Options) {
+		change(o)
 		o.Replay = func(_ context.Context, path string, contents map[string][]byte, _ map[string]string) (live.Replayed, error) {
 			f.replayed = append(f.replayed, f.relative(path))
 			f.contents = append(f.contents, contents)
@@ -145,6 +151,39 @@ func TestOtherTrailsThatFailAreNotChanged(t *testing.T) {
 	saved = f.save(live.SaveRequest{File: "trails/a.trail.yaml", Also: true})
 	if got := inFiles(saved.Also)[1]; !strings.Contains(got, "not allowed for agents") || len(f.replayed) != 3 {
 		t.Errorf("%s, replayed %q", got, f.replayed)
+	}
+}
+
+// What was written stays reported when the other trails cannot be replayed.
+func TestOtherTrailsThatCannotBeReplayedAreNamed(t *testing.T) {
+	t.Parallel()
+	resets := 0
+	f := repairedWith(t, func(o *live.Options) {
+		o.Reset = func(context.Context) error {
+			if resets++; resets > 1 {
+				return fault.New(fault.Server, "", "no database")
+			}
+			return nil
+		}
+	})
+	saved := f.save(live.SaveRequest{File: "trails/a.trail.yaml", Also: true})
+	const why = ": the app could not be reset for the replay: no database"
+	want := []string{"+ shared/in.yaml" + why, "++ trails/b.trail.yaml" + why, "+ trails/more/d.trail.yaml" + why}
+	if diff := cmp.Diff(want, inFiles(saved.Also)); diff != "" || !saved.Written || resets != 2 || !strings.Contains(f.read("trails/a.trail.yaml"), "Sign in") {
+		t.Errorf("written %t (-want +got):\n%s", saved.Written, diff)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	f = repairedWith(t, func(o *live.Options) {
+		o.Reset = func(context.Context) error {
+			if len(f.replayed) > 0 {
+				cancel()
+			}
+			return ctx.Err()
+		}
+	})
+	saved, err := f.Save(ctx, live.SaveRequest{File: "trails/a.trail.yaml", Also: true})
+	if err != nil || !saved.Written || len(saved.Also) != 3 || saved.Also[1].Written || !strings.Contains(saved.Also[1].Reason, "canceled") {
+		t.Errorf("cancelled: %v, %+v", err, saved)
 	}
 }
 

@@ -103,8 +103,8 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	}
 	report.Written = true
 	s.noteRepairs(changes)
-	report.Also, err = s.also(ctx, r, changes)
-	return report, err
+	report.Also = s.also(ctx, r, changes)
+	return report, nil
 }
 
 // maxReplays is the largest number of replays before a save.
@@ -132,7 +132,7 @@ func (s *Session) replays(
 		return false, err
 	}
 	for n := 1; n <= max(1, r.Replays); n++ {
-		if err := s.reset(ctx); err != nil {
+		if err := s.reset(ctx, ", so nothing was written"); err != nil {
 			return false, err
 		}
 		replayed, note, err := s.replay(ctx, path, contents, s.args())
@@ -155,14 +155,15 @@ func (s *Session) replays(
 	return true, nil
 }
 
-// reset brings the app into the state in which recordings begin, if the project says how.
-func (s *Session) reset(ctx context.Context) error {
+// reset brings the app into the state in which recordings begin, if the project says how. The error has
+// what follows from it.
+func (s *Session) reset(ctx context.Context, consequence string) error {
 	if s.opts.Reset == nil {
 		return nil
 	}
 	err := s.opts.Reset(ctx)
 	if e := fault.As(err); e != nil {
-		return fault.New(e.Kind, e.Hint, "the app could not be reset for the replay, so nothing was written: %s", e.Message)
+		return fault.New(e.Kind, e.Hint, "the app could not be reset for the replay%s: %s", consequence, e.Message)
 	}
 	return err
 }

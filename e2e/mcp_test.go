@@ -353,6 +353,7 @@ func TestLimitsOfAgents(t *testing.T) {
 	}
 	a.does("snapshot", `{"screenshot":true}`, "no screenshot: the screen shows a secret")
 	a.fails("step", `{"step":"Run","calls":[{"web_evaluate":{"script":"1"}}]}`, `"web_evaluate" is not allowed`, "--allow web_evaluate")
+	a.fails("step", `{"step":"Read","calls":[{"web_getStorageState":null}]}`, `"web_getStorageState" is not allowed`)
 	a.fails("step", `{"step":"Go","calls":[{"web_navigate":{"url":"`+other+`"}}]}`, other, "allow-origin")
 	a.fails("step", `{"step":"Read","calls":[{"web_navigate":{"url":"file:///etc/passwd"}}]}`)
 	a.fails("step", `{"step":"Leave","calls":[{"web_click":{"ref":"`+a.ref(opened, `link "Away"`)+`"}}]}`,

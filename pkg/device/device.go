@@ -18,8 +18,8 @@ type Kind struct {
 	Drivers     []string                 // yaml keys of the drivers that it supports
 	DoctorCheck string                   // the name of its check in doctor, such as browser
 	Commands    func() []tool.Advertised // the same at each call
-	// Restricted names the commands that agents may call only if the user allows them: those that run any code, and
-	// those that read or write files of this machine.
+	// Restricted names the commands that agents may call only if the user allows them: those that run any code, those that
+	// read or write files of this machine, and those that read all cookies.
 	Restricted []string
 	// AllowedWith names, for some of the restricted commands, the switch with which agents may call them all the same.
 	AllowedWith map[string]string

@@ -368,8 +368,10 @@ func TestChecksStartsAndRestricted(t *testing.T) {
 			t.Errorf("%s is not one of Checks", c.Name)
 		}
 	}
-	if !slices.Contains(k.Restricted, "web_uploadFile") {
-		t.Error("agents may upload files")
+	for _, name := range []string{"web_uploadFile", "web_getStorageState"} {
+		if !slices.Contains(k.Restricted, name) {
+			t.Errorf("agents may call %s", name)
+		}
 	}
 }
 

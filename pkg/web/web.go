@@ -37,7 +37,7 @@ const electronDriver = "playwright-electron"
 func Kind() device.Kind {
 	return device.Kind{
 		Name: "web", Drivers: []string{"playwright-native", electronDriver}, DoctorCheck: "browser", Commands: sync.OnceValue(advertised), New: newBackend,
-		Restricted:  []string{"evaluateJs", "web_evaluate", "web_uploadFile", "web_route", "web_applyStorageState"},
+		Restricted:  []string{"evaluateJs", "web_evaluate", "web_uploadFile", "web_route", "web_getStorageState", "web_applyStorageState"},
 		AllowedWith: map[string]string{"web_route": "abort"}, CheckForAgent: checkForAgent,
 		Checks: append(device.CoreChecks(), "waitForSelector", "web_waitForUrl", "web_verifyTextVisible",
 			"web_verifyElementVisible", "web_verifyValue", "web_verifyListVisible", "web_verifyTextNotVisible",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -403,13 +404,15 @@ func (cmd *sessionCommands) endSession(ctx context.Context, folder background.Fo
 	}
 	v = newSessionView(r, info)
 	v.State, v.Callbacks = stateEnded, ""
+	ended := "session " + r.Name + " ended"
 	if v.Unsaved {
-		v.Recording = r.Recording
-		cmd.notice("session " + r.Name + " ended; what it recorded was not saved and is in " +
-			report.Clean(cmd.relative(r.Recording)))
-		return v, nil
+		ended += "; what it recorded was not saved"
+		if _, err := os.Stat(r.Recording); err == nil {
+			v.Recording = r.Recording
+			ended += " and is in " + report.Clean(cmd.relative(r.Recording))
+		}
 	}
-	cmd.notice("session " + r.Name + " ended")
+	cmd.notice(ended)
 	return v, nil
 }
 

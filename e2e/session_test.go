@@ -323,6 +323,12 @@ trail:
 	p.run("session", "save", "trails/a.trail.yaml").want(t, 0, "saved trails/a.trail.yaml")
 	same(t, "trail", strings.Replace(before, "broken", "pass", 1), p.read(t, "trails/a.trail.yaml"))
 	p.run("run", "trails/a.trail.yaml").want(t, 0, "1 passed")
+	p.run("session", "end").wantErr(t, 0, "session s1 ended\n")
+
+	p.start(t)
+	p.run("session", "replay", "trails/a.trail.yaml").want(t, 0, "every step of trails/a.trail.yaml passed")
+	p.run("session", "status").want(t, 0, "3 steps with 4 calls\n")
+	p.run("session", "end").wantErr(t, 0, "session s1 ended\n")
 }
 
 func TestSessionRepairsAPartOfTheTrail(t *testing.T) {

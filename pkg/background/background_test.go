@@ -42,7 +42,8 @@ type session struct {
 func newSession() *session { return &session{done: make(chan struct{}), closed: make(chan struct{})} }
 
 func (s *session) Status(context.Context) (live.Status, error) {
-	return live.Status{ID: "id", Driver: "playwright-native", Steps: int(s.steps.Load())}, s.err
+	steps := int(s.steps.Load())
+	return live.Status{ID: "id", Driver: "playwright-native", Steps: steps, Unsaved: steps > 0}, s.err
 }
 
 func (s *session) Snapshot(context.Context, live.SnapshotOptions) (live.Snapshot, error) {
@@ -378,7 +379,7 @@ func TestSessionWithAPage(t *testing.T) {
 	}
 	p = &page{}
 	c = serveWith(t, background.Options{Session: newSession(), Page: p})
-	want := background.Info{Status: live.Status{Steps: 3, Calls: 4}, Unsaved: true, Studio: p.URL()}
+	want := background.Info{Status: live.Status{Steps: 3, Calls: 4, Unsaved: true}, Studio: p.URL()}
 	info, err := c.folder.Info(t.Context(), c.record)
 	if info.ID, info.Driver, info.Idle = "", "", 0; err != nil || !reflect.DeepEqual(info, want) {
 		t.Errorf("%+v, %v", info, err)

@@ -69,12 +69,10 @@ type Server struct {
 	others       context.Context //nolint:containedctx // requests of other processes do not come by way of Run
 	cancelOthers context.CancelCauseFunc
 
-	mu       sync.Mutex
-	status   live.Status // after the last request
-	pending  int         // requests
-	used     time.Time   // when the last request ended
-	recorded string      // the recording in its file
-	saved    string      // the recording when it was saved into a trail
+	mu      sync.Mutex
+	status  live.Status // after the last request
+	pending int         // requests
+	used    time.Time   // when the last request ended
 }
 
 // Listen creates the socket of a session with a claimed name. Clients find it from now on.
@@ -223,13 +221,7 @@ func (s *Server) handler() http.Handler {
 	handle(s, mux, "/snapshot", session.Snapshot)
 	handle(s, mux, "/step", session.Step)
 	handle(s, mux, "/edit", session.Edit)
-	handle(s, mux, "/save", func(ctx context.Context, r live.SaveRequest) (live.SaveReport, error) {
-		report, err := session.Save(ctx, r)
-		if err == nil && report.Written {
-			s.noteSaved()
-		}
-		return report, err
-	})
+	handle(s, mux, "/save", session.Save)
 	handle(s, mux, "/replay", session.RunTrail)
 	serve(s, mux, "/look", session.Look)
 	serve(s, mux, "/locate", session.Locate)
@@ -249,7 +241,7 @@ func handle[Request, Result any](
 	serve(s, mux, path, inTurn(s, method))
 }
 
-// inTurn returns a method that waits for earlier requests, and after which the server knows the recording.
+// inTurn returns a method that waits for earlier requests, and after which the server knows the status.
 func inTurn[Request, Result any](
 	s *Server, method func(context.Context, Request) (Result, error),
 ) func(context.Context, Request) (Result, error) {
@@ -354,27 +346,15 @@ func (s *Server) count(change int) {
 	s.used = s.claim.folder.Now()
 }
 
-// keep remembers the status of the session and its recording. Both stay as they are when the session has failed.
+// keep remembers the status of the session. It stays as it is when the session has failed.
 func (s *Server) keep(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx)
-	status, err := s.opts.Session.Status(ctx)
+	status, err := s.opts.Session.Status(context.WithoutCancel(ctx))
 	if err != nil {
 		return
-	}
-	text, err := s.opts.Session.Edit(ctx, live.Edit{})
-	if err != nil {
-		text = s.recorded
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status = status
-	s.recorded = text
-}
-
-func (s *Server) noteSaved() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.saved = s.recorded
 }
 
 // Info returns what is known of the session.
@@ -382,7 +362,7 @@ func (s *Server) Info() Info {
 	idle := s.idle()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	info := Info{Status: s.status, Busy: s.pending > 0, Idle: idle, Unsaved: s.recorded != s.saved && s.status.Steps > 0}
+	info := Info{Status: s.status, Busy: s.pending > 0, Idle: idle}
 	if p := s.opts.Page; p != nil {
 		info.Steps, info.Calls, info.Unsaved = p.Recording()
 		info.Studio = p.URL()

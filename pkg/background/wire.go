@@ -12,10 +12,9 @@ import (
 // Info is what is known of a session without a request to it, which would wait for an earlier one.
 type Info struct {
 	live.Status
-	Busy    bool          `json:"busy"`    // a request is being served
-	Idle    time.Duration `json:"idle"`    // since the last request, or since somebody looked at the page
-	Unsaved bool          `json:"unsaved"` // the recording has steps that are not in a file
-	Studio  string        `json:"studio"`  // the URL of the page; empty for none
+	Busy   bool          `json:"busy"`   // a request is being served
+	Idle   time.Duration `json:"idle"`   // since the last request, or since somebody looked at the page
+	Studio string        `json:"studio"` // the URL of the page; empty for none
 }
 
 // answer is the body of a response: a result or errors.

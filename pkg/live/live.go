@@ -167,6 +167,7 @@ type Session struct {
 	notPassed                []stepName // the steps with calls of tasks that did not pass
 	unrecorded               int        // how many calls that may change the app were made without recording
 	repairs                  []repair   // of trails, that were saved
+	unsaved                  bool       // the recording was changed since it was saved or loaded
 	omitted                  int        // how much of what could not be recorded was reported
 }
 
@@ -320,6 +321,7 @@ type Status struct {
 	Steps    int      `json:"steps"`             // recorded so far
 	Calls    int      `json:"calls"`             // in these steps
 	Kept     int      `json:"kept"`              // steps of the recording, with those of a trail that are still to come
+	Unsaved  bool     `json:"unsaved"`           // the recording has changes that are not in a file
 	Memory   []string `json:"memory,omitempty"`  // names
 	Given    []string `json:"given,omitempty"`   // those in Memory that have the value of the session's start
 	Secrets  []string `json:"secrets,omitempty"` // names
@@ -352,6 +354,7 @@ func (s *Session) noteStatus() {
 		Memory:  slices.Sorted(maps.Keys(s.inner.Memory().Snapshot())),
 		Given:   s.inner.Memory().Given(),
 		Kept:    len(s.walk.Root.Steps),
+		Unsaved: s.unsaved && len(s.walk.Root.Steps) > 0,
 	}
 	if last := s.lastView(); last != nil {
 		st.URL, st.Title = last.URL, last.Title

@@ -41,6 +41,7 @@ func (s *Session) place(r StepRequest) int {
 // add adds recorded calls to the step at an index, which it makes if the request does not continue one. It returns what
 // the caller has to know about it, "" for nothing.
 func (s *Session) add(index int, r StepRequest, calls []trail.Call) (warning string) {
+	s.unsaved = true
 	l := s.walk.Current
 	if index == len(l.Steps) || !r.continues(l.Steps[index]) {
 		added := trail.Step{Kind: r.Kind, Text: strings.TrimSpace(r.Text), Recordable: true}
@@ -253,6 +254,7 @@ func (s *Session) Edit(ctx context.Context, e Edit) (string, error) {
 		return "", err
 	}
 	if e != (Edit{}) {
+		s.unsaved = true
 		s.keep()
 	}
 	return s.yaml()

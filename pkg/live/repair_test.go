@@ -24,6 +24,36 @@ func stopped(t *testing.T, steps string) (*fixture, live.TrailRequest) {
 	return f, r
 }
 
+// TestStatusSaysWhatIsNotSaved repairs the first step of a trail, in which no step is done yet.
+func TestStatusSaysWhatIsNotSaved(t *testing.T) {
+	t.Parallel()
+	f, r := stopped(t, "  - step: A\n    recording:\n      web:\n        - tap: {text: Nobody}\n        - tap: {text: Never}\n")
+	check := func(when string, kept, steps int, unsaved bool) {
+		t.Helper()
+		status, err := f.Status(t.Context())
+		if err != nil || status.Kept != kept || status.Steps != steps || status.Unsaved != unsaved {
+			t.Errorf("%s: %v, %+v", when, err, status)
+		}
+	}
+	edit := func(e live.Edit) {
+		t.Helper()
+		if _, err := f.Edit(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("only replayed", 1, 0, false)
+	edit(live.Edit{})
+	check("looked at", 1, 0, false)
+	f.step("A", call("tap", "text", "Sign in"))
+	check("repaired", 1, 0, true)
+	f.save(live.SaveRequest{File: r.File, NoReplay: true})
+	check("saved", 1, 0, false)
+	edit(live.Edit{Drop: "1.2"})
+	check("a call dropped", 1, 1, true)
+	edit(live.Edit{Drop: "1"})
+	check("all dropped", 0, 0, false)
+}
+
 func TestRepairKeepsAFailedCheck(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -279,7 +279,7 @@ func (s *Session) load(
 	if err := s.setValues(file, resolved, r.From == ""); err != nil {
 		return err
 	}
-	s.source, s.walk, s.parts = read, s.newWalk(plan), map[string]*replay.Frame{}
+	s.source, s.walk, s.parts, s.unsaved = read, s.newWalk(plan), map[string]*replay.Frame{}, false
 	s.owesTeardown.Store(s.walk.HasTeardown())
 	s.inner.SetTrailDir(filepath.Dir(read.path))
 	return nil

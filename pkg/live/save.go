@@ -101,7 +101,7 @@ func (s *Session) Save(ctx context.Context, r SaveRequest) (SaveReport, error) {
 	if err := s.writeAll(changes); err != nil {
 		return report, err
 	}
-	report.Written = true
+	report.Written, s.unsaved = true, false
 	s.noteRepairs(changes)
 	report.Also = s.also(ctx, r, changes)
 	return report, nil

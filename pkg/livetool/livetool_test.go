@@ -271,6 +271,7 @@ func TestInvalidArguments(t *testing.T) {
 	}
 	c.wants("nope", nil, true, `unknown tool "nope"`)
 	c.wants("step", map[string]any{"step": "x", "calls": `[{"tap":{"n":3}}]`}, false, "ok: 1 tap")
+	c.wants("save_trail", map[string]any{"file": "a.trail.yaml", "overwrite": nil}, false, "was written")
 	if n := c.opened[0].Steps()[0].Calls[0].Args["n"]; n != int64(3) {
 		t.Errorf("%T", n)
 	}

@@ -436,7 +436,7 @@ func (ts *Tools) saveTool(ctx context.Context, args json.RawMessage) (Answer, er
 	if err != nil {
 		return Answer{}, err
 	}
-	overwrite, err := trail.ParseOverwrite(fmt.Sprint(in.Overwrite))
+	overwrite, err := trail.ParseOverwrite(fmt.Sprint(cmp.Or(in.Overwrite, any(false))))
 	if err != nil {
 		return Answer{}, err
 	}

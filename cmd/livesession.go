@@ -121,7 +121,8 @@ func (a liveOpener) projectOrWeb() (*workspace.Workspace, []string, error) {
 	}, nil
 }
 
-// lostRecordings names the recordings of sessions of a project that were killed, and says how to go on with them.
+// lostRecordings names the recordings of sessions of a project that ended before they were saved, and says how to
+// go on with them.
 func (a liveOpener) lostRecordings(project *config.Project) []string {
 	var notes []string
 	for _, path := range live.RecoverRecordings(project.LogsDir) {
@@ -129,7 +130,7 @@ func (a liveOpener) lostRecordings(project *config.Project) []string {
 		if rel, err := filepath.Rel(project.Root, path); err == nil {
 			name = filepath.ToSlash(rel)
 		}
-		notes = append(notes, fmt.Sprintf("a session was killed; what it recorded is in %s: move it below %s as "+
+		notes = append(notes, fmt.Sprintf("a session ended before its recording was saved: it is in %s; move it below %s as "+
 			"NAME.trail.yaml, replay it in a session, and record on", report.Clean(name), filepath.Base(project.TrailsDir)))
 	}
 	return notes

@@ -98,13 +98,12 @@ func (o *agentSessions) open(ctx context.Context, s livetool.Start) (livetool.Op
 		return livetool.Opened{}, err
 	}
 	o.reap()
-	notes = append(notes, o.lostRecordings(w.Project)...)
 	opened, err := o.openLive(ctx, w, c, live.Options{Name: mcpCommand, Agent: true, Allow: o.allow, Before: o.last})
 	if err != nil {
 		return livetool.Opened{}, err
 	}
 	o.last = opened
-	return livetool.Opened{Session: opened, Notes: notes}, nil
+	return livetool.Opened{Session: opened, Notes: append(notes, o.lostRecordings(w.Project)...)}, nil
 }
 
 // output returns a text of a session as agents and models may see it.

@@ -436,6 +436,35 @@ func TestServerOfAgentCrashes(t *testing.T) {
 	}
 }
 
+// TestNextAgentIsToldOfARecording has agents go away one after another. The first session of one of them does not open.
+func TestNextAgentIsToldOfARecording(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"trailblaze.yaml": webConfig})
+	const start, step, told = `{"action":"start"}`, `{"step":"Wait","calls":[{"wait":{"seconds":0}}]}`, "a session ended before its recording was saved"
+	a := p.agent(t)
+	a.does("step", step, "ok: 1 wait")
+	a.end()
+
+	p.write("trailblaze.yaml", fakeConfig(`"start:exit3"`))
+	a = p.agent(t)
+	a.fails("session", start)
+	p.write("trailblaze.yaml", webConfig)
+	note := a.does("session", start, told)
+	_, file, _ := strings.Cut(note, "it is in ")
+	file, _, _ = strings.Cut(file, "; ")
+	if recording := p.read(t, file); !strings.Contains(recording, "step: Wait") {
+		t.Errorf("%s:\n%s", file, recording)
+	}
+	a.does("step", step)
+	a.does("session", `{"action":"end"}`)
+	a.end()
+
+	a = p.agent(t)
+	if text := a.does("session", start); strings.Contains(text, told) {
+		t.Errorf("the session that the agent ended is named:\n%s", text)
+	}
+}
+
 func TestAgentCancelsStep(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"trailblaze.yaml": webConfig})

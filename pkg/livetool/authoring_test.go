@@ -199,3 +199,33 @@ func TestRepairsOfAKeptReplayAreTheRecording(t *testing.T) {
 	c.wants("recording", map[string]any{"drop": "1"}, false, "nothing is recorded now")
 	c.wants("recording", nil, false, "nothing was recorded")
 }
+
+// TestRecordingThatWasNotSavedIsLeftToTheNextSession has clients go away in each way.
+func TestRecordingThatWasNotSavedIsLeftToTheNextSession(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		end  func(c *agent)
+		left int
+	}{
+		"the client goes away":  {func(*agent) {}, 1},
+		"another client begins": {func(c *agent) { c.tools.Reset() }, 1},
+		"the session was ended": {func(c *agent) { c.wants("session", map[string]any{"action": "end"}, false, "the session ended") }, 0},
+		"the step was dropped":  {func(c *agent) { c.wants("recording", map[string]any{"drop": 1}, false, "nothing is recorded now") }, 0},
+		"the recording was saved": {func(c *agent) {
+			c.wants("save_trail", map[string]any{"file": "trails/a.trail.yaml"}, false, "passed its replay")
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			t.Cleanup(func() { // after the tools were closed
+				if left := live.RecoverRecordings(filepath.Join(root, "logs")); len(left) != tc.left {
+					t.Errorf("left %q, want %d", left, tc.left)
+				}
+			})
+			c := started(t, Options{Open: opener(root, &shop{})}, nil)
+			c.wants("step", map[string]any{"step": "Open", "calls": []any{map[string]any{"launchApp": nil}}}, false, "ok: 1 launchApp")
+			tc.end(c)
+		})
+	}
+}

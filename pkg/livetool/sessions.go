@@ -168,8 +168,21 @@ func (m *sessions) recorded(ctx context.Context) live.API {
 	return open
 }
 
+// leaveDraft leaves what the open session has not saved to the next one of the project, if it is of this process.
+func (m *sessions) leaveDraft(ctx context.Context) {
+	open := m.current()
+	leaver, ok := open.(interface{ LeaveDraft() })
+	if !ok {
+		return
+	}
+	if status, err := open.Status(ctx); err == nil && status.Unsaved {
+		leaver.LeaveDraft()
+	}
+}
+
 // forget closes the open session, and drops all recordings: another client begins.
 func (m *sessions) forget() {
+	m.leaveDraft(m.tools.ctx)
 	m.closeOpen(false)
 	m.mu.Lock()
 	m.last = nil
@@ -179,6 +192,7 @@ func (m *sessions) forget() {
 // close closes the open session and waits until all are closed.
 func (m *sessions) close(ctx context.Context) {
 	_ = m.lock(ctx)
+	m.leaveDraft(ctx)
 	m.closeOpen(false)
 	m.closing.Wait()
 }

@@ -264,7 +264,7 @@ func (o Options) script(ctx context.Context, name string, s config.Server) Check
 	if err := o.Runtimes.CheckPackages(ctx, s.Script, command); err != nil {
 		return fromError(name, Fail, err)
 	}
-	missing, unlisted := jsruntime.CheckImports(ctx, s.Script, command)
+	missing, unlisted := jsruntime.CheckImports(ctx, s.Script)
 	if missing != nil {
 		return fromError(name, Fail, missing)
 	}

@@ -105,7 +105,7 @@ func IsOld(version string) bool {
 
 // CheckImports returns two errors about the packages that a script imports: those that are missing, and those that are
 // installed but that no package.json lists, so that they are missing elsewhere.
-func CheckImports(ctx context.Context, script string, c Command) (missing, unlisted error) {
+func CheckImports(ctx context.Context, script string) (missing, unlisted error) {
 	for _, i := range bundle.Imports(ctx, script) {
 		dir := filepath.Dir(i.File)
 		listed, root := isListed(dir, i.Package)

@@ -71,40 +71,33 @@ func TestCheckImports(t *testing.T) {
 	const installed = "tools/node_modules/left-pad/index.js"
 	for name, c := range map[string]struct {
 		files                   map[string]string
-		runtime                 string
 		missing, unlisted, hint string
 	}{
 		"no package.json": {
-			nil, "node", "a.mjs imports the package left-pad, which is not installed and which no package.json lists", "",
+			nil, "a.mjs imports the package left-pad, which is not installed and which no package.json lists", "",
 			`run "npm install left-pad" in <dir>/tools`,
 		},
 		"not listed": {
 			map[string]string{"package.json": other},
-			"node+tsx", "tools/a.mjs imports the package left-pad, which is not installed and which no package.json lists",
+			"tools/a.mjs imports the package left-pad, which is not installed and which no package.json lists",
 			"", `run "npm install left-pad" in <dir>`,
 		},
 		"by a file that it imports": {
 			map[string]string{"tools/y.js": "import '@acme/x/y'", installed: "", "package.json": listed},
-			"node",
 			"tools/y.js imports the package @acme/x, which is not installed and which no package.json lists", "", `run "npm install @acme/x" in <dir>`,
 		},
-		"a lock file": {map[string]string{"package.json": other, "bun.lock": ""}, "node", "tools/a.mjs imports the package left-pad, which is not installed and " +
+		"a lock file": {map[string]string{"package.json": other, "bun.lock": ""}, "tools/a.mjs imports the package left-pad, which is not installed and " +
 			"which no package.json lists", "", `run "bun add left-pad" in <dir>`},
-		"listed":                     {map[string]string{"package.json": listed}, "node", "tools/a.mjs imports the package left-pad, which is not installed", "", `run "npm install" in <dir>`},
-		"installed":                  {map[string]string{"package.json": listed, installed: ""}, "node", "", "", ""},
-		"installed, no package.json": {map[string]string{installed: ""}, "node", "", "", ""},
+		"listed":                     {map[string]string{"package.json": listed}, "tools/a.mjs imports the package left-pad, which is not installed", "", `run "npm install" in <dir>`},
+		"installed":                  {map[string]string{"package.json": listed, installed: ""}, "", "", ""},
+		"installed, no package.json": {map[string]string{installed: ""}, "", "", ""},
 		"installed by chance": {
 			map[string]string{"package.json": other, installed: ""},
-			"node", "", "tools/a.mjs imports the package left-pad, which no package.json lists",
+			"", "tools/a.mjs imports the package left-pad, which no package.json lists",
 			`run "npm install left-pad" in <dir>`,
 		},
-		"a name for own files": {map[string]string{"tools/tsconfig.json": `{"compilerOptions":{"paths":{"left-pad/sub":["./y.js"]}}}`}, "node", "", "", ""},
-		"yarn without folders": {map[string]string{".pnp.cjs": ""}, "node", "", "", ""},
-		"bun": {
-			nil,
-			"bun", "a.mjs imports the package left-pad, which is not installed and which no package.json lists", "",
-			`run "npm install left-pad" in <dir>/tools`,
-		},
+		"a name for own files": {map[string]string{"tools/tsconfig.json": `{"compilerOptions":{"paths":{"left-pad/sub":["./y.js"]}}}`}, "", "", ""},
+		"yarn without folders": {map[string]string{".pnp.cjs": ""}, "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,7 +107,7 @@ func TestCheckImports(t *testing.T) {
 			for name, text := range c.files {
 				write(t, filepath.Join(dir, name), text)
 			}
-			missing, unlisted := CheckImports(t.Context(), filepath.Join(dir, "tools", "a.mjs"), Command{Runtime: c.runtime})
+			missing, unlisted := CheckImports(t.Context(), filepath.Join(dir, "tools", "a.mjs"))
 			got := [3]string{}
 			for i, err := range []error{missing, unlisted} {
 				if e := fault.As(err); e != nil {

@@ -45,7 +45,8 @@ func newChecker(raw json.RawMessage) *checker {
 	if json.Unmarshal(raw, &value) != nil || hasEndlessReference(value) {
 		return nil
 	}
-	dropFractions(value)
+	root, _ := value.(map[string]any)
+	prepare(value, root["$schema"] == nil)
 	if raw, err := json.Marshal(value); err != nil || json.Unmarshal(raw, &s) != nil {
 		return nil
 	}
@@ -56,21 +57,54 @@ func newChecker(raw json.RawMessage) *checker {
 	return &checker{schema: resolved.Schema(), resolved: resolved, value: value}
 }
 
-// dropFractions removes each multipleOf that is a fraction, such as 0.01: that 19.99 is a multiple of it is not so in
-// binary numbers, and only the server knows how exact it is.
-func dropFractions(schema any) {
+// annotations are keywords that reject no value. Some writers give them values of another kind, such as a reason for
+// deprecated, with which a schema could not be decoded.
+var annotations = []string{"title", "$comment", "deprecated", "examples", "readOnly", "writeOnly"}
+
+// prepare changes a schema to one that can be checked here. It removes annotations, and each multipleOf that is a
+// fraction, such as 0.01: that 19.99 is a multiple of it is not so in binary numbers, and only the server knows how
+// exact it is. With tuples it writes a list of items, as before 2020-12, as prefixItems.
+func prepare(schema any, tuples bool) {
 	switch s := schema.(type) {
 	case map[string]any:
 		if m, ok := s["multipleOf"].(float64); ok && m != math.Trunc(m) {
 			delete(s, "multipleOf")
 		}
-		for _, below := range s {
-			dropFractions(below)
+		for _, name := range annotations {
+			delete(s, name)
+		}
+		if _, ok := s["items"].([]any); ok && tuples {
+			moveKey(s, "items", "prefixItems")
+			moveKey(s, "additionalItems", "items")
+		}
+		for keyword, below := range s {
+			prepareBelow(keyword, below, tuples)
 		}
 	case []any:
 		for _, below := range s {
-			dropFractions(below)
+			prepare(below, tuples)
 		}
+	}
+}
+
+// prepareBelow prepares the schemas in the value of a keyword.
+func prepareBelow(keyword string, below any, tuples bool) {
+	switch keyword {
+	case "const", "enum", "default":
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		named, _ := below.(map[string]any)
+		for _, schema := range named {
+			prepare(schema, tuples)
+		}
+	default:
+		prepare(below, tuples)
+	}
+}
+
+func moveKey(object map[string]any, from, to string) {
+	if value, ok := object[from]; ok {
+		delete(object, from)
+		object[to] = value
 	}
 }
 

@@ -235,6 +235,18 @@ func TestCheckArgsOfOtherSchemas(t *testing.T) {
 			`{"properties": {"a": {"prefixItems": [{"type": "string"}], "items": {"type": "number"}}}}`,
 			`{"a": [1, "b"]}`, "a.0 must be text, not a number; a.1 must be a number, not text",
 		},
+		"a tuple of before 2020-12": {
+			`{"properties": {"a": {"items": [{"type": "string"}], "additionalItems": {"type": "number"}}}}`,
+			`{"a": [1, "b"]}`, "a.0 must be text, not a number; a.1 must be a number, not text",
+		},
+		"annotations of another kind": {
+			`{"properties": {"a": {"deprecated": "x", "examples": "y", "title": 1, "type": "string"}}}`,
+			`{"a": 1}`, "a must be text, not a number",
+		},
+		"names of annotations": {
+			`{"properties": {"title": {"type": "string"}, "const": {"const": {"title": 1}}}}`,
+			`{"title": 1, "const": {"title": 1}}`, "title must be text, not a number",
+		},
 		"no schema":          {``, `{"x": 1}`, ""},
 		"a remote reference": {`{"$ref": "https://example.com/x"}`, `{"x": 1}`, ""},
 		"everything of allOf": {

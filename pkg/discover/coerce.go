@@ -66,7 +66,7 @@ func (c coercion) value(schemas []map[string]any, written, value any, depth int)
 		items, _ := written.([]any)
 		out := slices.Clone(v)
 		for i := range min(len(items), len(v)) {
-			out[i] = c.value(below(parts, "items"), items[i], v[i], depth+1)
+			out[i] = c.value(itemOf(parts, i), items[i], v[i], depth+1)
 		}
 		return out
 	}

@@ -16,7 +16,8 @@ const coercedSchema = `{
     "text": {"type": "string"}, "number": {"type": "number"}, "integer": {"type": "integer"}, "flag": {"type": "boolean"},
     "either": {"type": ["number", "string"]}, "maybe": {"type": ["boolean", "null"]}, "any": {}, "basket": {"$ref": "#/definitions/Basket"},
     "count": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "note": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-    "second": {"oneOf": [{"$ref": "#/definitions/Basket"}, {"type": "null"}]}, "self": {"$ref": "#"}
+    "second": {"oneOf": [{"$ref": "#/definitions/Basket"}, {"type": "null"}]}, "self": {"$ref": "#"},
+    "pair": {"type": "array", "items": [{"type": "number"}, {"type": "string"}], "additionalItems": {"type": "number"}}
   },
   "additionalProperties": {"type": "number"},
   "definitions": {
@@ -42,6 +43,7 @@ func TestCoerced(t *testing.T) {
 		`{"number": "12345678901234567890"}`:        `{"number": "12345678901234567890"}`,
 		`{"either": "3", "maybe": "true"}`:          `{"either": "3", "maybe": true}`,
 		`{"either": 3, "any": "3", "more": "3"}`:    `{"either": 3, "any": "3", "more": 3}`,
+		`{"pair": ["1", 2, "3"]}`:                   `{"pair": [1, "2", 3]}`,
 		`{"basket": {"counts": ["1", 2, "x"]}}`:     `{"basket": {"counts": [1, 2, "x"]}}`,
 		`{"basket": {"next": {"counts": ["1"]}}}`:   `{"basket": {"next": {"counts": [1]}}}`,
 		`{"basket": "3", "text": {"counts": "17"}}`: `{"basket": "3", "text": {"counts": "17"}}`,
@@ -96,10 +98,11 @@ func TestMaskedArgs(t *testing.T) {
 	const secret = `{"type": "string", "writeOnly": true}`
 	tool := discover.Tool{InputSchema: json.RawMessage(`{"properties": {
 		"pin": ` + secret + `, "password": {"anyOf": [` + secret + `, {"type": "null"}]}, "user": {"type": "string"},
-		"login": {"$ref": "#/$defs/L"}, "keys": {"items": ` + secret + `}
+		"login": {"$ref": "#/$defs/L"}, "keys": {"items": ` + secret + `},
+		"pair": {"items": [{}, ` + secret + `], "additionalItems": ` + secret + `}, "trio": {"prefixItems": [` + secret + `]}
 	}, "$defs": {"L": {"properties": {"name": {"type": "string"}, "pin": ` + secret + `}}}}`)}
-	args, _ := compact(t, `{"pin": "1", "password": "2", "user": "3", "login": {"name": "4", "pin": "5"}, "keys": ["6"], "more": "7"}`).(map[string]any)
-	want := compact(t, `{"pin": "{{hidden}}", "password": "{{hidden}}", "user": "3", "login": {"name": "4", "pin": "{{hidden}}"}, "keys": ["{{hidden}}"], "more": "7"}`)
+	args, _ := compact(t, `{"pin": "1", "password": "2", "user": "3", "login": {"name": "4", "pin": "5"}, "keys": ["6"], "pair": ["1", "2", "3"], "trio": ["1", "2"], "more": "7"}`).(map[string]any)
+	want := compact(t, `{"pin": "{{hidden}}", "password": "{{hidden}}", "user": "3", "login": {"name": "4", "pin": "{{hidden}}"}, "keys": ["{{hidden}}"], "pair": ["1", "{{hidden}}", "{{hidden}}"], "trio": ["{{hidden}}", "2"], "more": "7"}`)
 	if diff := cmp.Diff(want, any(tool.MaskedArgs(args))); diff != "" {
 		t.Error(diff)
 	}

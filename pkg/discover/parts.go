@@ -46,6 +46,24 @@ func fieldOf(parts []map[string]any, name string) (of []map[string]any) {
 	return of
 }
 
+// itemOf returns what the parts of a schema say of an item of a list. Before 2020-12, items itself is the list of the
+// first schemas.
+func itemOf(parts []map[string]any, i int) (of []map[string]any) {
+	for _, p := range parts {
+		first, rest := p["prefixItems"], p["items"]
+		if _, isList := rest.([]any); isList {
+			first, rest = rest, p["additionalItems"]
+		}
+		if list, _ := first.([]any); i < len(list) {
+			rest = list[i]
+		}
+		if s, ok := rest.(map[string]any); ok {
+			of = append(of, s)
+		}
+	}
+	return of
+}
+
 // below returns the schemas that the parts of a schema have at a key.
 func below(parts []map[string]any, key string) (of []map[string]any) {
 	for _, p := range parts {

@@ -205,7 +205,7 @@ func (r rootSchema) masked(schemas []map[string]any, value any, depth int) any {
 	case []any:
 		shown := slices.Clone(v)
 		for i := range v {
-			shown[i] = r.masked(below(parts, "items"), v[i], depth+1)
+			shown[i] = r.masked(itemOf(parts, i), v[i], depth+1)
 		}
 		return shown
 	}

@@ -1,6 +1,7 @@
 package tsschema
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -98,10 +99,33 @@ func annotate(schema map[string]any, comment string) (unsupportedTag string) {
 			"maxProperties", "minItems", "maxItems", "uniqueItems", "propertyNames", "contains", "const", "examples", "default", "if",
 			"then", "else", "readOnly", "writeOnly", "deprecated",
 		}, t.name):
-			schema[t.name] = tagValue(t.text)
+			value := tagValue(t.text)
+			if !isValueOf(t.name, value) {
+				unsupportedTag = t.name
+				continue
+			}
+			schema[t.name] = value
 		}
 	}
 	return unsupportedTag
+}
+
+// isValueOf reports whether a keyword that constrains values can have a value. Others can have every value.
+func isValueOf(keyword string, value any) bool {
+	number, isNumber := value.(float64)
+	_, isBool := value.(bool)
+	_, isObject := value.(map[string]any)
+	switch keyword {
+	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf":
+		return isNumber
+	case "minLength", "maxLength", "minProperties", "maxProperties", "minItems", "maxItems":
+		return isNumber && number >= 0 && number == math.Trunc(number)
+	case "uniqueItems":
+		return isBool
+	case "propertyNames", "contains", "if", "then", "else":
+		return isBool || isObject
+	}
+	return true
 }
 
 // isPattern reports whether a regular expression of JavaScript is one of Go, too, by which arguments are checked.

@@ -85,7 +85,7 @@ func TestTypesThatAreNotExported(t *testing.T) {
 // TestTagsThatCannotBeChecked are left out with a problem, so that the other members are checked.
 func TestTagsThatCannotBeChecked(t *testing.T) {
 	t.Parallel()
-	for _, tag := range []string{`@pattern ^(?!x)a`, "@id foo", "@nullable"} {
+	for _, tag := range []string{`@pattern ^(?!x)a`, "@id foo", "@nullable", "@minimum 1 or more", "@maxLength", "@minItems 1.5", "@contains x"} {
 		got, problems := input(t, "interface Input {\n/** "+tag+" */ a: string;\n/** @minimum 3 */ n: number }")
 		const want = `{"additionalProperties":false,"properties":{"a":{},"n":{"minimum":3,"type":"number"}},"required":["a","n"],"type":"object"}`
 		if diff := cmp.Diff(want, got); diff != "" || len(problems) != 1 {

@@ -19,6 +19,11 @@ class Plan(enum.Enum):
     PAID = "paid"
 
 
+class Share(enum.Enum):
+    HALF = 0.5
+    ALL = 1.0
+
+
 @dataclass
 class Address:
     street: str
@@ -46,6 +51,7 @@ def signUp(
     labels: Dict[str, float] = {},
     mode: Literal["fast", "slow"] = "fast",
     seats: int = 1,
+    share: Share = Share.ALL,
 ) -> User:
     """Signs a user up.
 
@@ -100,7 +106,7 @@ async def forgets(client: TrailblazeClient) -> str:
 
 @server.tool
 def fails(
-    how: Literal["raise", "key", "empty", "call", "error", "delegate", "nothing"], client: TrailblazeClient
+    how: Literal["raise", "key", "empty", "call", "error", "delegate", "nothing", "exit", "not JSON"], client: TrailblazeClient
 ) -> Optional[dict]:
     if how == "raise":
         raise RuntimeError("broken")
@@ -112,6 +118,10 @@ def fails(
         client.tools.greet(nam="Ada")
     if how == "error":
         return error("declined")
+    if how == "exit":
+        sys.exit("no backend")
+    if how == "not JSON":
+        return {"content": [], "structuredContent": {"total": float("nan")}}
     if how == "delegate":
         return delegate([{"tool": "tap", "args": {"text": "OK"}}])
     return None

@@ -7,8 +7,10 @@ import sys
 import threading
 import unittest
 from contextlib import redirect_stderr
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from typing import Dict, List
 from unittest import mock
 
 from tests.functions import server
@@ -27,6 +29,16 @@ def ask(method, params=None, sent=None):
 
 def call(tool, args, meta=None, sent=None):
     return ask("tools/call", {"name": tool, "arguments": args, "_meta": meta}, sent)["result"]
+
+
+@dataclass
+class Node:
+    children: List["Node"]
+
+
+@dataclass
+class Unfinished:
+    value: "Absent"  # noqa: F821
 
 
 class Functions(unittest.TestCase):
@@ -57,6 +69,7 @@ class Functions(unittest.TestCase):
                     "labels": {"type": "object", "additionalProperties": {"type": "number"}},
                     "mode": {"enum": ["fast", "slow"], "default": "fast"},
                     "seats": {"type": "integer", "default": 1},
+                    "share": {"enum": [0.5, 1.0], "default": 1.0},
                 },
                 "required": ["email", "plan"],
                 "additionalProperties": False,
@@ -71,6 +84,24 @@ class Functions(unittest.TestCase):
         self.assertEqual(tools["cart.add"]["description"], "Adds to the cart.")
         self.assertEqual(tools["cart.add"]["_meta"], {"trailblaze/toolset": "cart", "trailblaze/timeoutMs": 1000})
         self.assertNotIn("outputSchema", tools["cart.add"])
+
+    def test_defaults_that_are_not_json_are_not_shown(self):
+        def limit(a: float = float("inf"), b: float = float("nan"), c: float = 1.5): ...
+
+        other = Server()
+        other.tool(limit)
+        listed = other._receive({"id": 1, "method": "tools/list"}, "", print)["result"]["tools"][0]["inputSchema"]["properties"]
+        self.assertEqual(listed, {"a": {"type": "number"}, "b": {"type": "number"}, "c": {"type": "number", "default": 1.5}})
+
+    def test_return_types_without_a_schema_have_none(self):
+        def recursive() -> Node: ...
+        def undefined() -> Unfinished: ...
+
+        other = Server()
+        for function in (recursive, undefined):
+            other.tool(function)
+        for tool in other._receive({"id": 1, "method": "tools/list"}, "", print)["result"]["tools"]:
+            self.assertNotIn("outputSchema", tool)
 
     def test_nested_arguments_become_values(self):
         args = {"email": "a@b.c", "plan": "paid", "address": {"street": "Main"}, "items": [{"sku": "1"}], "labels": {"a": 1}}
@@ -94,11 +125,14 @@ class Functions(unittest.TestCase):
             ({**right, "plan": "gold"}, "plan must be one of 'free', 'paid', not 'gold'"),
             ({**right, "address": {}}, "address.street is missing"),
             ({**right, "items": [{"sku": "1"}, {"count": "2"}]}, "items.1.count must be a whole number, not text"),
+            ({**right, "share": 2}, "share must be one of 0.5, 1.0, not 2"),
+            ({**right, "share": True}, "share must be one of 0.5, 1.0, not True"),
             ({**right, "labels": {"a": "1"}}, "labels.a must be a number, not text"),
         ]:
             result = call("signUp", args)
             self.assertTrue(result["isError"], args)
             self.assertIn(want, result["content"][0]["text"])
+        self.assertNotIn("isError", call("signUp", {**right, "share": 1}))
         self.assertEqual(call("signUp", {**right, "seats": 2.0})["structuredContent"]["email"], "a@b.c")
 
     def test_results(self):
@@ -113,6 +147,7 @@ class Functions(unittest.TestCase):
         with redirect_stderr(StringIO()):
             self.assertEqual(call("fails", {"how": "key"})["content"][0]["text"], "KeyError: 'greeting'")
             self.assertEqual(call("fails", {"how": "empty"})["content"][0]["text"], "ValueError")
+            self.assertEqual(call("fails", {"how": "exit"})["content"][0]["text"], "SystemExit: no backend")
         self.assertEqual(call("fails", {"how": "error"})["content"][0]["text"], "declined")
         self.assertEqual(call("fails", {"how": "nothing"}), {"content": [{"type": "text", "text": ""}]})
         self.assertIn("_trailblaze_delegates", call("fails", {"how": "delegate"})["structuredContent"])
@@ -160,12 +195,18 @@ class Functions(unittest.TestCase):
         def any_number(*args: int): ...
         def no_schema(a: bytes): ...
         def unknown_name(a: "Absent"): ...  # noqa: F821
+        def in_itself(a: Node): ...
+        def unknown_field(a: Unfinished): ...
+        def keys_of_dict(a: Dict[int, str]): ...
 
         for function, want in [
             (no_hint, "tool no_hint: parameter a has no type hint"),
             (any_number, "tool any_number: parameter args cannot be an argument"),
             (no_schema, "tool no_schema: parameter a: bytes has no JSON Schema"),
             (unknown_name, "name 'Absent' is not defined; import it outside of TYPE_CHECKING"),
+            (in_itself, "tool in_itself: parameter a: Node contains itself, so it has no JSON Schema"),
+            (unknown_field, "tool unknown_field: parameter a: a type hint of Unfinished is not defined at run time"),
+            (keys_of_dict, "tool keys_of_dict: parameter a: "),
         ]:
             with self.assertRaises(TypeError) as raised:
                 Server().tool(function)
@@ -226,6 +267,12 @@ class Process(unittest.TestCase):
         self.assertEqual(json.loads(process.stdout.readline()), {"jsonrpc": "2.0", "id": 9, "result": {}})
         process.stdin.close()
         self.assertEqual(process.wait(30), 0)
+
+    def test_responses_that_are_not_json_become_errors(self):
+        params = {"name": "fails", "arguments": {"how": "not JSON"}}
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        out, _ = self.start().communicate(json.dumps(request) + "\n", 30)
+        self.assertEqual(json.loads(out)["error"]["code"], -32603)
 
     def test_progress_and_cancellation_over_http(self):
         port = free_port()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
+import math
 import sys
 import types
 import typing
-from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Literal, Mapping, NamedTuple, Optional, Tuple, Union
 
 Read = Callable[[Any, str], Any]
 
@@ -46,7 +48,8 @@ def hint_of(hint: Any) -> Hint:
     if hint in (list, List) or origin in (list, typing.get_origin(typing.Sequence[int])):
         return _list(hint_of(args[0]) if args else hint_of(Any))
     if hint in (dict, Dict) or origin in (dict, typing.get_origin(typing.Mapping[str, int])):
-        return _mapping(hint_of(args[1]) if args else hint_of(Any))
+        if not args or args[0] in (str, Any):
+            return _mapping(hint_of(args[1]) if args else hint_of(Any))
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return _choice({member.value: member for member in hint})
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
@@ -92,11 +95,16 @@ def _union(parts: List[Hint]) -> Hint:
 def _choice(values: Dict[Any, Any]) -> Hint:
     def read(value: Any, path: str) -> Any:
         for known, meant in values.items():
-            if type(known) is type(value) and known == value:
+            if _same(known, value):
                 return meant
         raise ArgumentError(f"{path} must be one of {', '.join(map(repr, values))}, not {value!r}")
 
     return Hint({"enum": list(values)}, read)
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Compares JSON values. Other programs write 1.0 as 1."""
+    return a == b and (type(a) is type(b) or {type(a), type(b)} == {int, float})
 
 
 def _list(item: Hint) -> Hint:
@@ -153,23 +161,42 @@ def _expect(kind: type, value: Any, path: str) -> None:
         raise ArgumentError(f"{path} must be {_NAMES[kind]}, not {_NAMES.get(type(value), type(value).__name__)}")
 
 
+_open: List[type] = []  # the classes whose fields are being read
+
+
+@contextlib.contextmanager
+def _hints_of(kind: Any) -> Iterator[Dict[str, Any]]:
+    """Yields the type hints of a class. Raises TypeError for one that is not defined, or within that of the class itself."""
+    if kind in _open:
+        raise TypeError(f"{kind.__name__} contains itself, so it has no JSON Schema")
+    try:
+        hints = typing.get_type_hints(kind, include_extras=True)
+    except NameError as e:
+        raise TypeError(f"a type hint of {kind.__name__} is not defined at run time: {e}; import it outside of TYPE_CHECKING") from e
+    _open.append(kind)
+    try:
+        yield hints
+    finally:
+        _open.remove(kind)
+
+
 def _dataclass(kind: Any) -> Hint:
-    hints = typing.get_type_hints(kind, include_extras=True)
     fields = {}
-    for f in dataclasses.fields(kind):
-        if f.init:
-            has_default = f.default is not dataclasses.MISSING
-            required = not has_default and f.default_factory is dataclasses.MISSING
-            fields[f.name] = Field(hint_of(hints[f.name]), required, json_default(f.default) if has_default else None)
+    with _hints_of(kind) as hints:
+        for f in dataclasses.fields(kind):
+            if f.init:
+                has_default = f.default is not dataclasses.MISSING
+                required = not has_default and f.default_factory is dataclasses.MISSING
+                fields[f.name] = Field(hint_of(hints[f.name]), required, json_default(f.default) if has_default else None)
     inner = object_of(fields)
     return Hint(inner.schema, lambda value, path: kind(**inner.read(value, path)))
 
 
 def _typed_dict(kind: Any) -> Hint:
-    hints = typing.get_type_hints(kind, include_extras=True)
-    return object_of({
-        name: Field(hint_of(_without_qualifier(hint)), _is_required(kind, name, hint)) for name, hint in hints.items()
-    })
+    with _hints_of(kind) as hints:
+        return object_of({
+            name: Field(hint_of(_without_qualifier(hint)), _is_required(kind, name, hint)) for name, hint in hints.items()
+        })
 
 
 def _qualifier(hint: Any) -> str:
@@ -189,4 +216,6 @@ def json_default(value: Any) -> Optional[Any]:
     """Returns a default as JSON, None if it has no JSON."""
     if isinstance(value, enum.Enum):
         value = value.value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     return value if isinstance(value, (str, int, float, bool)) else None

@@ -111,14 +111,16 @@ def serve_connections(receive: Receive, argv: Optional[Sequence[str]] = None) ->
         pass
 
 
-def _answer(receive: Receive, message: Message, connection: str, send: Send) -> Optional[Message]:
+def _answer(receive: Receive, message: Message, connection: str, send: Send) -> Optional[bytes]:
+    """Returns the response to a message as JSON, whatever happens; None if it gets none."""
     asks = "id" in message and "method" in message
     try:
         answer = receive(message, connection, send)
-    except Exception as e:
+        return _encode(answer) if asks and answer is not None else None
+    except BaseException as e:  # sys.exit, too, must not leave a request without a response
         print(f"trailblaze: {message.get('method')} failed: {type(e).__name__}: {e}", file=sys.stderr)
-        answer = error_response(message.get("id"), _INTERNAL_ERROR, f"{type(e).__name__}: {e}")
-    return answer if asks else None
+        failure = error_response(message.get("id"), _INTERNAL_ERROR, f"{type(e).__name__}: {e}")
+        return _encode(failure) if asks else None
 
 
 def error_response(id: Any, code: int, message: str) -> Message:
@@ -127,7 +129,7 @@ def error_response(id: Any, code: int, message: str) -> Message:
 
 
 def _encode(value: Any) -> bytes:
-    return encode(json.dumps(value, ensure_ascii=False))
+    return encode(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def _serve_stdio(receive: Receive) -> None:
@@ -135,17 +137,19 @@ def _serve_stdio(receive: Receive) -> None:
     running = _Running()
     out = sys.stdout.buffer
 
-    def send(message: Message) -> None:
-        line = _encode(message) + b"\n"
+    def write(message: bytes) -> None:
         with writing:
-            out.write(line)
+            out.write(message + b"\n")
             out.flush()
+
+    def send(message: Message) -> None:
+        write(_encode(message))
 
     def work(message: Message) -> None:
         try:
             answer = _answer(receive, message, "", send)
             if answer is not None:
-                send(answer)
+                write(answer)
         finally:
             running.end()
 
@@ -256,7 +260,7 @@ class _Handler(BaseHTTPRequestHandler):
         if stream and stream.started:
             stream.end(answers)
         elif answers:
-            self._send(200, _encode(answers if is_batch else answers[0]))
+            self._send(200, b"[" + b", ".join(answers) + b"]" if is_batch else answers[0])
         else:
             self._send(202, b"")
 
@@ -331,16 +335,16 @@ class _Stream:
     def send(self, message: Message) -> None:
         with self._writing:
             if not self._ended:
-                self._write(message)
+                self._write(_encode(message))
 
-    def end(self, answers: List[Message]) -> None:
+    def end(self, answers: List[bytes]) -> None:
         with self._writing:
             self._ended = True
             for answer in answers:
                 self._write(answer)
             self._handler.wfile.write(b"0\r\n\r\n")
 
-    def _write(self, message: Message) -> None:
+    def _write(self, message: bytes) -> None:
         if not self.started:
             self.started = True
             self._handler.send_response(200)
@@ -349,5 +353,5 @@ class _Stream:
             self._handler.send_header("Transfer-Encoding", "chunked")
             self._handler.send_session()
             self._handler.end_headers()
-        event = b"event: message\ndata: " + _encode(message) + b"\n\n"
+        event = b"event: message\ndata: " + message + b"\n\n"
         self._handler.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))

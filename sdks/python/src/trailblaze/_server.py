@@ -254,13 +254,13 @@ def _run(tool: _Tool, params: Mapping[str, Any], call: _Call, send: Send) -> Dic
         return error(str(e))
     except asyncio.CancelledError:
         return error("the call was cancelled")
-    except Exception as e:
+    except BaseException as e:  # sys.exit, too, must not leave the call without a result
         print(f"{name} failed:\n{traceback.format_exc()}", end="", file=sys.stderr)
         at = _raised_at(e)
         return {**error(_message(name, e)), **({"_meta": {"trailblaze": {"thrownAt": at}}} if at else {})}
 
 
-def _raised_at(e: Exception) -> Optional[str]:
+def _raised_at(e: BaseException) -> Optional[str]:
     """Returns file and line of the innermost frame that is in neither a package nor the standard library, else None."""
     outside = (os.path.dirname(__file__), os.path.dirname(os.__file__))
     at = None
@@ -271,11 +271,11 @@ def _raised_at(e: Exception) -> Optional[str]:
     return at
 
 
-def _message(name: str, e: Exception) -> str:
+def _message(name: str, e: BaseException) -> str:
     """Returns the message of an exception that a tool raised. The name says which tool made the call that failed."""
     if isinstance(e, TrailblazeError):
         return f"{name}: {e}"
-    if isinstance(e, KeyError):  # its text is only the key
+    if isinstance(e, (KeyError, SystemExit)) and str(e):  # its text is only the key, or the exit code
         return f"{type(e).__name__}: {e}"
     return str(e) or type(e).__name__
 

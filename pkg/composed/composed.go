@@ -180,15 +180,16 @@ func (x *expansion) lookup(name string) (value any, ok bool) {
 	return value, ok
 }
 
-// asText returns a value as it is written in a text: lists and objects as JSON.
+// asText returns a value as it is written in a text: text as it is, everything else as JSON.
 func asText(value any) string {
-	switch v := value.(type) {
-	case string:
-		return v
-	case []any, map[string]any:
-		data, _ := json.Marshal(v) // values of a trail can always be encoded
-		return string(data)
-	default:
-		return fmt.Sprint(v)
+	if text, ok := value.(string); ok {
+		return text
 	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return fmt.Sprint(value)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -77,6 +77,8 @@ func TestExpand(t *testing.T) {
 		"{{params.nothing}}":            {args, "null"},
 		"-{{params.nothing}}-":          {args, "--"},
 		"{ {{params.cake}} }":           {map[string]any{"cake": map[string]any{"a": 1}}, `{ {"a":1} }`},
+		"{{params.cake}} €":             {map[string]any{"cake": 1234567.5}, "1234567.5 €"},
+		"<b>{{params.cake}}":            {map[string]any{"cake": []any{"a&b"}}, `<b>["a&b"]`},
 		"${cake} {params.cake}":         {args, "${cake} {params.cake}"},
 	} {
 		t.Run(written, func(t *testing.T) {

@@ -341,11 +341,20 @@ func intersection(a, b shape) shape {
 		return combineAlternatives(a, b.parts)
 	case a.kind == union && b.kind == object && allObjects(a.parts):
 		return combineAlternatives(b, a.parts)
+	case a.isAnyObject() && isObject(b):
+		return b
+	case b.isAnyObject() && isObject(a):
+		return a
 	case b.kind == literal || b.kind == union && a.kind != object:
 		return b // enum beside type
 	}
 	return a
 }
+
+// isAnyObject reports whether a shape is that of an object of which nothing is known.
+func (s shape) isAnyObject() bool { return s.kind == mapping && s.items.kind == anyValue }
+
+func isObject(s shape) bool { return s.kind == object || s.kind == union && allObjects(s.parts) }
 
 func allObjects(parts []shape) bool {
 	return len(parts) <= maxUnion && !slices.ContainsFunc(parts, func(s shape) bool { return s.kind != object })

@@ -45,6 +45,19 @@ declare module "@trailblaze/scripting" {
     };
 
     /**
+     * allOf beside type.
+     *
+     * Only in: shop on web
+     */
+    combinedObject: {
+      args: {
+        a: string;
+        b: boolean;
+      };
+      result: unknown;
+    };
+
+    /**
      * \@ts-expect-error
      *
      * Only in: shop on web

@@ -20,6 +20,10 @@ class CombinedArgs(TypedDict):
     a: str
     b: bool
 
+class CombinedObjectArgs(TypedDict):
+    a: str
+    b: bool
+
 class DirectiveArgs(TypedDict):
     a: NotRequired[str]
     """@ts-expect-error"""
@@ -112,6 +116,12 @@ class Tools:
 
     def combined(self, **args: Unpack[CombinedArgs]) -> Result[Any]:
         """allOf.
+
+        Only in: shop on web
+        """
+
+    def combinedObject(self, **args: Unpack[CombinedObjectArgs]) -> Result[Any]:
+        """allOf beside type.
 
         Only in: shop on web
         """
@@ -221,6 +231,12 @@ class AsyncTools:
 
     def combined(self, **args: Unpack[CombinedArgs]) -> Awaitable[Result[Any]]:
         """allOf.
+
+        Only in: shop on web
+        """
+
+    def combinedObject(self, **args: Unpack[CombinedObjectArgs]) -> Awaitable[Result[Any]]:
+        """allOf beside type.
 
         Only in: shop on web
         """
@@ -335,6 +351,8 @@ class Client(TrailblazeClient):
     @overload
     def call_tool(self, name: Literal["combined"], args: CombinedArgs) -> Result[Any]: ...
     @overload
+    def call_tool(self, name: Literal["combinedObject"], args: CombinedObjectArgs) -> Result[Any]: ...
+    @overload
     def call_tool(self, name: Literal["directive"], args: DirectiveArgs | None = ...) -> Result[Any]: ...
     @overload
     def call_tool(self, name: Literal["hostile"], args: HostileArgs | None = ...) -> Result[Any]: ...
@@ -374,6 +392,8 @@ class Client(TrailblazeClient):
     async def call_tool_async(self, name: Literal["cart.add-item"], args: CartAddItemArgs) -> Result[Any]: ...
     @overload
     async def call_tool_async(self, name: Literal["combined"], args: CombinedArgs) -> Result[Any]: ...
+    @overload
+    async def call_tool_async(self, name: Literal["combinedObject"], args: CombinedObjectArgs) -> Result[Any]: ...
     @overload
     async def call_tool_async(self, name: Literal["directive"], args: DirectiveArgs | None = ...) -> Result[Any]: ...
     @overload

@@ -152,8 +152,31 @@ func (c *calculation) number() (*big.Rat, error) {
 			return nil, c.expectedError("a digit")
 		}
 	}
+	if err := c.exponent(); err != nil {
+		return nil, err
+	}
 	value, _ := new(big.Rat).SetString(string(c.text[begin:c.at]))
 	return value, nil
+}
+
+// exponent reads the exponent of a number, as JSON has it for small and large ones, unless it has none.
+func (c *calculation) exponent() error {
+	const mostDigits = 3 // so that no number is too large to calculate with
+	if c.at == len(c.text) || c.text[c.at] != 'e' && c.text[c.at] != 'E' {
+		return nil
+	}
+	c.at++
+	if c.at < len(c.text) && (c.text[c.at] == '+' || c.text[c.at] == '-') {
+		c.at++
+	}
+	begin := c.at
+	if !c.digits() {
+		return c.expectedError("a digit")
+	}
+	if c.at-begin > mostDigits {
+		return fmt.Errorf("position %d: an exponent can have at most %d digits", begin+1, mostDigits)
+	}
+	return nil
 }
 
 // digits reads digits and reports whether there were any.

@@ -57,20 +57,17 @@ func newChecker(raw json.RawMessage) *checker {
 	return &checker{schema: resolved.Schema(), resolved: resolved, value: value}
 }
 
-// annotations are keywords that reject no value. Some writers give them values of another kind, such as a reason for
-// deprecated, with which a schema could not be decoded.
-var annotations = []string{"title", "$comment", "deprecated", "examples", "readOnly", "writeOnly"}
-
-// prepare changes a schema to one that can be checked here. It removes annotations, and each multipleOf that is a
-// fraction, such as 0.01: that 19.99 is a multiple of it is not so in binary numbers, and only the server knows how
-// exact it is. With tuples it writes a list of items, as before 2020-12, as prefixItems.
+// prepare changes a schema to one that can be checked here. It removes annotations, which reject no value: some have a
+// value of another kind, such as a reason for deprecated, with which the schema could not be decoded. It removes each
+// multipleOf that is a fraction, such as 0.01: that 19.99 is a multiple of it is not so in binary numbers, and only the
+// server knows how exact it is. With tuples it writes a list of items, as before 2020-12, as prefixItems.
 func prepare(schema any, tuples bool) {
 	switch s := schema.(type) {
 	case map[string]any:
 		if m, ok := s["multipleOf"].(float64); ok && m != math.Trunc(m) {
 			delete(s, "multipleOf")
 		}
-		for _, name := range annotations {
+		for _, name := range []string{"title", "$comment", "deprecated", "examples", "readOnly", "writeOnly"} {
 			delete(s, name)
 		}
 		if _, ok := s["items"].([]any); ok && tuples {

@@ -31,8 +31,10 @@ export function positionOf(thrown) {
 }
 
 /** @param {Error} error */
-function framesOf({ stack }) {
-  return String(stack)
+function framesOf({ message, stack }) {
+  const text = String(stack);
+  const at = /\n/.test(message) ? text.indexOf(message) : -1; // some engines begin with it, and it may have a stack in it
+  return (at < 0 ? text : text.slice(at + message.length))
     .split("\n")
     .map((line) => FRAME.exec(line))
     .filter((match) => match !== null)

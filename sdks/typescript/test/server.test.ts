@@ -106,6 +106,11 @@ test("what a handler returns or throws becomes a result", async (t) => {
     raw: { content: [{ type: "image", data: "AA==", mimeType: "image/png" }], _meta: { "acme/x": 1 } },
     no: { content: one("no, on purpose"), isError: true },
     throws: { content: one("three items expected, two found"), isError: true, _meta: { trailblaze: { thrownAt: thrownAt("throws") } } },
+    wraps: {
+      content: one("the helper failed: Error: no\n    at help (/elsewhere/helper.js:1:2)"),
+      isError: true,
+      _meta: { trailblaze: { thrownAt: thrownAt("wraps") } },
+    },
     fatal: { content: one("the backend is gone"), isError: true, _meta: { trailblaze: { variant: "FatalError" } } },
     handOver: {
       content: one(JSON.stringify({ _trailblaze_delegates: delegates })),

@@ -33,7 +33,7 @@ export function positionOf(thrown) {
 /** @param {Error} error */
 function framesOf({ message, stack }) {
   const text = String(stack);
-  const at = /\n/.test(message) ? text.indexOf(message) : -1; // some engines begin with it, and it may have a stack in it
+  const at = /\n/.test(message) ? text.indexOf(message) : -1; // of some engines the stack begins with it
   return (at < 0 ? text : text.slice(at + message.length))
     .split("\n")
     .map((line) => FRAME.exec(line))

@@ -54,9 +54,7 @@ func (cmd *runCommand) platformOfTrails(j job, c workspace.Choice, paths []strin
 		if file == nil {
 			continue // the run reports why
 		}
-		request := j.workspace.Request(c)
-		request.TrailTarget, request.TrailPlatform, request.RecordedPlatforms = file.Config.Target, file.Config.Platform, file.RecordedPlatforms()
-		sc, err := scope.Resolve(request)
+		sc, err := scope.Resolve(run.RequestFor(j.workspace.Request(c), file, c.Classifiers))
 		if err != nil {
 			return "", err
 		}

@@ -218,13 +218,15 @@ func (o *studioSessions) scopeOf(w *workspace.Workspace, path string) {
 	if file == nil {
 		return // the studio says why
 	}
-	request := w.Request(o.choice)
-	request.TrailTarget, request.TrailPlatform, request.RecordedPlatforms = file.Config.Target, file.Config.Platform, file.RecordedPlatforms()
+	request := run.RequestFor(w.Request(o.choice), file, o.choice.Classifiers)
 	found, err := scope.Resolve(request)
-	if err != nil {
+	switch {
+	case err != nil:
 		return // opening the session says why
-	}
-	if o.choice.Driver == "" {
+	case o.choice.Driver != "":
+	case request.TrailDriver == found.Driver.Key:
+		o.choice.Driver = found.Driver.Key
+	default:
 		o.choice.Platform = cmp.Or(o.choice.Platform, found.Driver.Platform.Lower())
 	}
 	if !w.NoTarget {

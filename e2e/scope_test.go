@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"maps"
+	"strings"
 	"testing"
 )
 
@@ -18,7 +19,12 @@ func scopeTargets() map[string]string {
 
 // everywhere is a trail with a recorded no-op for every platform, after the given config.
 func everywhere(config string) string {
-	return "config: { " + config + " }\ntrail:\n  - step: s\n    recording: { android: [], ios: [], web: [] }\n"
+	return recorded(config, "android", "ios", "web")
+}
+
+// recorded is such a trail for some platforms.
+func recorded(config string, platforms ...string) string {
+	return "config: { " + config + " }\ntrail:\n  - step: s\n    recording: { " + strings.Join(platforms, ": [], ") + ": [] }\n"
 }
 
 // TestPrecedenceOfScopeSettings needs no server: the first event of a trail has its scope.
@@ -64,6 +70,9 @@ func TestPrecedenceOfScopeSettings(t *testing.T) {
 		"pin of the next broader":           {"target: app\n", everywhere(androids), nil, []string{"--classifier", "android-tablet"}, "app", "android-ondevice-instrumentation", "host"},
 		"pin without a classifier":          {"target: app\nplatform: android\n", everywhere(androids), nil, nil, "app", "android-ondevice-instrumentation", "host"},
 		"the only pin, platform open":       {"target: app\n", everywhere("devices: { ios: ios-axe }"), nil, nil, "app", "ios-axe", "host"},
+		"the only pin, narrow":              {"target: app\nplatform: web\n", everywhere("devices: { ios-ipad: ios-axe }"), nil, nil, "app", "ios-axe", "host"},
+		"the only pin, of another platform": {"target: app\n", everywhere("devices: { ios-ipad: ios-axe }"), nil, []string{"--platform", "web"}, "app", "playwright-native", "host"},
+		"pins of two, recorded for one":     {"target: app\n", recorded(two, "ios"), nil, nil, "app", "ios-axe", "host"},
 		"pins of two platforms, --platform": {"target: app\nplatform: web\n", everywhere(two), nil, []string{"--platform", "ios"}, "app", "ios-axe", "host"},
 		"pins of two, the other platform":   {"target: app\nplatform: web\n", everywhere(two), nil, []string{"--platform", "android"}, "app", "revyl-android", "host"},
 		"pins of two, neither is meant":     {"target: app\nplatform: web\n", everywhere(two), nil, nil, "app", "playwright-native", "host"},

@@ -94,35 +94,47 @@ func (r *runner) lineage(ctx context.Context, c testCase, sc scope.Scope, file *
 
 // request adds what the trail says about its scope.
 func (d *deviceQueue) request(file *trail.File) scope.Request {
-	req := d.Request
+	return RequestFor(d.Request, file, d.Classifiers)
+}
+
+// RequestFor returns a request with what a trail says about its scope. The classifiers are those that are given for the
+// device; none where it says them itself.
+func RequestFor(req scope.Request, file *trail.File, classifiers []string) scope.Request {
 	req.TrailTarget = file.Config.Target
 	req.TrailPlatform = file.Config.Platform
 	req.RecordedPlatforms = file.RecordedPlatforms()
-	classifiers := d.Classifiers
 	if len(classifiers) == 0 {
-		classifiers = likelyPlatform(req, file)
+		classifiers = likelyClassifier(req, file)
 	}
 	req.TrailDriver = file.Driver(trail.Lineage(classifiers))
 	return req
 }
 
-// likelyPlatform returns the platform whose driver pin counts if the driver is not determined yet: the one that the
-// strongest source names, or the only one that the trail pins.
-func likelyPlatform(req scope.Request, file *trail.File) []string {
+// likelyClassifier returns the classifier whose driver pin counts if the driver is not determined yet: that of the platform
+// that the strongest source names, or the only one that the trail pins.
+func likelyClassifier(req scope.Request, file *trail.File) []string {
 	ofDriver := func(name string) string {
 		d, _ := scope.ParseDriver(name)
 		return d.Platform.Lower()
 	}
-	pinned := ""
+	pinned, platform := "", ""
 	if len(file.Config.Devices) == 1 {
-		pinned, _, _ = strings.Cut(file.Config.Devices[0].Classifier, "-")
+		pinned = file.Config.Devices[0].Classifier
+		platform, _, _ = strings.Cut(pinned, "-")
 	}
-	name := cmp.Or(ofDriver(req.FlagDriver), req.FlagPlatform, req.TrailPlatform, pinned, ofDriver(req.EnvDriver),
-		ofDriver(req.ProjectDriver), req.ProjectPlatform)
+	name := strings.ToLower(cmp.Or(ofDriver(req.FlagDriver), req.FlagPlatform, req.TrailPlatform, platform, ofDriver(req.EnvDriver),
+		ofDriver(req.ProjectDriver), req.ProjectPlatform))
 	if name == "" {
-		return nil
+		sc, _ := scope.Resolve(req) // by the target or the recordings; the caller says why it fails
+		name = sc.Driver.Platform.Lower()
 	}
-	return []string{strings.ToLower(name)}
+	switch name {
+	case "":
+		return nil
+	case platform:
+		return []string{pinned}
+	}
+	return []string{name}
 }
 
 func (r *runner) args(file *trail.File, c testCase) (map[string]any, error) {

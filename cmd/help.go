@@ -137,6 +137,7 @@ func otherVariables() []variables {
 		{"GITHUB_ACTIONS, GITHUB_WORKSPACE", "with GITHUB_ACTIONS=true, failures are also annotations at their files and lines"},
 		{"GITHUB_SHA, CI_COMMIT_SHA", "the commit that reports name, in place of the one in .git"},
 		{"LC_ALL, LC_CTYPE, LANG", "only ASCII symbols when the first that is set names another encoding than UTF-8"},
+		{"TZ", "local time, also of scripts in the embedded engine, for which it cannot be set in a server's env"},
 		{"WT_SESSION", "colour and live lines on Windows: only in Windows Terminal, which sets it"},
 		{"ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY", "keys of providers of models, also from .env;\n" +
 			"without a flag that asks a model they have no effect"},

@@ -103,8 +103,8 @@ func agentChanges(dir, agent string, server []string) ([]agentChange, error) {
 		}
 		data, err := f.change(old)
 		if err != nil {
-			return nil, fault.New(fault.Misuse, "correct it, or add the server trailblaze by hand: command "+server[0]+", arguments "+strings.Join(server[1:], " "),
-				"%s cannot be changed: %v", f.name, err)
+			hint := "correct it, or add the server trailblaze by hand: command " + server[0] + ", arguments " + strings.Join(server[1:], " ")
+			return nil, fault.New(fault.Misuse, hint, "%s cannot be changed: %v", f.name, err)
 		}
 		if !bytes.Equal(old, data) {
 			changes = append(changes, agentChange{f.name, path, data})

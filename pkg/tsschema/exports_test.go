@@ -123,7 +123,7 @@ func TestHostileScriptsAreBounded(t *testing.T) {
 			if _, err := tsschema.New(func(string) ([]byte, error) { return []byte(source), nil }).Exports("x.ts"); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(begin); took > 10*time.Second {
+			if took := time.Since(begin); took > time.Minute { // what is not bounded takes hours
 				t.Errorf("took %v", took)
 			}
 		})

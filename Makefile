@@ -93,7 +93,7 @@ demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium
 .PHONY: test
 test: deps ## run every test; some try less than in test-race: fewer random changes, pages, faults, runtimes and trails of the example
 	TRAILBLAZE_BROWSER="$${TRAILBLAZE_BROWSER:-$$(for name in $(HEADLESS_SHELLS); do command -v $$name && break; done)}" \
-		go test -short -vet=off -parallel 6 -timeout 25m $(TESTED)
+		go test -short -vet=off -parallel 3 -timeout 25m $(TESTED)
 	cd $(JUDGES) && go test ./...
 
 # Packages whose tests start browsers, one at a time: with the race detector, two need more memory and time than small machines have.

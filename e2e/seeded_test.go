@@ -66,7 +66,7 @@ func seededProject(t *testing.T, changes []seeded.Change) (*project, *models.Ser
 	t.Helper()
 	site := seeded.NewSite(filepath.Join(shop, "pages"), changes)
 	server, at := provider(t, seeded.Healer(changes))
-	files, passing := map[string]string{}, []string{"run", "--workers", "4", "--heal", "write"}
+	files, passing := map[string]string{}, []string{"run", "--workers", "2", "--heal", "write"}
 	for _, c := range changes {
 		text, err := c.TrailOf("../testdata/seeded/trails")
 		if err != nil {
@@ -79,22 +79,24 @@ func seededProject(t *testing.T, changes []seeded.Change) (*project, *models.Ser
 	}
 	p := assistedProject(t, "openai-chat", at, serveSite(t, site), files)
 	site.Sound.Store(true)
-	p.run(passing...).want(t, 0, fmt.Sprintf("%d passed", len(passing)-5))
+	runWithin(t, p, "1m", passing...).want(t, 0, fmt.Sprintf("%d passed", len(passing)-5))
 	site.Sound.Store(false)
 	return p, server
+}
+
+// runWithin runs the program with a limit for each action and each check.
+func runWithin(t *testing.T, p *project, limit string, args ...string) result {
+	t.Helper()
+	config := p.read(t, "trailblaze.yaml")
+	defer p.write("trailblaze.yaml", config)
+	p.write("trailblaze.yaml", config+fmt.Sprintf("device: { actionTimeout: %[1]s, assertionTimeout: %[1]s }\n", limit))
+	return p.run(args...)
 }
 
 // runChanged heals all trails, with a limit for each call: what is missing is missing for good.
 func runChanged(t *testing.T, p *project, limit string) []map[string]any {
 	t.Helper()
-	config := p.read(t, "trailblaze.yaml")
-	defer p.write("trailblaze.yaml", config)
-	p.write("trailblaze.yaml", config+fmt.Sprintf("device: { actionTimeout: %[1]s, assertionTimeout: %[1]s }\n", limit))
-	workers := "2" // with the race detector, so that no page is silent for seconds
-	if testing.Short() {
-		workers = "4"
-	}
-	r := p.run("run", "--heal", "write", "--json", "--workers", workers)
+	r := runWithin(t, p, limit, "run", "--heal", "write", "--json", "--workers", "2")
 	r.want(t, 1)
 	return r.events(t)
 }
@@ -181,7 +183,8 @@ func TestSeededRenamesAreHealed(t *testing.T) {
 		}
 	}
 	n := len(server.Received())
-	p.run(append([]string{"run", "--heal", "write", "--workers", "4"}, healed...)...).want(t, 0, fmt.Sprintf("%d passed", len(healed)), "model: 0 requests")
+	again := append([]string{"run", "--heal", "write", "--workers", "2"}, healed...)
+	runWithin(t, p, "1m", again...).want(t, 0, fmt.Sprintf("%d passed", len(healed)), "model: 0 requests")
 	if more := len(server.Received()) - n; more != 0 {
 		t.Errorf("%d requests for healed trails", more)
 	}

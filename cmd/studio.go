@@ -262,7 +262,7 @@ func (o *studioSessions) open(ctx context.Context, c studio.Choice) (studio.Open
 	choice.Memory, choice.Secrets = c.Memory, c.Secrets
 	if c.Device != "" && c.Device != o.flags.device { // the flags describe another one
 		choice.Devices, choice.Driver, choice.Platform = []string{c.Device}, "", ""
-		choice.Classifiers, choice.Width, choice.Height = nil, 0, 0
+		choice.Classifiers, choice.Width, choice.Height, choice.Options = nil, 0, 0, w.WithoutIDs(choice.Options)
 	}
 	options := live.Options{
 		Name: "studio", Before: o.last, Ask: c.Ask,

@@ -24,7 +24,7 @@ type options struct {
 
 func deviceOptions() []device.Option {
 	return slices.Concat([]device.Option{
-		{Key: "serial", Flag: "serial", Env: "ANDROID_SERIAL", Usage: "`SERIAL` of the Android device, as adb devices lists it"},
+		{Key: "serial", Flag: "serial", Env: "ANDROID_SERIAL", Usage: "`SERIAL` of the Android device, as adb devices lists it", Names: true},
 		{
 			Key: "uiautomator2", Flag: "uiautomator2", Env: "TRAILBLAZE_UIAUTOMATOR2", Path: true,
 			Usage: "`FOLDER` with the APKs of appium-uiautomator2-server",

@@ -58,6 +58,7 @@ type Option struct {
 	Default string // as text
 	Switch  bool   // a flag without a value; true or false elsewhere
 	List    bool   // the flag may be given several times; commas join its values
+	Names   bool   // the value says which device is used, so that devices with the same are one
 	// Path says that the value is the path of a file. A relative one in a flag or a variable starts at the working
 	// folder, one in the project file at the project's folder.
 	Path bool

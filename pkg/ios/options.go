@@ -58,7 +58,7 @@ const (
 
 func deviceOptions() []device.Option {
 	own := []device.Option{
-		{Key: "wdaUrl", Flag: "wda-url", Env: "TRAILBLAZE_WDA_URL", Usage: "`URL` of WebDriverAgent", Default: defaultURL},
+		{Key: "wdaUrl", Flag: "wda-url", Env: "TRAILBLAZE_WDA_URL", Usage: "`URL` of WebDriverAgent", Default: defaultURL, Names: true},
 		{Key: "wdaStart", Usage: "command that starts WebDriverAgent if it does not respond, as a list or as text for sh"},
 		{Key: "wdaStartTimeout", Usage: "how long WebDriverAgent may take to respond after its start", Default: "5m"},
 		{Key: "wdaBundleId", Usage: "bundle `ID` with which WebDriverAgent was signed, for the clipboard of a phone"},

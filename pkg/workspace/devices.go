@@ -25,6 +25,7 @@ func (s *Sessions) addDevices(w *Workspace, c Choice) error {
 	if len(c.Devices) == 0 {
 		return s.addDevice(w, c, config.Device{}, w.Request(c))
 	}
+	var chosen []config.Device
 	for i, name := range c.Devices {
 		if slices.Contains(c.Devices[:i], name) {
 			return fault.New(fault.Misuse, "name each device once", "--device %s is given twice", name)
@@ -37,9 +38,13 @@ func (s *Sessions) addDevices(w *Workspace, c Choice) error {
 			return fault.New(fault.Misuse, "leave out --driver and --platform",
 				"--device %s already determines driver and platform", name)
 		}
+		if err := w.checkNames(d, chosen, c.Options); err != nil {
+			return err
+		}
 		if err := s.addDevice(w, c, d, onDevice(w.Request(c), d)); err != nil {
 			return err
 		}
+		chosen = append(chosen, d)
 	}
 	return nil
 }
@@ -47,9 +52,6 @@ func (s *Sessions) addDevices(w *Workspace, c Choice) error {
 // addDevice adds a device of the project, with what the choice says of it.
 func (s *Sessions) addDevice(w *Workspace, c Choice, d config.Device, request scope.Request) error {
 	values, err := w.OptionValues(d, c.Options)
-	if err == nil {
-		err = w.checkID(d, c.Options)
-	}
 	if err != nil {
 		return err
 	}
@@ -72,18 +74,44 @@ func (s *Sessions) addDevice(w *Workspace, c Choice, d config.Device, request sc
 	return nil
 }
 
-// checkID refuses an option that names another device than one that was chosen by its name.
-func (w *Workspace) checkID(d config.Device, options map[string]string) error {
-	driver, _ := scope.ParseDriver(d.Driver)
+// checkNames refuses an option that names another device than d, or that makes it one of those that were chosen before.
+func (w *Workspace) checkNames(d config.Device, before []config.Device, options map[string]string) error {
 	for _, k := range w.Kinds {
 		for _, o := range k.Options {
-			named := options[o.Flag]
-			if o.Key == k.IDOption && named != "" && d.ID != "" && named != d.ID && kindName(k) == cmp.Or(d.Platform, driver.Platform.Lower()) {
-				return fault.New(fault.Misuse, "leave out --"+o.Flag, "--%s %s is another device than --device %s, which is %s", o.Flag, named, d.Name, d.ID)
+			value, source, given := w.given(o, options)
+			hasID := o.Key == k.IDOption && d.ID != ""
+			switch {
+			case !given || !o.Names || !isOfKind(d, k):
+			case hasID && source != o.Env && value != d.ID:
+				return fault.New(fault.Misuse, "leave out "+source, "%s %s is another device than --device %s, which is %s", source, value, d.Name, d.ID)
+			case hasID: // which wins over the environment
+			default:
+				if other, found := w.differentIn(k, o.Key, d, before); found {
+					return fault.New(fault.Misuse, "leave it out, so that each has its own "+o.Key,
+						"%s makes %s and %s the same device", source, other.Name, d.Name)
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// differentIn returns a device of d's kind to which the project gives another value of an option than to d.
+func (w *Workspace) differentIn(k device.Kind, key string, d config.Device, others []config.Device) (other config.Device, found bool) {
+	mine := w.Project.DeviceValues(kindName(k), d)[key]
+	for _, other := range others {
+		its := w.Project.DeviceValues(kindName(k), other)[key]
+		if isOfKind(other, k) && mine != "" && its != "" && its != mine {
+			return other, true
+		}
+	}
+	return other, false
+}
+
+// isOfKind reports whether sessions on a device are on one of a kind.
+func isOfKind(d config.Device, k device.Kind) bool {
+	driver, _ := scope.ParseDriver(d.Driver)
+	return kindName(k) == cmp.Or(d.Platform, driver.Platform.Lower())
 }
 
 // onDevice returns the request for a device: with its platform and driver, without defaults of the project and the
@@ -122,9 +150,8 @@ func (w *Workspace) findDevice(name string) (config.Device, error) {
 	default:
 		return d, unknownDevice(w.Project, name)
 	}
-	driver, _ = scope.ParseDriver(d.Driver)
 	for _, k := range w.Kinds {
-		if hasName && d.ID == "" && k.IDOption != "" && kindName(k) == cmp.Or(d.Platform, driver.Platform.Lower()) {
+		if hasName && d.ID == "" && k.IDOption != "" && isOfKind(d, k) {
 			d.ID = id
 		}
 	}
@@ -154,13 +181,10 @@ func (w *Workspace) OptionValues(d config.Device, options map[string]string) (Op
 	for _, k := range w.Kinds {
 		inProject, values := w.Project.DeviceValues(kindName(k), d), map[string]string{}
 		for _, o := range k.Options {
-			value, ok := inProject[o.Key]
-			value, source := below(w.Project.Root, o, value), fmt.Sprintf("device.%s.%s in the project file", kindName(k), o.Key)
-			if inEnv, _ := w.Getenv(o.Env); o.Env != "" && inEnv != "" {
-				value, source, ok = below(w.Dir, o, inEnv), o.Env, true
-			}
-			if chosen, is := options[o.Flag]; is && o.Flag != "" {
-				value, source, ok = below(w.Dir, o, chosen), "--"+o.Flag, true
+			value, source, ok := w.given(o, options)
+			if !ok {
+				value, ok = inProject[o.Key]
+				value, source = below(w.Project.Root, o, value), fmt.Sprintf("device.%s.%s in the project file", kindName(k), o.Key)
 			}
 			if o.Key == k.IDOption && d.ID != "" {
 				value, ok = d.ID, true
@@ -177,12 +201,34 @@ func (w *Workspace) OptionValues(d config.Device, options map[string]string) (Op
 	return all, errors.Join(errs...)
 }
 
+// given returns the value of an option in a choice, or else in the environment, and the flag or the variable with it.
+func (w *Workspace) given(o device.Option, options map[string]string) (value, source string, ok bool) {
+	if chosen, is := options[o.Flag]; is && o.Flag != "" {
+		return below(w.Dir, o, chosen), "--" + o.Flag, true
+	}
+	value, _ = w.Getenv(o.Env)
+	return below(w.Dir, o, value), o.Env, o.Env != "" && value != ""
+}
+
 // below returns the value of an option: a relative path below a folder.
 func below(dir string, o device.Option, value string) string {
 	if !o.Path || value == "" || filepath.IsAbs(value) {
 		return value
 	}
 	return filepath.Join(dir, filepath.FromSlash(value))
+}
+
+// WithoutIDs returns the options of a choice without those that name a device by its id.
+func (o *Opener) WithoutIDs(options map[string]string) map[string]string {
+	rest := maps.Clone(options)
+	for _, k := range o.Kinds {
+		for _, option := range k.Options {
+			if option.Key == k.IDOption {
+				delete(rest, option.Flag)
+			}
+		}
+	}
+	return rest
 }
 
 // addOptionSecrets adds the secrets in the options of all devices.

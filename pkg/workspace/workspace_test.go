@@ -56,7 +56,7 @@ func (s *screens) kind() device.Kind {
 	return device.Kind{
 		Name: "screen", Drivers: []string{"playwright-native"}, IDOption: "address",
 		Commands: func() []tool.Advertised { return []tool.Advertised{{Name: "show"}} },
-		Options:  []device.Option{{Key: "address", Flag: "address", Env: "ADDRESS"}, {Key: "password", Flag: "password"}},
+		Options:  []device.Option{{Key: "address", Flag: "address", Env: "ADDRESS", Names: true}, {Key: "password", Flag: "password"}},
 		Secrets: func(values map[string]string) map[string]string {
 			return map[string]string{"password": values["password"]}
 		},
@@ -307,22 +307,35 @@ func TestChoiceWinsOverEnvironmentAndProject(t *testing.T) {
 func TestChoicesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	all := &screens{closed: map[string]int{}}
-	w := load(t, newOpener(t, all.kind(), nil, &redact.Set{}), map[string]any{"target": "shop", "platform": "web"})
+	project := map[string]any{"target": "shop", "platform": "web", "devices": map[string]any{
+		"desk": map[string]any{"platform": "web", "address": "one"}, "wall": map[string]any{"platform": "web", "address": "two"},
+	}}
+	both := []string{"desk", "wall"}
 	for name, tt := range map[string]struct {
+		env    map[string]string
 		choice workspace.Choice
 		want   string
 	}{
-		"unknown device":    {workspace.Choice{Devices: []string{"desk"}}, "neither one of the project's devices nor a platform"},
-		"device twice":      {workspace.Choice{Devices: []string{"web:a", "web:a"}}, "--device web:a is given twice"},
-		"device and driver": {workspace.Choice{Devices: []string{"web:a"}, Platform: "web"}, "already determines driver and platform"},
+		"one by option": {
+			choice: workspace.Choice{Devices: both, Options: map[string]string{"address": "other"}},
+			want:   "--address makes desk and wall the same device",
+		},
+		"one by variable": {
+			env: map[string]string{"ADDRESS": "other"}, choice: workspace.Choice{Devices: both},
+			want: "ADDRESS makes desk and wall the same device",
+		},
+		"unknown device":    {nil, workspace.Choice{Devices: []string{"dock"}}, "neither one of the project's devices nor a platform"},
+		"device twice":      {nil, workspace.Choice{Devices: []string{"web:a", "web:a"}}, "--device web:a is given twice"},
+		"device and driver": {nil, workspace.Choice{Devices: []string{"web:a"}, Platform: "web"}, "already determines driver and platform"},
 		"device and another id": {
-			workspace.Choice{Devices: []string{"web:a"}, Options: map[string]string{"address": "b"}},
+			nil, workspace.Choice{Devices: []string{"web:a"}, Options: map[string]string{"address": "b"}},
 			"--address b is another device than --device web:a, which is a",
 		},
-		"unknown driver": {workspace.Choice{Driver: "playwrite"}, "unknown driver"},
+		"unknown driver": {nil, workspace.Choice{Driver: "playwrite"}, "unknown driver"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			w := load(t, newOpener(t, all.kind(), tt.env, &redact.Set{}), project)
 			_, err := w.Sessions(t.Context(), tt.choice)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || fault.KindOf(err) != fault.Misuse {
 				t.Errorf("got %v", err)

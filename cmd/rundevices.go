@@ -9,6 +9,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/run"
 	"github.com/trailblaze/trailblaze/pkg/scope"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 	"github.com/trailblaze/trailblaze/pkg/workspace"
 )
@@ -22,6 +23,11 @@ func (cmd *runCommand) onFoundDevices(ctx context.Context, j job, f runFlags, c 
 	paths, err := cmd.trailPaths(j.workspace.Project, f, last, j.args)
 	if err != nil {
 		return c, err
+	}
+	setup := session.Setup{Project: j.workspace.Project, Cwd: cmd.Dir}
+	paths = run.Selected(run.Options{Setup: setup, Paths: paths, Tags: f.tags, Grep: f.grep})
+	if len(paths) == 0 {
+		return c, nil // the run says why
 	}
 	platform, err := cmd.platformOfTrails(j, c, paths)
 	if err != nil {

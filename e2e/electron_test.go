@@ -78,6 +78,17 @@ func TestElectronAppInTrails(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
+func TestStudioOpensTheElectronAppOfATrail(t *testing.T) {
+	t.Parallel()
+	p := electronProject(t)
+	s := p.studio(t, "--no-open", "trails/a.trail.yaml")
+	var made struct{ OK bool }
+	ask(t, s.connect(), `{"id":1,"do":"assert","call":{"tool":"web_verifyTextVisible","args":{"text":"Notes"}}}`, &made)
+	if !made.OK {
+		t.Errorf("the studio does not show the app; stderr:\n%s", &s.stderr)
+	}
+}
+
 func TestDriverOfElectronHasOneName(t *testing.T) {
 	t.Parallel()
 	if drivers := web.Kind().Drivers; !slices.Contains(drivers, scope.ElectronDriver) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/trailblaze/trailblaze/pkg/spawn/spawntest"
@@ -136,7 +137,12 @@ func TestWhichPhonesAreOne(t *testing.T) {
 	one, two := d.androidWith(simulated.AndroidOptions{Image: "same"}), d.androidWith(simulated.AndroidOptions{Image: "same"})
 	const devices = "target: corner-shop\ndevices:\n  one: { platform: android, id: %q }\n  two: { platform: android, id: %q }\n"
 	d.write("trailblaze.yaml", fmt.Sprintf(devices, one.Addr(), two.Addr()))
+	d.env = append(d.env, "ANDROID_SERIAL="+one.Addr())
 	d.run("run", "--all-devices").want(t, 0, "2 passed")
+	if one.App.Screen() != app.Order || two.App.Screen() != app.Order {
+		t.Errorf("with ANDROID_SERIAL, the phones show %s and %s", one.App.Screen(), two.App.Screen())
+	}
+	d.run("run", "--all-devices", "--serial", one.Addr()).wantErr(t, 3, "is another device than --device two")
 	byNetwork, err := one.AlsoListen(t.Context(), "127.0.0.1:0")
 	if err == nil {
 		err = d.adb.Connect(t.Context(), byNetwork)
@@ -148,6 +154,38 @@ func TestWhichPhonesAreOne(t *testing.T) {
 	d.run("run", "--all-devices", "--workers", "2").want(t, 2, "is the same device as the Android device", "1 error, 1 passed")
 	d.putBack(one)
 	d.putBack(two)
+}
+
+// The phone of --serial is only the first that a studio shows.
+func TestStudioShowsAnotherPhone(t *testing.T) {
+	t.Parallel()
+	d := newPhoneDesk(t)
+	one, two := d.android(), d.android()
+	s := d.studio(t, "--no-open", "--serial", one.Addr())
+	socket := s.connect()
+	state, _ := ask(t, socket, fmt.Sprintf(`{"id":1,"do":"device","name":"android:%s"}`, two.Addr()), nil)
+	if state["activity"] == "lost" {
+		t.Errorf("%v", state)
+	}
+	s.end(syscall.SIGINT)
+	d.putBack(one)
+	d.putBack(two)
+}
+
+// The driver that a trail pins for a kind of device is that of the device which responds.
+func TestDriverPinnedForKindOfDevice(t *testing.T) {
+	t.Parallel()
+	for tablet, want := range map[bool]string{true: "ios-axe", false: "ios-host"} {
+		d := newPhoneDesk(t)
+		d.env = append(d.env, "TRAILBLAZE_WDA_URL="+d.iPhoneWith(simulated.IPhoneOptions{Tablet: tablet}).URL())
+		d.write("trails/pinned.trail.yaml", "config: { devices: { android: android-ondevice-accessibility, ios-ipad: ios-axe } }\n"+
+			"trail: [ { step: s, recording: { ios: [] } } ]\n")
+		r := d.run("run", "trails/pinned.trail.yaml", "--platform", "ios", "--json")
+		r.want(t, 0)
+		if started := ofType(r.events(t), "trail.started"); len(started) != 1 || started[0]["driver"] != want {
+			t.Errorf("on a tablet: %v: %v, want %s", tablet, started, want)
+		}
+	}
 }
 
 // A selector for the whole of a device's job: what a phone shows, a call, evidence.

@@ -73,6 +73,20 @@ func TestTrailRunsOnEveryNamedDevice(t *testing.T) {
 	spawntest.NoSurvivors(t, p.marker)
 }
 
+// Without devices in the project, --all-devices are those of the platform of the trails that are run.
+func TestAllDevicesAreThoseOfSelectedTrails(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"trailblaze.yaml":           strings.Replace(okProject, "platform: web\n", "", 1),
+		"trails/android.trail.yaml": "config: { tags: [phone] }\ntrail: [ { step: s, recording: { android: [] } } ]\n",
+		"trails/web.trail.yaml":     "config: { tags: [desk] }\n" + webTrail("echo: {}"),
+	})
+	p.run("run", "--all-devices").wantErr(t, 3, "the trails are for android and web")
+	p.run("run", "--all-devices", "--tags", "desk").want(t, 0, "1 passed")
+	p.run("run", "--all-devices", "--grep", "WEB").want(t, 0, "1 passed")
+	p.run("run", "--all-devices", "--tags", "none").wantErr(t, 4, "no trail has any of the tags none")
+}
+
 func TestDevicesWithoutBackend(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{

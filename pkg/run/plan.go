@@ -46,11 +46,11 @@ func (r *runner) plan(ctx context.Context, c testCase) (*plan, error) {
 		return p, r.loader().WithSnippets(fault.Problems{problem})
 	}
 	p.title = c.title(cmp.Or(file.Config.Title, file.Config.ID, p.title))
-	var err error
-	if p.scope, err = scope.Resolve(c.device.request(file)); err != nil {
+	sc, lineage, unreachable, err := r.resolveScope(ctx, c, file)
+	if err != nil {
 		return p, err
 	}
-	lineage, unreachable := r.lineage(ctx, c, p.scope, file)
+	p.scope = sc
 	p.Plan = r.newReplayPlan(file, lineage)
 	if p.args, err = r.args(file, c); err != nil {
 		return p, err
@@ -90,6 +90,21 @@ func (r *runner) lineage(ctx context.Context, c testCase, sc scope.Scope, file *
 		return platform, err
 	}
 	return lineage, nil
+}
+
+// resolveScope returns the scope of a trail on a device, and the classifiers for which its recordings are looked up. With
+// unreachable, which says why the device does not respond, they are those of its platform.
+func (r *runner) resolveScope(ctx context.Context, c testCase, file *trail.File) (sc scope.Scope, lineage []string, unreachable, err error) {
+	request := c.device.request(file)
+	if sc, err = scope.Resolve(request); err != nil {
+		return sc, nil, nil, err
+	}
+	lineage, unreachable = r.lineage(ctx, c, sc, file)
+	if pinned := file.Driver(lineage); pinned != "" && pinned != request.TrailDriver {
+		request.TrailDriver = pinned
+		sc, err = scope.Resolve(request)
+	}
+	return sc, lineage, unreachable, err
 }
 
 // request adds what the trail says about its scope.

@@ -325,6 +325,12 @@ func (r *runner) nothingToRun() error {
 		"no trail to run; looked in %s", strings.Join(r.Searched, ", "))
 }
 
+// Selected returns the trails in Paths of options that their Tags and Grep select.
+func Selected(o Options) []string {
+	r := &runner{Options: o}
+	return slices.DeleteFunc(slices.Clone(o.Paths), func(path string) bool { return !r.selected(path) })
+}
+
 // selected reports whether a trail has one of the wanted tags, and the wanted text in its title, id or path. It returns
 // true for a file that cannot be read, so that its problems are reported.
 func (r *runner) selected(path string) bool {

@@ -215,6 +215,9 @@ func (f *File) HasNarrowClassifiers(platform string) bool {
 	for _, rule := range f.Config.Skip {
 		names = append(names, rule.Classifier)
 	}
+	for _, pin := range f.Config.Devices {
+		names = append(names, pin.Classifier)
+	}
 	return hasNarrower(names, platform)
 }
 

@@ -67,7 +67,8 @@ func InDocumentOrder(nodes []Node) []Node {
 }
 
 // FilterByName sorts nodes by whether they have a name: into those whose name matches, those whose name matches in
-// another case, and the names of the others.
+// another case, and the names of the others. Where the name is a pattern, and some nodes have it as it is written, such as
+// "Remove (1)", only those match.
 func FilterByName(n *syntax.ElementName, nodes []Node) (found, inAnotherCase []Node, others []string) {
 	for _, node := range nodes {
 		exactly, folded := n.Matches(node.Name.Text())
@@ -79,6 +80,10 @@ func FilterByName(n *syntax.ElementName, nodes []Node) (found, inAnotherCase []N
 		case node.Name.Text() != "":
 			others = append(others, node.Name.Text())
 		}
+	}
+	literally := slices.DeleteFunc(slices.Clone(found), func(node Node) bool { return !n.Is(node.Name.Text()) })
+	if len(literally) > 0 {
+		found = literally
 	}
 	return found, inAnotherCase, others
 }

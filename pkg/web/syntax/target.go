@@ -401,6 +401,11 @@ func NewElementName(pattern *screen.Pattern) *ElementName {
 	return &ElementName{Text: pattern.String(), Pattern: pattern}
 }
 
+// Is reports whether an accessible name is the text of n itself, which may match it as a pattern, too.
+func (n *ElementName) Is(name string) bool {
+	return n != nil && FoldName(strings.Join(strings.Fields(name), " ")) == FoldName(n.Text)
+}
+
 // Matches compares n with an accessible name. Browsers return names as changed by style sheets (PAY for Pay), so a name
 // in another case is used if none matches exactly.
 func (n *ElementName) Matches(name string) (exactly, inAnotherCase bool) {

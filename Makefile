@@ -89,11 +89,15 @@ demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium
 	.ci/no-runtime bin/trailblaze
 
 # make lint and make test-race vet. Browsers are headless shells where one is installed, which take less time; the tests of
-# pkg/web, which would use Chromium, use it in test-race.
+# pkg/web, which would use Chromium, use it in test-race. The tests of e2e come last, alone: beside others, pages of small
+# machines are silent for seconds, and everything takes longer.
+SHORT = TRAILBLAZE_BROWSER="$${TRAILBLAZE_BROWSER:-$$(for name in $(HEADLESS_SHELLS); do command -v $$name && break; done)}" \
+	go test -short -vet=off -parallel 4 -timeout 40m
+
 .PHONY: test
 test: deps ## run every test; some try less than in test-race: fewer random changes, pages, faults, runtimes and trails of the example
-	TRAILBLAZE_BROWSER="$${TRAILBLAZE_BROWSER:-$$(for name in $(HEADLESS_SHELLS); do command -v $$name && break; done)}" \
-		go test -short -vet=off -parallel 3 -timeout 25m $(TESTED)
+	@$(SHORT) $(filter-out $(shell go list ./e2e),$(shell go list $(TESTED)))
+	$(SHORT) ./e2e
 	cd $(JUDGES) && go test ./...
 
 # Packages whose tests start browsers, one at a time: with the race detector, two need more memory and time than small machines have.

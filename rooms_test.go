@@ -80,7 +80,7 @@ func mayImport() map[string][]string {
 		doctor:     {device, model, server, scripted, spawn, runtime, bundle, discover, config, scope, event, tool, redact, fault, text},
 		run:        {replay, session, picture, discover, config, scope, trail, event, tool, redact, fault, files, lazyregexp, text},
 		background: {live, event, fault, files, lazyregexp},
-		live:       {replay, session, callback, device, screen, discover, scope, trail, event, tool, fault, files, lazyregexp, text},
+		live:       {replay, act, session, callback, device, screen, discover, scope, trail, event, tool, fault, files, lazyregexp, text},
 		replay:     {session, discover, config, trail, event, tool, fault, text},
 		workspace:  {webserver, session, builtin, composed, scripted, trailmap, device, local, server, remote, stdio, spawn, runtime, discover, config, scope, tool, trail, event, redact, fault, text},
 		session:    {budget, callback, device, picture, screen, server, discover, config, scope, trail, event, tool, redact, fault, files},

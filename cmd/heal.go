@@ -56,45 +56,15 @@ func (m *models) healing(options func(run.Assisted) live.Options, passed func(pa
 	}
 }
 
-// elementLimit is how long controls waits for the element of the next call, in milliseconds, if the call waits as long.
-const elementLimit = 2000
+// elementLimit is how long controls waits for the element of the next call, if the call waits as long.
+const elementLimit = 2 * time.Second
 
 // controls returns the controls of the screen on which the next call acts, in the text form, without what they hold.
 func controls(ctx context.Context, s *session.Session, next trail.Call) string {
-	limit := min(elementLimit, device.Arguments(next.Args).Number("timeoutMs", elementLimit))
-	limited, cancel := context.WithTimeout(ctx, time.Duration(limit)*time.Millisecond)
-	defer cancel()
-	pause := time.NewTicker(50 * time.Millisecond)
-	defer pause.Stop()
-	for {
-		v, err := s.View(ctx, device.ViewOptions{Peek: true})
-		if err != nil {
-			return ""
-		}
-		if limited.Err() != nil || mayBeReady(s, &v, next) {
-			return controlsOf(v)
-		}
-		select {
-		case <-pause.C:
-		case <-limited.Done():
-		}
-	}
-}
-
-// mayBeReady reports whether a screen shows the element of a call, as far as that can be said.
-func mayBeReady(s *session.Session, v *device.View, c trail.Call) bool {
-	if c.Args["nodeSelector"] == nil && c.Args["ref"] == nil || live.IsAbsence(c) {
-		return true
-	}
-	args, err := trail.Interpolate(c.Args, s.Memory())
+	v, err := live.AwaitElement(ctx, s, next, elementLimit)
 	if err != nil {
-		return true
+		return ""
 	}
-	nodes, known := live.FindElements(v, args)
-	return !known || len(nodes) > 0
-}
-
-func controlsOf(v device.View) string {
 	roles := []string{
 		"button", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "tab", "checkbox", "radio", "switch", "option", "textbox", "searchbox",
 		"combobox", "spinbutton", "slider", "treeitem", "image",

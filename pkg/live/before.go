@@ -1,13 +1,17 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/screen"
+	"github.com/trailblaze/trailblaze/pkg/session"
 	"github.com/trailblaze/trailblaze/pkg/trail"
 )
 
@@ -126,6 +130,30 @@ func isAt(v *device.View, a device.Arguments) bool {
 		nodes, known := FindElements(v, device.Arguments{"nodeSelector": r.Selector})
 		return !known || !r.Holds(len(nodes))
 	})
+}
+
+// AwaitElement returns what a session shows once the element of a call is on its screen, as far as that can be said, or at
+// the limit, which is the call's own if that is shorter.
+func AwaitElement(ctx context.Context, s *session.Session, c trail.Call, limit time.Duration) (v device.View, err error) {
+	own := device.Arguments(c.Args).Number("timeoutMs", float64(limit.Milliseconds()))
+	_, err = act.Await(ctx, min(limit, time.Duration(own*float64(time.Millisecond))), 50*time.Millisecond, func() (bool, error) {
+		v, err = s.View(ctx, device.ViewOptions{Peek: true})
+		return err == nil && mayBeReady(s, &v, c), err
+	})
+	return v, err
+}
+
+// mayBeReady reports whether a screen shows the element of a call, as far as that can be said.
+func mayBeReady(s *session.Session, v *device.View, c trail.Call) bool {
+	if c.Args["nodeSelector"] == nil && c.Args["ref"] == nil || IsAbsence(c) {
+		return true
+	}
+	args, err := trail.Interpolate(c.Args, s.Memory())
+	if err != nil {
+		return true
+	}
+	nodes, known := FindElements(v, args)
+	return !known || len(nodes) > 0
 }
 
 // FindElements returns the elements of a view that arguments name, in the element that they are within, if any. known is

@@ -92,12 +92,12 @@ demo-no-runtime: $(SHOP)/node_modules/.stamp $(SHOP)/bin/ledger python3 chromium
 # pkg/web, which would use Chromium, use it in test-race. The tests of e2e come last, alone: beside others, pages of small
 # machines are silent for seconds, and everything takes longer.
 SHORT = TRAILBLAZE_BROWSER="$${TRAILBLAZE_BROWSER:-$$(for name in $(HEADLESS_SHELLS); do command -v $$name && break; done)}" \
-	go test -short -vet=off -parallel 4 -timeout 40m
+	go test -short -vet=off -timeout 40m
 
 .PHONY: test
 test: deps ## run every test; some try less than in test-race: fewer random changes, pages, faults, runtimes and trails of the example
-	@$(SHORT) $(filter-out $(shell go list ./e2e),$(shell go list $(TESTED)))
-	$(SHORT) ./e2e
+	@$(SHORT) -parallel 6 $(filter-out $(shell go list ./e2e),$(shell go list $(TESTED)))
+	$(SHORT) -parallel 5 ./e2e
 	cd $(JUDGES) && go test ./...
 
 # Packages whose tests start browsers, one at a time: with the race detector, two need more memory and time than small machines have.

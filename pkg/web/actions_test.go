@@ -266,6 +266,17 @@ func TestScrollPageOrElement(t *testing.T) {
 	if got := u.mustCall("web_scroll"); !strings.HasPrefix(got, "scrolled main down by 500 pixels") {
 		t.Errorf("a page that scrolls inside: %q", got)
 	}
+
+	u.mustCall("web_navigate", "url",
+		`data:text/html,<body style="margin:0"><main style="height:100vh;overflow:auto"><p style="height:calc(100vh + 300px);margin:0"></p></main><p style="height:3000px">`)
+	for _, want := range []string{"scrolled main down by 300 pixels", "scrolled the page down by 500 pixels"} {
+		if got := u.mustCall("web_scroll"); !strings.HasPrefix(got, want) {
+			t.Errorf("a box at its end: %q, want %q", got, want)
+		}
+	}
+	if got := u.mustCall("web_scroll", "ref", "css=main"); !strings.HasPrefix(got, "nothing moved: main is at 300 of 300") {
+		t.Errorf("a box that is named: %q", got)
+	}
 }
 
 func TestHoverNeedsOneElement(t *testing.T) {

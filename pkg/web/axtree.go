@@ -29,23 +29,25 @@ func (f *frame) query(ctx context.Context, role, name string) ([]axtree.Node, er
 // were attached to while they opened, it may not respond.
 func (f *frame) readsWholeTree() bool { return f.parent != nil || f.page.browser.app != nil }
 
-// queryRoles finds the nodes with each of the roles, in the time that one query takes.
-func (f *frame) queryRoles(ctx context.Context, roles []string) ([][]axtree.Node, error) {
-	found := make([][]axtree.Node, len(roles))
-	if f.readsWholeTree() { // each query would read the whole tree
-		all, err := f.query(ctx, "", "")
+// queryRoles finds the nodes with one of several roles, in the order of the document.
+func (f *frame) queryRoles(ctx context.Context, roles []string) (nodes []axtree.Node, err error) {
+	if len(roles) == 1 {
+		return f.query(ctx, roles[0], "")
+	}
+	if !f.readsWholeTree() {
+		found, errs := make([][]axtree.Node, len(roles)), make([]error, len(roles))
+		var queries sync.WaitGroup
 		for i, role := range roles {
-			found[i] = axtree.Matching(slices.Clone(all), role, "")
+			queries.Go(func() { found[i], errs[i] = f.query(ctx, role, "") })
 		}
-		return found, err
+		queries.Wait()
+		found = slices.DeleteFunc(found, func(nodes []axtree.Node) bool { return len(nodes) == 0 })
+		if err := cmp.Or(errs...); err != nil || len(found) < 2 {
+			return slices.Concat(found...), err
+		}
 	}
-	errs := make([]error, len(roles))
-	var queries sync.WaitGroup
-	for i, role := range roles {
-		queries.Go(func() { found[i], errs[i] = f.query(ctx, role, "") })
-	}
-	queries.Wait()
-	return found, cmp.Or(errs...)
+	nodes, err = f.query(ctx, "", "")
+	return slices.DeleteFunc(slices.Clone(nodes), func(n axtree.Node) bool { return !slices.Contains(roles, n.Role.Text()) }), err
 }
 
 // queryTree returns nodes from the browser, maybe more than match.
@@ -74,31 +76,30 @@ func (f *frame) queryTree(ctx context.Context, role, name string) ([]axtree.Node
 }
 
 // byRole finds the elements with a role and a name. names are those of other elements of the role, when none matches.
-// If expected, an element is more likely than none, and the search is made faster for this case.
-func (f *frame) byRole(
-	ctx context.Context, role string, n *syntax.ElementName, expected bool,
-) (found []axtree.Node, names []string, err error) {
+// With one, one of several is enough, and the search is made faster for this case.
+func (f *frame) byRole(ctx context.Context, role string, n *syntax.ElementName, one bool) (found []axtree.Node, names []string, err error) {
 	roles := screen.BrowserRoles(role)
-	if expected && n != nil && n.Pattern == nil { // the browser's own filter takes half the time
+	if one && n != nil && n.Pattern == nil { // the browser's own filter takes half the time
 		if found, err = f.query(ctx, roles[0], n.Text); err != nil || len(found) > 0 {
 			return found, nil, err
 		}
 	}
-	lists, err := f.queryRoles(ctx, roles)
+	nodes, err := f.queryRoles(ctx, roles)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, nodes := range lists {
-		found, inAnotherCase, others := axtree.FilterByName(n, nodes)
-		if len(found) == 0 {
-			found = inAnotherCase
-		}
-		if len(found) > 0 {
-			return found, nil, nil
-		}
-		names = append(names, others...)
+	found, inAnotherCase, names := axtree.FilterByName(n, nodes)
+	if len(found) == 0 {
+		found = inAnotherCase
 	}
-	return nil, names, nil
+	if len(found) == 0 {
+		return nil, names, nil
+	}
+	// A canvas has no role. It stands for a picture only where nothing else does.
+	if others := slices.DeleteFunc(slices.Clone(found), func(n axtree.Node) bool { return n.Role.Text() == "Canvas" }); len(others) > 0 {
+		found = others
+	}
+	return found, nil, nil
 }
 
 // controlsNamed finds the controls with exactly this name: those of the preferred roles, or when there are none, all.

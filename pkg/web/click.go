@@ -26,7 +26,7 @@ func clickCommand() command {
 	return newCommand("web_click", "Clicks an element once, when it is ready.",
 		syntax.ElementProperties()+", "+syntax.Enum("button", "The button", "LEFT", "RIGHT", "MIDDLE")+
 			`, "count": {"type": "integer", "minimum": 1, "maximum": 2, "default": 1, "description": "2 for a double click"},
-			"modifiers": {"type": ["array", "string"], "items": {"type": "string", "pattern": "^(?i:Alt|Control|Meta|Shift)$"},
+			"modifiers": {"type": ["array", "string"], "items": {"type": "string", "pattern": "^(?i:Alt|Control|ControlOrMeta|Meta|Shift)$"},
 			"description": "Keys that are held down: Alt, Control, Meta, Shift"}, `+positionProperty, webClick).
 		checkedBy(checkElement)
 }

@@ -301,6 +301,7 @@ func TestActionsOnElements(t *testing.T) {
 		{"web_setChecked", checked("agree", true), "is now checked", false, ""},
 		{"web_setChecked", checked("agree", true), "is checked already", false, ""},
 		{"web_setChecked", checked("agree", false), "is now unchecked", false, ""},
+		{"web_setChecked", checked("mixed", false), "is unchecked already", false, ""},
 		{"web_setChecked", checked("mixed", true), "is now checked", false, ""},
 		{"web_setChecked", checked("large", true), "is now checked", false, ""},
 		{"web_setChecked", checked("large", false), "unchecked only by checking another one", true, ""},

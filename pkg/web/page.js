@@ -242,28 +242,31 @@
   const visibleTexts = (query, inside) => {
     const rendered = (el) => normalize(el.innerText ?? "");
     const shows = (el) => isVisible(el) && hasShown(el, query);
+    const search = (mayMatch, isMatch) => {
+      const all = elementsByText(mayMatch, isMatch, inside);
+      const visible = all.filter(shows);
+      if (visible.length === all.length) return { all, visible };
+      // What is hidden may be in an element that shows the text, too.
+      return { all, visible: elementsByText(mayMatch, (own, el) => isMatch(own, el) && shows(el), inside) };
+    };
     if (query.pattern !== undefined) {
       const pattern = patternOf(query);
       const matches = (text) => pattern.test(text);
-      const search = (isMatch) => {
-        const all = elementsByText(() => true, isMatch, inside);
-        return { all, visible: all.filter(shows) };
-      };
-      const found = search(matches);
+      const found = search(() => true, matches);
       if (found.visible.length) return found;
-      const spaced = search((own, el) => el.firstElementChild && matches(rendered(el)));
+      const spaced = search(
+        () => true,
+        (own, el) => el.firstElementChild && matches(rendered(el)),
+      );
       return spaced.visible.length ? spaced : found;
     }
     const needle = normalize(query.text);
     const limit = 4 * needle.length + 1000; // an element with much more text does not have it as its whole text
     const includes = (own, el) =>
       includesIgnoringCase(own, needle) || (el.firstElementChild && includesIgnoringCase(rendered(el), needle));
-    const all = elementsByText(
-      mayInclude(needle),
-      (own, el) => (query.exact ? own.length < limit && isWholeText(el, needle) : includes(own, el)),
-      inside,
+    return search(mayInclude(needle), (own, el) =>
+      query.exact ? own.length < limit && isWholeText(el, needle) : includes(own, el),
     );
-    return { all, visible: all.filter(shows) };
   };
 
   // hasShown reports whether the visible text of an element is what a query looks for, see visibleTexts.
@@ -343,6 +346,7 @@
       () => byAttribute(includes),
       () => labelled(includes),
       () => elementsByText(includes, includes),
+      () => elementsByText(includes, (own, el) => isVisible(el) && hasShown(el, { text })), // around hidden elements with the text
     ];
     let hidden = [];
     for (const tier of tiers) {
@@ -941,7 +945,8 @@
       const state = checkedState(el);
       if (!state) return { impossible: "it is not a check box, a radio button or a switch" };
       toggledElement = new WeakRef(el);
-      if (state === (options.checked ? "checked" : "unchecked")) return { apply: () => ({}) };
+      const isUnchecked = state === "unchecked" || (state === "mixed" && !el.checked); // as for Playwright
+      if (options.checked ? state === "checked" : isUnchecked) return { apply: () => ({}) };
       if (!options.checked && (el.type === "radio" || el.role === "radio"))
         return { impossible: "a radio button is unchecked only by checking another one" };
       return { ...checkPointer(el, { ...options, enabled: true }, memo), receiver: el };
@@ -992,21 +997,21 @@
     return line.length > 100 ? line.slice(0, 99) + "…" : line;
   };
 
-  const patternOf = ({ pattern, ignoreCase }) => new RegExp(pattern, ignoreCase ? "iu" : "u");
+  const patternOf = ({ expression }) => new RegExp(expression, "u");
 
   // compares reports whether a text is options.expected, has options.contains, or matches options.pattern somewhere.
-  const compares = (text, { expected, contains, pattern, ignoreCase }) => {
-    if (pattern !== undefined) return patternOf({ pattern, ignoreCase }).test(text);
+  const compares = (text, { expected, contains, expression }) => {
+    if (expression !== undefined) return patternOf({ expression }).test(text);
     if (contains !== undefined) return normalize(text).includes(normalize(contains));
     return text === expected;
   };
 
   // cutsWord reports whether what options.contains or options.pattern finds in a text begins or ends within a word or
   // number each time.
-  const cutsWord = (text, { contains, pattern, ignoreCase }) => {
+  const cutsWord = (text, { contains, expression }) => {
     if (contains !== undefined) return !hasWords(normalize(text), normalize(contains));
-    if (pattern === undefined) return false;
-    const { source, flags } = patternOf({ pattern, ignoreCase });
+    if (expression === undefined) return false;
+    const { source, flags } = patternOf({ expression });
     const found = [...text.matchAll(new RegExp(source, flags + "g"))].filter(([match]) => match);
     const cuts = (at) => {
       const [before, after] = [text.slice(Math.max(0, at - 2), at), text.slice(at, at + 2)];
@@ -1326,10 +1331,24 @@
     return !el.dispatchEvent(new WheelEvent("wheel", { ...init, ...point }));
   };
 
-  const scrollContent = (el, { dx, dy }) => {
-    let box = el;
-    while (box && !canScroll(box, dx !== 0)) box = parentOf(box);
-    box ??= document.scrollingElement ?? document.documentElement;
+  // movesOn reports whether a box is not at its end yet. Positions may have fractions, and are negative where texts run
+  // from right to left.
+  const movesOn = (box, dx, dy) => {
+    const [at, room, by] = dx
+      ? [box.scrollLeft, box.scrollWidth - box.clientWidth, dx]
+      : [box.scrollTop, box.scrollHeight - box.clientHeight, dy];
+    const isReversed = at < 0 || (dx !== 0 && getComputedStyle(box).direction === "rtl");
+    const [first, last] = isReversed ? [-room, 0] : [0, room];
+    return by > 0 ? at < last - 1 : at > first + 1;
+  };
+
+  // scrollContent scrolls the innermost box around el that can be scrolled; where no element is named, as a wheel does, the
+  // innermost that can move on.
+  const scrollContent = (el, { dx, dy, wheel }) => {
+    const boxes = [];
+    for (let box = el; box; box = parentOf(box)) if (canScroll(box, dx !== 0)) boxes.push(box);
+    const page = document.scrollingElement ?? document.documentElement;
+    const box = (!wheel && boxes.find((box) => movesOn(box, dx, dy))) || (boxes[0] ?? page);
     const before = [box.scrollLeft, box.scrollTop];
     box.scrollBy({ left: dx, top: dy, behavior: "instant" });
     const [position, moved, end] = dx

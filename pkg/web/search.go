@@ -326,7 +326,8 @@ func (s *search) nodes(ctx context.Context, f *frame) (nodes []axtree.Node, name
 	case s.target.Text:
 		nodes, err = f.controlsNamed(ctx, s.target.Name.Text, s.check.preferredRoles)
 	case s.target.Spec == nil:
-		nodes, names, err = f.byRole(ctx, s.target.Role, s.target.Name, s.changes == nil)
+		one := s.changes == nil && !s.check.unique && !s.target.Selector.Indexed
+		nodes, names, err = f.byRole(ctx, s.target.Role, s.target.Name, one)
 		if err == nil && len(nodes) == 0 && f.parent == nil {
 			var more []string
 			nodes, more, err = s.page.snapshotNodes(ctx, s.target)

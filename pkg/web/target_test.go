@@ -102,6 +102,33 @@ func TestElementArguments(t *testing.T) {
 	}
 }
 
+// The browser has several names for what is one role.
+func TestRolesWithSeveralNamesInTheBrowser(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	const svg = `<svg role=img aria-label=Icon width=9 height=9><rect width=9 height=9 /></svg>`
+	u.show(`<input id=a aria-label=From><input id=b type=date aria-label=Day><input id=c aria-label=To><input id=d type=time aria-label=Day>
+		<canvas width=9 height=9>chart</canvas><svg width=9 height=9><title>Plain</title><rect width=9 height=9 /></svg>
+		<img id=p alt=Photo src="data:,">` + svg + `<button>Save</button><button>&#xf0c7; Save</button>`)
+	role := func(role string, more ...any) m { return web(append([]any{"ariaRole", role}, more...)...) }
+	for i, id := range []string{"a", "b", "c", "d"} {
+		u.mustCall("web_click", "nodeSelector", role("textbox", "nthIndex", i))
+		if got := u.mustEval("document.activeElement.id"); got != id {
+			t.Errorf("textbox %d is %s, want %s", i, got, id)
+		}
+	}
+	u.mustCall("web_verifyCount", "nodeSelector", role("textbox"), "count", 4)
+	u.mustCall("web_verifyCount", "nodeSelector", role("textbox", "ariaNameRegex", "Day"), "count", 2)
+	u.mustCall("web_verifyCount", "nodeSelector", role("img"), "count", 3)
+	u.mustCall("web_verifyCount", "nodeSelector", role("button", "ariaNameRegex", "Save"), "count", 2)
+	for _, ref := range []string{"textbox", `textbox "Day"`, `button "Save"`} {
+		if r, err := u.call("web_hover", "ref", ref, "timeoutMs", 50); err != nil || r.OK || !strings.Contains(r.Text, "elements") {
+			t.Errorf("%s is unique: %v %v", ref, r, err)
+		}
+	}
+}
+
 func TestNamesThatOnlySnapshotsHave(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)

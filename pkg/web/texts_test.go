@@ -26,6 +26,37 @@ func rowOf(name string) m {
 	}}
 }
 
+// A hidden element that has a text, too, does not hide it in the element around it.
+func TestTextAroundHiddenElementIsVisible(t *testing.T) {
+	t.Parallel()
+	u := openSession(t)
+	u.mustCall("navigate", "url", "data:text/html,<!doctype html>")
+	for _, hidden := range []string{"<i hidden>Payment failed</i>", "<div hidden><p>Payment failed with code 51</div>", "<details><summary>More</summary><p>Payment failed</details>"} {
+		u.show("<section>Order 1<article id=a>Payment failed " + hidden + "</article></section>")
+		for _, args := range []m{
+			{"text": "payment failed"}, {"text": "Payment failed"}, {"pattern": "ment f.iled"},
+			{"text": "Payment failed", "within": m{"ref": "css=section"}}, {"text": "Payment failed", "within": m{"ref": "css=#a"}},
+		} {
+			pairs := []any{"timeoutMs", 50}
+			for name, value := range args {
+				pairs = append(pairs, name, value)
+			}
+			u.mustCall("web_verifyTextVisible", pairs...)
+			if r, err := u.call("web_verifyTextNotVisible", pairs...); err != nil || r.OK || !strings.Contains(r.Text, "shows it") && !strings.Contains(r.Text, "it shows") {
+				t.Errorf("%s %v: %v %v", hidden, args, r, err)
+			}
+		}
+		if r, err := u.call("web_verifyElementNotVisible", "ref", "Payment failed", "timeoutMs", 50); err != nil || r.OK {
+			t.Errorf("%s by its text: %v %v", hidden, r, err)
+		}
+	}
+	u.show("<section>Order 1<article>Failed<div hidden>Failed at 12:03</div></article></section>")
+	u.mustCall("web_verifyTextVisible", "text", "Failed", "exact", true, "timeoutMs", 50)
+	u.show("<section>Order 1<article>Paid<div hidden>Failed at 12:03</div></article></section>")
+	u.mustCall("web_verifyTextNotVisible", "text", "Failed", "timeoutMs", 50)
+	u.mustCall("web_verifyElementNotVisible", "ref", "Failed", "timeoutMs", 50)
+}
+
 func TestTextIsVerifiedWithinElement(t *testing.T) {
 	t.Parallel()
 	u := openSession(t)

@@ -1,7 +1,9 @@
 package syntax
 
 import (
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,9 +31,15 @@ func (k Key) event(kind string, modifiers int) map[string]any {
 }
 
 // Down returns the parameters of the event that presses the key, with the bits of the modifiers that are held down.
-func (k Key) Down(modifiers int) map[string]any {
+func (k Key) Down(modifiers int) map[string]any { return k.down(modifiers, runtime.GOOS) }
+
+func (k Key) down(modifiers int, goos string) map[string]any {
 	if k.text == "" || modifiers&^shift != 0 {
-		return k.event("rawKeyDown", modifiers)
+		event := k.event("rawKeyDown", modifiers)
+		if does := editingCommand(k.code, modifiers); goos == "darwin" && does != "" {
+			event["commands"] = []string{does}
+		}
+		return event
 	}
 	event := k.event("keyDown", modifiers)
 	event["text"], event["unmodifiedText"] = k.text, k.text
@@ -91,6 +99,31 @@ func specialKeys() []Key {
 	}
 	for i, name := range strings.Fields("F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12") {
 		keys = append(keys, Key{name, name, 112 + i, "", 0})
+	}
+	return keys
+}
+
+// otherKeys are those that only their code names.
+func otherKeys() []Key {
+	keys := []Key{
+		{"Shift", "ShiftRight", 16, "", 2},
+		{"Control", "ControlRight", 17, "", 2},
+		{"Alt", "AltRight", 18, "", 2},
+		{"Meta", "MetaRight", 92, "", 2},
+		{"Enter", "NumpadEnter", 13, "\r", 3},
+		{"*", "NumpadMultiply", 106, "*", 3},
+		{"+", "NumpadAdd", 107, "+", 3},
+		{"-", "NumpadSubtract", 109, "-", 3},
+		{".", "NumpadDecimal", 110, ".", 3},
+		{"/", "NumpadDivide", 111, "/", 3},
+	}
+	for i := range 10 {
+		digit := strconv.Itoa(i)
+		keys = append(keys, Key{digit, "Numpad" + digit, 96 + i, digit, 3})
+	}
+	for _, r := range plainKeys {
+		k, _ := KeyOf(r)
+		keys = append(keys, k)
 	}
 	return keys
 }
@@ -155,7 +188,7 @@ func ParseKeys(text string) (held []Key, k Key, err error) {
 	return held, k, nil
 }
 
-// KeyNamed returns the key with a name such as Enter, ctrl, KeyA or a. The error is of kind InvalidArguments.
+// KeyNamed returns the key with a name such as Enter, ctrl, KeyA, Minus, Numpad1 or a. The error is of kind InvalidArguments.
 func KeyNamed(name string) (Key, error) {
 	var names []string
 	switch strings.ToLower(name) {
@@ -165,8 +198,10 @@ func KeyNamed(name string) (Key, error) {
 		name = "Escape"
 	case "return":
 		name = "Enter"
-	case "ctrl", "controlormeta":
+	case "ctrl":
 		name = "Control"
+	case "controlormeta":
+		name = controlOrMeta(runtime.GOOS)
 	case "cmd", "command":
 		name = "Meta"
 	}
@@ -185,11 +220,21 @@ func KeyNamed(name string) (Key, error) {
 	if code, ok := strings.CutPrefix(name, "Key"); ok && len(code) == 1 {
 		return KeyNamed(strings.ToLower(code))
 	}
-	if code, ok := strings.CutPrefix(name, "Digit"); ok && len(code) == 1 {
-		return KeyNamed(code)
+	for _, k := range otherKeys() {
+		if strings.EqualFold(k.code, name) {
+			return k, nil
+		}
 	}
 	hint := fault.DidYouMean(name, names)
 	return Key{}, fault.New(fault.InvalidArguments, hint, "key: unknown key %q", name)
+}
+
+// controlOrMeta is the key of shortcuts on a system.
+func controlOrMeta(goos string) string {
+	if goos == "darwin" {
+		return "Meta"
+	}
+	return "Control"
 }
 
 // Press returns the parameters of the events that press and release the key while others are held down.

@@ -80,7 +80,8 @@ func IsBlank(text string) bool {
 		"\u200a\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2066\u2067\u2068\u2069\u3000\ufeff") == ""
 }
 
-// PatternOptions returns the options of page.js for a regular expression that is found in a text.
+// PatternOptions returns the options of page.js for a regular expression that is found in a text: as it is written, and as
+// scripts write it.
 func PatternOptions(pattern string) (map[string]any, error) {
 	expression, err := regexp.Compile(pattern)
 	if err != nil {
@@ -89,6 +90,6 @@ func PatternOptions(pattern string) (map[string]any, error) {
 	if expression.MatchString("") {
 		return nil, fault.New(fault.InvalidArguments, "", "pattern %q matches an empty text, so it matches every text", pattern)
 	}
-	source, ignoreCase := strings.CutPrefix(pattern, "(?i)")
-	return map[string]any{"pattern": source, "ignoreCase": ignoreCase}, nil
+	source, err := javaScriptOf(pattern)
+	return map[string]any{"pattern": pattern, "expression": source}, err
 }

@@ -34,8 +34,11 @@ func TestTextAroundHiddenElementIsVisible(t *testing.T) {
 	for _, hidden := range []string{"<i hidden>Payment failed</i>", "<div hidden><p>Payment failed with code 51</div>", "<details><summary>More</summary><p>Payment failed</details>"} {
 		u.show("<section>Order 1<article id=a>Payment failed " + hidden + "</article></section>")
 		for _, args := range []m{
-			{"text": "payment failed"}, {"text": "Payment failed"}, {"pattern": "ment f.iled"},
-			{"text": "Payment failed", "within": m{"ref": "css=section"}}, {"text": "Payment failed", "within": m{"ref": "css=#a"}},
+			{"text": "payment failed"},
+			{"text": "Payment failed"},
+			{"pattern": "ment f.iled"},
+			{"text": "Payment failed", "within": m{"ref": "css=section"}},
+			{"text": "Payment failed", "within": m{"ref": "css=#a"}},
 		} {
 			pairs := []any{"timeoutMs", 50}
 			for name, value := range args {

@@ -328,7 +328,8 @@ func TestChoicesThatAreRefused(t *testing.T) {
 		"device twice":      {nil, workspace.Choice{Devices: []string{"web:a", "web:a"}}, "--device web:a is given twice"},
 		"device and driver": {nil, workspace.Choice{Devices: []string{"web:a"}, Platform: "web"}, "already determines driver and platform"},
 		"device and another id": {
-			nil, workspace.Choice{Devices: []string{"web:a"}, Options: map[string]string{"address": "b"}},
+			nil,
+			workspace.Choice{Devices: []string{"web:a"}, Options: map[string]string{"address": "b"}},
 			"--address b is another device than --device web:a, which is a",
 		},
 		"unknown driver": {nil, workspace.Choice{Driver: "playwrite"}, "unknown driver"},

@@ -88,3 +88,48 @@ func TestTouchBelowLargerText(t *testing.T) {
 		}
 	})
 }
+
+// TestWindowsInFront taps an element below or beside windows of other apps, the topmost first.
+func TestWindowsInFront(t *testing.T) {
+	t.Parallel()
+	const (
+		orders, prompt, head, maps = "com.example.orders", "com.android.permissioncontroller", "com.example.chat", "com.example.maps"
+		all, upper, lower, edge    = "[0,0][1080,2400]", "[0,0][1080,1190]", "[0,1210][1080,2400]", "[1000,800][1080,1000]"
+	)
+	save := button("Save", "[100,1400][300,1600]")
+	app := window(orders, all, save)
+	allow := window(prompt, "[100,1700][980,2000]", button("Allow", "[100,1700][980,2000]"))
+	for name, tt := range map[string]struct {
+		front   string
+		windows []string
+		why     string // it is not touched; empty when it is
+	}{
+		"a permission":                       {prompt, []string{allow, app}, prompt + " is in front of its app"},
+		"a dialog of the system":             {orders, []string{window("com.android.systemui", all, button("Cancel", "[0,1300][1080,2400]")), app}, `button "Cancel" covers it`},
+		"a floating window":                  {orders, []string{window(head, edge), app}, ""},
+		"a floating window over permissions": {prompt, []string{window(head, edge), allow, app}, prompt + " is in front of its app"},
+		"in a floating window":               {prompt, []string{window(head, lower, save), allow, window(orders, all)}, ""},
+		"the other half of a split screen":   {maps, []string{window(maps, upper), window(orders, lower, save)}, ""},
+		"a permission of the other half":     {prompt, []string{window(prompt, "[100,300][980,800]"), window(maps, upper), window(orders, lower, save)}, ""},
+		"a permission of its half":           {prompt, []string{allow, window(maps, upper), window(orders, lower, save)}, prompt + " is in front of its app"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result, err := windowsOf(height, tt.windows...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			onPhone(t, &fake{front: tt.front, screen: &Screen{Tree: result.Tree}}, device.Session{}, func(p *phoneTest) {
+				args := map[string]any{"text": "Save", "timeoutMs": 0}
+				if tt.why == "" {
+					p.does("tap", args, `tapped button "Save"`, "touch 200,1500 for 100ms")
+					return
+				}
+				r := p.call("tap", args)
+				if r.OK || !strings.HasPrefix(r.Text, `text "Save" is not ready to be tapped: `+tt.why) || len(p.fake.touched) > 0 {
+					t.Errorf("got %v %q, touched %v\nwant %s", r.OK, r.Text, p.fake.touched, tt.why)
+				}
+			})
+		})
+	}
+}

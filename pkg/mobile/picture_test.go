@@ -56,13 +56,9 @@ func TestPicturesOfAPhone(t *testing.T) {
 // What readers know of the bars of the system does not count in a picture; all else does.
 func TestBarsOfTheSystemMayDiffer(t *testing.T) {
 	t.Parallel()
-	window := func(app, area string) string {
-		return fmt.Sprintf(`<android.widget.FrameLayout class="android.widget.FrameLayout" package=%q bounds=%q />`, app, area)
-	}
 	const bars, pay = "com.android.systemui", "com.example.pay"
-	android := func(windows ...string) (source.Result, error) {
-		return source.UIAutomator2([]byte(`<hierarchy rotation="0" width="1080" height="2160">`+strings.Join(windows, "")+`</hierarchy>`), source.Options{})
-	}
+	const buttons = `<android.view.View class="android.view.View" resource-id="com.example.launcher:id/end_nav_buttons" />`
+	android := func(windows ...string) (source.Result, error) { return windowsOf(2160, windows...) }
 	ios := func(width, height int, child string) (source.Result, error) {
 		return source.WDAJSON(fmt.Appendf(nil, `{"type": "Application", "rect": {"x": 0, "y": 0, "width": %d, "height": %d}, "children": [%s]}`,
 			width, height, child), source.Options{})
@@ -76,6 +72,9 @@ func TestBarsOfTheSystemMayDiffer(t *testing.T) {
 		"Android": {Android, 0, func() (source.Result, error) {
 			return android(window(bars, "[0,0][1080,108]"), window(bars, "[0,2052][1080,2160]"), window(pay, "[0,0][1080,2160]"))
 		}, 20},
+		"a tablet": {Android, 0, func() (source.Result, error) {
+			return android(window("com.example.launcher", "[0,2052][1080,2160]", buttons), window(pay, "[0,0][1080,2160]"))
+		}, 10},
 		"a lock screen of Android": {Android, 0, func() (source.Result, error) {
 			return android(window(bars, "[0,0][1080,108]"), window(bars, "[0,0][1080,2160]"))
 		}, 10},
@@ -103,4 +102,21 @@ func TestBarsOfTheSystemMayDiffer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// window returns a window of an app of Android as the UiAutomator2 server writes it.
+func window(app, area string, inside ...string) string {
+	return fmt.Sprintf(`<android.widget.FrameLayout class="android.widget.FrameLayout" package=%q bounds=%q dismissable="false">%s</android.widget.FrameLayout>`,
+		app, area, strings.Join(inside, ""))
+}
+
+// button returns a button in a window.
+func button(text, area string) string {
+	return fmt.Sprintf(`<android.widget.Button class="android.widget.Button" text=%q clickable="true" bounds=%q />`, text, area)
+}
+
+// windowsOf reads a screen of windows, the topmost first.
+func windowsOf(height int, windows ...string) (source.Result, error) {
+	return source.UIAutomator2(fmt.Appendf(nil, `<hierarchy rotation="0" width="1080" height="%d">%s</hierarchy>`, height, strings.Join(windows, "")),
+		source.Options{})
 }

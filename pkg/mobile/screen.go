@@ -40,7 +40,7 @@ type search struct {
 	settle bool // look only at a screen that has come to rest after an action
 
 	last   Screen       // that was read
-	front  string       // the app of the topmost window, if windows of other apps are behind it
+	front  string       // the app in front, if there are windows of other apps
 	before *screen.Rect // the element in the read before
 	hid    bool         // the keyboard was hidden
 	other  string       // the app in front when a failure was explained, if it is not the one under test
@@ -277,27 +277,31 @@ func (d *phone) read(ctx context.Context, settle bool, t target) (now Screen, er
 	return d.driver.withFocus(ctx, now)
 }
 
-// covering returns the app in front if windows of other apps are behind its own, "" if not. A dialog of the system,
-// such as for a permission, takes every touch, also beside it. A window that merely floats above belongs to an app that
-// is not in front.
+// covering returns the app in front if the screen has windows of several apps, "" if not.
 func (d *phone) covering(ctx context.Context, t *screen.Tree) string {
-	if len(t.Windows) == 0 {
+	if !slices.ContainsFunc(t.Windows, func(w screen.Window) bool { return w.App != t.Windows[0].App }) {
 		return ""
 	}
-	top := t.Windows[0].App
-	if !slices.ContainsFunc(t.Windows, func(w screen.Window) bool { return w.App != top }) {
+	front, err := d.driver.Foreground(ctx)
+	if err != nil {
 		return ""
 	}
-	if front, err := d.driver.Foreground(ctx); err != nil || front != top {
-		return ""
-	}
-	return top
+	return front
 }
 
-// behind returns the app whose window covers that of n, "" if none does.
+// behind returns the app in front if one of its windows is over that of n, which is of another app; "" if none is. A
+// dialog of the system, such as for a permission, takes every touch, also beside it. A window that merely floats above
+// belongs to an app that is not in front, and those of a split screen lie side by side.
 func (s *search) behind(n *screen.Node) string {
+	var above []*screen.Node
 	for _, w := range s.last.Tree.Windows {
-		if s.front != "" && w.App != s.front && s.last.Tree.IsWithin(n, w.Root) {
+		over := func(front *screen.Node) bool {
+			return front.Bounds == nil || w.Root.Bounds == nil || !front.Bounds.Intersect(*w.Root.Bounds).Empty()
+		}
+		switch {
+		case w.App == s.front:
+			above = append(above, w.Root)
+		case s.last.Tree.IsWithin(n, w.Root) && slices.ContainsFunc(above, over):
 			return s.front
 		}
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // UIAutomator2 reads the page source of the UiAutomator2 server, also as Appium passes it on. The tree has the windows
-// of apps: the keyboard and the windows of the system's own user interface (status bar, notifications) are left out,
-// unless the screen has no others.
+// of apps, and of the system those that are above them, such as dialogs: the keyboard, the bars of the system and its
+// other windows are left out, unless the screen has no others.
 func UIAutomator2(data []byte, o Options) (Result, error) {
 	return android(data, o, androidServer{
 		"the UiAutomator2 server", "the UiAutomator2 server does not report it",
@@ -64,7 +64,8 @@ type androidReader struct {
 
 func (r *androidReader) read(root *element, windows []*element) Result {
 	var out Result
-	kept := r.keep(windows, &out)
+	width, height := r.size(root, windows)
+	kept := r.keep(windows, screen.Rect{Right: width, Bottom: height}, &out)
 	nodes := make([]*screen.Node, len(kept))
 	var named []screen.Window
 	for i, w := range kept {
@@ -75,8 +76,6 @@ func (r *androidReader) read(root *element, windows []*element) Result {
 		}
 	}
 	r.identify(kept, nodes)
-	width, height := r.size(root, windows)
-	out.Bars = systemBars(windows, width, height)
 	top := &screen.Node{Key: "screen", Bounds: &screen.Rect{Right: width, Bottom: height}, Children: nodes}
 	if len(nodes) == 1 {
 		top = nodes[0]
@@ -124,7 +123,7 @@ const toast = "android.widget.Toast"
 const systemUI = "com.android.systemui"
 
 // keep returns the windows that go into the tree.
-func (r *androidReader) keep(windows []*element, out *Result) []*element {
+func (r *androidReader) keep(windows []*element, display screen.Rect, out *Result) []*element {
 	var apps, system []*element
 	for _, w := range windows {
 		area, isKeyboard := r.keyboard(w)
@@ -132,7 +131,10 @@ func (r *androidReader) keep(windows []*element, out *Result) []*element {
 		case isKeyboard && !area.Empty():
 			out.Keyboard = &area
 		case isKeyboard: // it shows nothing
-		case w.value("package") == systemUI && !isShade(w, windows):
+		case isBar(w, display):
+			out.Bars = append(out.Bars, *bounds(w.value("bounds")))
+			system = append(system, w)
+		case w.value("package") == systemUI && !isAbove(w, windows):
 			system = append(system, w)
 		default:
 			apps = append(apps, w)
@@ -144,25 +146,31 @@ func (r *androidReader) keep(windows []*element, out *Result) []*element {
 	return apps
 }
 
-// systemBars returns the areas of the windows of the system that are narrow, unlike its dialogs and its lock screen.
-func systemBars(windows []*element, width, height int) (bars []screen.Rect) {
-	for _, w := range windows {
-		area := bounds(w.value("bounds"))
-		if area == nil || area.Empty() || w.value("package") != systemUI {
-			continue
-		}
-		if 6*area.Height() <= height || 6*area.Width() <= width {
-			bars = append(bars, *area)
-		}
+// isBar reports whether a window is a bar of the system: it is narrow, unlike dialogs and the lock screen. The taskbar
+// of a large screen is a window of the launcher, with ids of AOSP (Launcher3, taskbar.xml).
+func isBar(w *element, display screen.Rect) bool {
+	area := bounds(w.value("bounds"))
+	if area == nil || area.Empty() || 6*area.Height() > display.Height() && 6*area.Width() > display.Width() {
+		return false
 	}
-	return bars
+	if w.value("package") == systemUI {
+		return true
+	}
+	atEdge := area.Left <= 0 || area.Top <= 0 || area.Right >= display.Right || area.Bottom >= display.Bottom
+	return atEdge && w.contains(func(e *element) bool {
+		_, id, _ := strings.Cut(e.value("resource-id"), ":id/")
+		return slices.Contains([]string{"taskbar_view", "start_contextual_buttons", "end_nav_buttons"}, id)
+	})
 }
 
-// isShade reports whether a window of the system is the open list of notifications, which is above the apps. Its ids are
-// those of AOSP, and it is high, unlike the bars.
-func isShade(w *element, windows []*element) bool {
+// isAbove reports whether a window of the system, which is not a bar, is above the apps: a dialog, which has something to
+// click, or the open list of notifications. The ids of the list are those of AOSP, and it is high, unlike the bars.
+func isAbove(w *element, windows []*element) bool {
 	list := w.find("resource-id", systemUI+":id/notification_stack_scroller")
-	if list == nil || list.value("displayed") == "false" {
+	if list == nil {
+		return w.contains(func(e *element) bool { return e.value("clickable") == "true" && e.value("displayed") != "false" })
+	}
+	if list.value("displayed") == "false" {
 		return false
 	}
 	highest := 0
@@ -206,6 +214,11 @@ func (e *element) hasOwnText() bool {
 		return false
 	}
 	return e.value("text") != "" || slices.ContainsFunc(e.children, (*element).hasOwnText)
+}
+
+// contains reports whether is holds of e or of something below it.
+func (e *element) contains(is func(*element) bool) bool {
+	return is(e) || slices.ContainsFunc(e.children, func(child *element) bool { return child.contains(is) })
 }
 
 // find returns the first element with an attribute, e or below it; nil without one.

@@ -298,6 +298,14 @@ func TestWindows(t *testing.T) {
 		"closed notifications, which Android 10 has in the status bar": {[]string{shade("[0,0][1080,80]", "true"), app}, "Pay", nil},
 		"notifications that are not drawn":                             {[]string{shade("[0,0][1080,2280]", "false"), app}, "Pay", nil},
 		"only the notifications":                                       {[]string{statusBar}, "12:00", nil},
+		"a dialog of the system":                                       {[]string{ofSystem("Use PIN", "[0,0][1080,2280]", "true", "true"), app}, "Use PIN Pay", nil},
+		"one that is not drawn":                                        {[]string{ofSystem("Use PIN", "[0,0][1080,2280]", "true", "false"), app}, "Pay", nil},
+		"what the system shows with nothing to click":                  {[]string{ofSystem("12:00", "[0,0][1080,2280]", "false", "true"), app}, "Pay", nil},
+		"the buttons of the system":                                    {[]string{ofSystem("Home", "[0,2100][1080,2280]", "true", "true"), app}, "Pay", nil},
+		"the taskbar of a tablet":                                      {[]string{taskbar("[0,2100][1080,2280]", "end_nav_buttons"), app}, "Pay", nil},
+		"one beside the app":                                           {[]string{taskbar("[960,0][1080,2280]", "taskbar_view"), app}, "Pay", nil},
+		"a home screen with apps in a row":                             {[]string{taskbar("[0,0][1080,2280]", "taskbar_view"), app}, "Home Pay", nil},
+		"a narrow window of an app":                                    {[]string{taskbar("[0,2100][1080,2280]", "buttons"), app}, "Home Pay", nil},
 		"notifications and keyboard": {
 			[]string{shown, statusBar}, "12:00", &screen.Rect{Top: 1500, Right: 1080, Bottom: 2280},
 		},
@@ -399,4 +407,20 @@ func shade(bounds, displayed string) string {
 		`<android.view.ViewGroup class="android.view.ViewGroup" package="com.android.systemui" resource-id="com.android.systemui:id/notification_stack_scroller" ` +
 		`displayed="` + displayed + `" bounds="` + bounds + `"><android.widget.TextView class="android.widget.TextView" package="com.android.systemui" ` +
 		`text="Order shipped" displayed="` + displayed + `" bounds="[0,0][1080,80]"/></android.view.ViewGroup></android.widget.FrameLayout>`
+}
+
+// ofSystem returns a window of the system with an element.
+func ofSystem(text, bounds, clickable, displayed string) string {
+	return `<android.widget.FrameLayout class="android.widget.FrameLayout" package="com.android.systemui" bounds="` + bounds + `">` +
+		`<android.widget.Button class="android.widget.Button" package="com.android.systemui" text="` + text + `" bounds="` + bounds + `" ` +
+		`clickable="` + clickable + `" displayed="` + displayed + `" /></android.widget.FrameLayout>`
+}
+
+// taskbar returns a window of the launcher of a tablet, whose buttons are in an element with an id of AOSP.
+func taskbar(bounds, id string) string {
+	const launcher = "com.google.android.apps.nexuslauncher"
+	return `<android.widget.FrameLayout class="android.widget.FrameLayout" package="` + launcher + `" bounds="` + bounds + `">` +
+		`<android.widget.LinearLayout class="android.widget.LinearLayout" package="` + launcher + `" resource-id="` + launcher + `:id/` + id + `" bounds="` + bounds + `">` +
+		`<android.widget.ImageView class="android.widget.ImageView" package="` + launcher + `" text="Home" bounds="` + bounds + `" clickable="true" />` +
+		`</android.widget.LinearLayout></android.widget.FrameLayout>`
 }

@@ -53,6 +53,7 @@ type fake struct {
 	clipboard string
 	closed    bool
 	picture   color.Gray
+	bar       color.Gray // of its status bar
 }
 
 const width, height = 1080, 2400
@@ -112,6 +113,9 @@ func (f *fake) Screenshot(context.Context) ([]byte, error) {
 	picture := image.NewGray(image.Rect(0, 0, 100, 200))
 	for i := range picture.Pix {
 		picture.Pix[i] = f.picture.Y
+		if f.bar.Y > 0 && i/100 < 100*f.statusBar/width {
+			picture.Pix[i] = f.bar.Y
+		}
 	}
 	var b bytes.Buffer
 	err := png.Encode(&b, picture)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/picture"
@@ -65,8 +66,23 @@ func verifyScreenshot(ctx context.Context, d *phone, a device.Arguments) (tool.R
 	return d.session.Baselines.Verify(ctx, picture.Check{
 		Name: a.Text("name"), Threshold: a.Number("threshold", picture.DefaultThreshold),
 		MaxDiffRatio: a.Number("maxDiffRatio", picture.DefaultMaxDiffRatio), Limit: limit, Pause: d.limits.Stable,
-		Take: func(ctx context.Context) (*image.RGBA, error) { return d.picture(ctx, t) },
+		Take: func(ctx context.Context) (*image.RGBA, error) { return d.shownPicture(ctx, t) },
 	})
+}
+
+var errBlack = errors.New("the screenshot is black")
+
+// shownPicture is picture of a screen that is not black, as it may be for a moment between two others.
+func (d *phone) shownPicture(ctx context.Context, t pictureTarget) (*image.RGBA, error) {
+	for black := false; ; black = true {
+		taken, err := d.picture(ctx, t)
+		if !errors.Is(err, errBlack) && (!black || ctx.Err() == nil) {
+			return taken, err
+		}
+		if act.Pause(ctx, d.limits.Stable) != nil {
+			return nil, fault.New(fault.ToolFailed, "", "%v: %s", errBlack, whyBlack)
+		}
+	}
 }
 
 // picture takes a picture of the screen or an element, in which the bars of the system and what may look different are
@@ -85,7 +101,8 @@ func (d *phone) picture(ctx context.Context, t pictureTarget) (*image.RGBA, erro
 	if err != nil {
 		return nil, err
 	}
-	masks := d.systemBars(ctx, now)
+	bars := d.systemBars(ctx, now)
+	var masks []screen.Rect
 	for _, m := range t.masks {
 		s := d.search(m)
 		list, err := s.find(ctx)
@@ -107,15 +124,22 @@ func (d *phone) picture(ctx context.Context, t pictureTarget) (*image.RGBA, erro
 		return nil, fault.Wrap(fault.ToolFailed, err, "", "read the screenshot")
 	}
 	scale := float64(taken.Rect.Dx()) / float64(max(1, now.Tree.Width)) // pixels of a point, on iOS
-	var masked []image.Rectangle
-	for _, m := range masks {
-		masked = append(masked, scaleRect(m, scale))
+	scaledBars := scaleRects(bars, scale)
+	if picture.IsBlack(taken, scaledBars) {
+		return nil, errBlack
 	}
-	picture.Mask(taken, masked)
+	picture.Mask(taken, append(scaledBars, scaleRects(masks, scale)...))
 	if part == nil {
 		return taken, nil
 	}
 	return picture.Crop(taken, scaleRect(*part, scale)), nil
+}
+
+func scaleRects(list []screen.Rect, scale float64) (scaled []image.Rectangle) {
+	for _, r := range list {
+		scaled = append(scaled, scaleRect(r, scale))
+	}
+	return scaled
 }
 
 func scaleRect(r screen.Rect, scale float64) image.Rectangle {

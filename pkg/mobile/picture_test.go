@@ -1,18 +1,22 @@
 package mobile
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/mobile/source"
 	"github.com/trailblaze/trailblaze/pkg/picture"
+	"github.com/trailblaze/trailblaze/pkg/screen"
 )
 
 // The fake's picture is a little higher than its screen, which does not matter: it has 100×200 pixels, the screen 1080×2400.
@@ -53,6 +57,46 @@ func TestPicturesOfAPhone(t *testing.T) {
 	}
 }
 
+// A screen that may not be pictured is no baseline, and not like one that was taken of it.
+func TestPictureThatIsBlack(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]*fake{
+		"all of it":    {nodes: always(node("TextView", "Total", rect(108, 240, 648, 600)))},
+		"but for bars": {statusBar: 120, bar: color.Gray{Y: 200}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "a.screens")
+			s := device.Session{Baselines: picture.Baselines{Dir: dir, Device: "android-android", Update: picture.UpdateMissing}}
+			onPhone(t, f, s, func(p *phoneTest) {
+				p.fails("verifyScreenshot", map[string]any{"name": "screen"},
+					"the screenshot is black: the screen is off, or the app forbids screenshots of it")
+				if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("a baseline was written: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// A screen is black for a moment when another one appears.
+func TestPictureOfAScreenThatAppears(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a.screens")
+	s := device.Session{Baselines: picture.Baselines{Dir: dir, Device: "android-android", Update: picture.UpdateMissing}}
+	f := &fake{nodes: func(f *fake, at time.Duration) []*screen.Node {
+		if at > time.Second {
+			f.picture = color.Gray{Y: 200}
+		}
+		return nil
+	}}
+	onPhone(t, f, s, func(p *phoneTest) {
+		if r := p.call("verifyScreenshot", map[string]any{"name": "screen"}); !r.OK {
+			t.Error(r.Text)
+		}
+	})
+}
+
 // What readers know of the bars of the system does not count in a picture; all else does.
 func TestBarsOfTheSystemMayDiffer(t *testing.T) {
 	t.Parallel()
@@ -90,7 +134,7 @@ func TestBarsOfTheSystemMayDiffer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := &fake{platform: tt.platform, screen: &Screen{Tree: result.Tree, Bars: result.Bars}, statusBar: tt.statusBar}
+			f := &fake{platform: tt.platform, screen: &Screen{Tree: result.Tree, Bars: result.Bars}, statusBar: tt.statusBar, picture: color.Gray{Y: 90}}
 			s := device.Session{Baselines: picture.Baselines{Dir: filepath.Join(t.TempDir(), "a.screens"), Device: "phone", Update: picture.UpdateMissing}}
 			onPhone(t, f, s, func(p *phoneTest) {
 				p.call("verifyScreenshot", map[string]any{"name": "screen"})

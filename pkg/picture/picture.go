@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
+	"slices"
 )
 
 // MaxPixels is the number of pixels of the largest picture that is read. A page of 1280 pixels may be 39,000 high.
@@ -53,4 +54,17 @@ func Mask(p *image.RGBA, parts []image.Rectangle) {
 	for _, part := range parts {
 		draw.Draw(p, part, image.NewUniform(color.RGBA{255, 0, 255, 255}), image.Point{}, draw.Src)
 	}
+}
+
+// IsBlack reports whether a picture is black beside some parts of it.
+func IsBlack(p *image.RGBA, beside []image.Rectangle) bool {
+	for y := p.Rect.Min.Y; y < p.Rect.Max.Y; y++ {
+		for x := p.Rect.Min.X; x < p.Rect.Max.X; x++ {
+			inside := func(part image.Rectangle) bool { return image.Pt(x, y).In(part) }
+			if p.RGBAAt(x, y) != (color.RGBA{A: 255}) && !slices.ContainsFunc(beside, inside) {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -575,12 +575,23 @@ func TestSecondUser(t *testing.T) {
 	d := newDesk(t)
 	p := d.phone(phones.AndroidOptions{Server: serverVersion, User: 10})
 	dr, closeAll := d.open()
-	defer closeAll()
 	p.App.Show(app.Orders)
+	err := dr.SetOrientation(within(t), mobile.Landscape)
+	if p.App.EndTurning(); err != nil || !p.App.Landscape() {
+		t.Errorf("landscape %v, %v", p.App.Landscape(), err)
+	}
+	if size, err := dr.SetFontSize(within(t), mobile.LargeFont); err != nil || size != mobile.LargeFont || p.Setting("system", "font_scale") != "1.15" {
+		t.Errorf("the font is %s, %s, %v", size, p.Setting("system", "font_scale"), err)
+	}
 	camera := "android.permission.CAMERA"
-	err := dr.Launch(within(t), mobile.Launch{App: app.ShopID, Clear: true, Permissions: map[string]string{camera: "allow"}})
+	err = dr.Launch(within(t), mobile.Launch{App: app.ShopID, Clear: true, Permissions: map[string]string{camera: "allow"}})
 	if err != nil || p.App.SignedIn() || !p.App.Permissions(app.ShopID)[camera] {
 		t.Errorf("signed in %v, permissions %v, %v", p.App.SignedIn(), p.App.Permissions(app.ShopID), err)
+	}
+	closeAll()
+	wantRestored(t, d, p)
+	if changed := p.Changed(); len(changed) > 0 {
+		t.Errorf("not put back: %q", changed)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
@@ -18,12 +19,13 @@ import (
 // This file has the capabilities of mobile that change a phone itself. What they change is put back at the end of the
 // session, or by the next one: see changes.
 
-// Keys of settings in the table system of the phone's settings.
+// Settings in the table system of the phone's settings, which each user has. Their keys are such as system/10/font_scale:
+// they are put back for this user, also when another one uses the phone by then.
 const (
 	systemTable  = "system/"
-	autoRotation = systemTable + "accelerometer_rotation"
-	userRotation = systemTable + "user_rotation"
-	fontScale    = systemTable + "font_scale"
+	autoRotation = "accelerometer_rotation"
+	userRotation = "user_rotation"
+	fontScale    = "font_scale"
 )
 
 // Keys of the appearance. The key of the locales of an app ends with the app.
@@ -41,9 +43,10 @@ func (s setting) stateCommand() []string {
 	case isLocale:
 		return appium.SetAppLocales(app, s.value)
 	}
-	switch s.key {
-	case autoRotation, userRotation, fontScale:
+	if strings.HasPrefix(s.key, systemTable) {
 		return s.systemCommand()
+	}
+	switch s.key {
 	case nightMode:
 		return []string{"cmd", "uimode", "night", s.value}
 	case recordedKey:
@@ -57,25 +60,35 @@ func (s setting) stateCommand() []string {
 }
 
 func (s setting) systemCommand() []string {
-	name := strings.TrimPrefix(s.key, systemTable)
-	if s.value == absent {
-		return []string{"settings", "delete", "system", name}
+	user, name, _ := strings.Cut(strings.TrimPrefix(s.key, systemTable), "/")
+	if _, err := strconv.Atoi(user); err != nil || !slices.Contains([]string{autoRotation, userRotation, fontScale}, name) {
+		return nil
 	}
-	return []string{"settings", "put", "system", name, s.value}
+	if s.value == absent {
+		return []string{"settings", "delete", "--user", user, "system", name}
+	}
+	return []string{"settings", "put", "--user", user, "system", name, s.value}
 }
 
-// setSystem changes settings of the table system.
-func (c *changes) setSystem(ctx context.Context, wanted ...setting) error {
+// setSystem changes settings of the user in the table system.
+func (d *driver) setSystem(ctx context.Context, wanted ...setting) error {
 	for _, s := range wanted {
-		out, err := run(ctx, c.phone, "settings", "get", "system", strings.TrimPrefix(s.key, systemTable))
+		before, err := d.readSystem(ctx, s.key)
 		if err != nil {
 			return err
 		}
-		if err := c.set(ctx, setting{s.key, strings.TrimSpace(out)}, s); err != nil {
-			return err
+		key := systemTable + d.user + "/" + s.key
+		if err := d.changes.set(ctx, setting{key, before}, setting{key, s.value}); err != nil {
+			return d.unconfirmedError(err)
 		}
 	}
 	return nil
+}
+
+// readSystem returns a setting of the user in the table system.
+func (d *driver) readSystem(ctx context.Context, name string) (string, error) {
+	out, err := d.run(ctx, "settings", "get", "--user", d.user, "system", name)
+	return strings.TrimSpace(out), err
 }
 
 // putBackSession puts back what commands of the session have changed. The rest is for all sessions of the run.
@@ -99,7 +112,7 @@ func (d *driver) SetOrientation(ctx context.Context, o mobile.Orientation) error
 	if (o == mobile.Landscape) != (d.info.Width > d.info.Height) {
 		rotation = "1"
 	}
-	return d.unconfirmedError(d.changes.setSystem(ctx, setting{autoRotation, "0"}, setting{userRotation, rotation}))
+	return d.setSystem(ctx, setting{autoRotation, "0"}, setting{userRotation, rotation})
 }
 
 // OpenNotifications implements mobile.NotificationsOpener.
@@ -194,10 +207,10 @@ func (d *driver) SetStyle(ctx context.Context, s mobile.Style) (mobile.Style, er
 
 // SetFontSize implements mobile.AppearanceSetter.
 func (d *driver) SetFontSize(ctx context.Context, s mobile.FontSize) (mobile.FontSize, error) {
-	if err := d.changes.setSystem(ctx, setting{fontScale, appium.FontScale(s)}); err != nil {
-		return "", d.unconfirmedError(err)
+	if err := d.setSystem(ctx, setting{fontScale, appium.FontScale(s)}); err != nil {
+		return "", err
 	}
-	now, err := d.run(ctx, "settings", "get", "system", strings.TrimPrefix(fontScale, systemTable))
+	now, err := d.readSystem(ctx, fontScale)
 	return appium.FontSizeOf(now), err
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/appium"
@@ -26,17 +27,30 @@ func (d *driver) Install(ctx context.Context, file string) error {
 	return d.wrap(installer{d.Device, d.limits, d.log}.install(ctx, a, appTemp))
 }
 
-// Uninstall implements mobile.Installer.
+// Uninstall implements mobile.Installer. Other users keep the app. One of the system is not removed for a user either,
+// because that would hide it for good.
 func (d *driver) Uninstall(ctx context.Context, app string) error {
 	if d.app != nil && d.app.Package == app {
 		d.app.checked = false
 	}
-	out, err := d.actAny(ctx, "pm", "uninstall", app)
-	if err != nil || strings.Contains(out, "Success") {
+	known, err := installedApp(ctx, d.Device, d.user, app)
+	switch {
+	case err != nil:
+		return d.wrap(err)
+	case !known.Installed:
+		return d.notInstalled(ctx, app)
+	}
+	added, err := d.Apps(ctx, false)
+	if err != nil {
 		return err
 	}
-	if known, err := installedApp(ctx, d.Device, d.user, app); err == nil && !known.Installed {
-		return d.notInstalled(ctx, app)
+	words := []string{"pm", "uninstall"}
+	if slices.Contains(added, app) {
+		words = append(words, "--user", d.user)
+	}
+	out, err := d.actAny(ctx, append(words, app)...)
+	if err != nil || strings.Contains(out, "Success") {
+		return err
 	}
 	return fault.New(fault.ToolFailed, "an app of the system, or one that administers the phone, cannot be removed",
 		"removing %s from %s: %s", app, d.Serial(), outputText(out))
@@ -45,8 +59,11 @@ func (d *driver) Uninstall(ctx context.Context, app string) error {
 // firstScanCall is the first API level whose media provider scans a file on request.
 const firstScanCall = 29
 
-// AddMedia implements mobile.MediaAdder.
+// AddMedia implements mobile.MediaAdder. What adb copies is in the storage of user 0.
 func (d *driver) AddMedia(ctx context.Context, files []string) (note string, err error) {
+	if d.user != "0" {
+		return "", mobile.Unsupported("adb copies files to the storage of user 0, and user "+d.user+" uses the phone", "switch the phone to user 0")
+	}
 	if _, err := d.run(ctx, "mkdir", "-p", appium.MediaFolder); err != nil {
 		return "", err
 	}

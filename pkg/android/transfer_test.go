@@ -10,6 +10,7 @@ import (
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/testdata/phones"
+	"github.com/trailblaze/trailblaze/testdata/phones/app"
 )
 
 // keep writes a file, and returns its path.
@@ -36,6 +37,11 @@ func TestInstallAndUninstall(t *testing.T) {
 			t.Error("the app is still installed")
 		}
 		refuses(t, s, "mobile_uninstallApp", notes, "the app com.example.notes is not installed")
+		settings := map[string]any{"appId": "com.android.settings"}
+		refuses(t, s, "mobile_uninstallApp", settings, "removing com.android.settings", "an app of the system")
+		if !p.Installed("com.android.settings") {
+			t.Error("an app of the system was removed")
+		}
 		if r := call(t, s, "mobile_installApp", map[string]any{"file": "nowhere.apk"}); r.OK {
 			t.Error("a file that does not exist was installed")
 		}
@@ -50,6 +56,21 @@ func TestAddMedia(t *testing.T) {
 		if !r.OK || len(r.Notes) > 0 || !slices.Equal(p.App.Media(), []string{"/storage/emulated/0/Pictures/trailblaze/it's.png"}) {
 			t.Errorf("%s, notes %q: the phone has %q", r.Text, r.Notes, p.App.Media())
 		}
+	})
+}
+
+// A second user has storage of its own, and removes an app for itself.
+func TestTransferForASecondUser(t *testing.T) {
+	t.Parallel()
+	use(t, phones.AndroidOptions{User: 10}, func(t *testing.T, p *phones.Android, s device.Device, _ bool) {
+		file := keep(t, "a.png", []byte("\x89PNG"))
+		refuses(t, s, "mobile_addMedia", map[string]any{"files": []any{file}}, "to the storage of user 0, and user 10 uses the phone", "switch the phone")
+		shop := map[string]any{"appId": app.ShopID}
+		says(t, s, "mobile_uninstallApp", shop, "removed com.example.shop")
+		if !p.Installed(app.ShopID) {
+			t.Error("user 0 has lost the app, too")
+		}
+		refuses(t, s, "mobile_uninstallApp", shop, "is installed on "+p.Addr()+" for user 0, and not for user 10")
 	})
 }
 

@@ -124,12 +124,18 @@ func defaultSettings() map[string]string {
 	}
 }
 
-// settings reads and writes settings.
+// settings reads and writes settings. Without --user they are those of user 0; only those in the table global are for all
+// users (AOSP, SettingsService.MyShellCommand).
 func settings(c *call) int {
-	key := c.arg(2) + " " + c.arg(3)
+	user := c.takeUser(0)
+	table := c.arg(2)
+	if table != "global" && c.ofOther(user) {
+		table += " of user " + strconv.Itoa(user)
+	}
+	key := table + " " + c.arg(3)
 	switch c.arg(1) {
 	case "get":
-		c.printf("%s\n", c.phone.Setting(c.arg(2), c.arg(3)))
+		c.printf("%s\n", c.phone.Setting(table, c.arg(3)))
 		return 0
 	case "put", "delete":
 		return changeSetting(c, key)
@@ -137,7 +143,7 @@ func settings(c *call) int {
 		c.phone.mu.Lock()
 		defer c.phone.mu.Unlock()
 		for _, name := range slices.Sorted(maps.Keys(c.phone.settings)) {
-			if setting, ok := strings.CutPrefix(name, c.arg(2)+" "); ok {
+			if setting, ok := strings.CutPrefix(name, table+" "); ok {
 				c.printf("%s=%s\n", setting, c.phone.settings[name])
 			}
 		}

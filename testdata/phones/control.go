@@ -234,9 +234,13 @@ func (p *IPhone) setAppearance(r *request) (any, error) {
 }
 
 // content is `content`, as far as it is about media. The media provider lists what it was told to scan, under the real
-// path of /sdcard.
+// path of /sdcard. Without --user it is that of user 0, whose storage is the one that adb has (AOSP, Content.java).
 func content(c *call) int {
+	other := c.ofOther(c.takeUser(0))
 	switch {
+	case other:
+		c.printf("No result found.\n")
+		return 0
 	case c.arg(1) == "call" && c.after("--method") == "scan_file" && c.phone.options.Level >= 29:
 		if _, err := c.phone.files.Stat(c.after("--arg")); err == nil {
 			c.phone.App.AddMedium("/storage/emulated/0" + strings.TrimPrefix(c.after("--arg"), "/sdcard"))

@@ -219,12 +219,20 @@ func pmClear(c *call) int {
 	return 0
 }
 
+// pmUninstall removes an app for a user, or for all of them: not one of the system.
 func pmUninstall(c *call) int {
-	if !c.phone.Installed(c.last()) {
+	user, p, name := c.takeUser(allUsers), c.phone, c.last()
+	switch {
+	case !p.Installed(name), user == allUsers && ofSystem(name):
 		c.printf("Failure [DELETE_FAILED_INTERNAL_ERROR]\n")
 		return 1
+	case user != allUsers && p.options.User != 0 && name == app.ShopID:
+		p.mu.Lock()
+		p.appOfOthers = true
+		p.mu.Unlock()
+	default:
+		p.Uninstall(name)
 	}
-	c.phone.Uninstall(c.last())
 	c.printf("Success\n")
 	return 0
 }

@@ -134,7 +134,11 @@ func (d *driver) Clear(ctx context.Context, app string) error {
 	if known, err := installedApp(ctx, d.Device, d.user, app); err == nil && !known.Installed {
 		return d.notInstalled(ctx, app)
 	}
-	return fault.New(fault.ToolFailed, "", "clearing the data of %s on %s: %s", app, d.Serial(), outputText(out))
+	hint := ""
+	if refused(out) {
+		hint = allowDebugging + "; launchApp with launchMode: FORCE_RESTART keeps the data"
+	}
+	return fault.New(fault.ToolFailed, hint, "clearing the data of %s on %s: %s", app, d.Serial(), outputText(out))
 }
 
 // Grant implements mobile.Driver.

@@ -213,7 +213,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 			if !server {
 				d.values["uiautomator2"] = ""
 			}
-			p := d.phone(phones.AndroidOptions{Server: serverVersion, RefuseSettings: true})
+			p := d.phone(phones.AndroidOptions{Server: serverVersion, RefuseSettings: true, RefuseClear: true})
 			p.App.Show(app.SignIn)
 			dr, closeAll := d.open()
 			seesSignIn(t, dr)
@@ -222,6 +222,8 @@ func TestSettingsThatAreRefused(t *testing.T) {
 			}
 			err := dr.Grant(within(t), app.ShopID, []string{"android.permission.CAMERA"})
 			wantFault(t, err, fault.ToolFailed, "android.permission.CAMERA", "Security settings")
+			err = dr.Launch(within(t), mobile.Launch{App: app.ShopID, Clear: true})
+			wantFault(t, err, fault.ToolFailed, "clearing the data of com.example.shop", "Security settings", "launchMode: FORCE_RESTART")
 			closeAll()
 			wantRestored(t, d, p)
 		})

@@ -53,6 +53,8 @@ type AndroidOptions struct {
 	// and Realme do without "USB debugging (Security settings)" (appium-adb, lib/tools/device-settings.ts), and other
 	// changes of the device, for which AOSP needs a permission, too (AppOpsService, UiModeManagerService).
 	RefuseSettings bool
+	// RefuseClear refuses `pm clear`, as some of the same phones do.
+	RefuseClear bool
 	// RefuseInput refuses touches, text and keys of `input` to adb, as the same phones do.
 	RefuseInput bool
 	// Verifier is what Play Protect or the maker's own guard does about `pm install` (appium/appium#15660).

@@ -212,6 +212,11 @@ func pmClear(c *call) int {
 		c.printf("Failed\n")
 		return 1
 	}
+	if c.phone.options.RefuseClear {
+		c.errorf("\nException occurred while executing 'clear':\njava.lang.SecurityException: PID 4242 does not have permission "+
+			"android.permission.CLEAR_APP_USER_DATA to clear data of package %s\n", c.last())
+		return 255
+	}
 	if !c.ofOther(user) {
 		c.phone.App.Clear(c.last())
 	}

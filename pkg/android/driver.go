@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/act"
 	"github.com/trailblaze/trailblaze/pkg/appium"
@@ -305,28 +306,65 @@ func (d *driver) SetNetwork(ctx context.Context, connected bool) error {
 		return mobile.Unsupported(
 			d.Serial()+" is connected through its network, which cannot be disconnected", "connect it with a cable")
 	}
+	if d.api < firstAirplaneMode {
+		return d.switchNetworks(ctx, connected, wifi, mobileData)
+	}
 	out, err := d.run(ctx, "settings", "get", "global", "airplane_mode_on")
 	if err != nil {
 		return err
 	}
 	words := map[bool]string{true: "enabled", false: "disabled"}
-	before := setting{airplaneMode, words[strings.TrimSpace(out) == "1"]}
-	after := setting{airplaneMode, words[!connected]}
-	if d.api >= firstAirplaneMode {
-		return d.unconfirmedError(d.changes.set(ctx, before, after))
+	was := strings.TrimSpace(out) == "1"
+	if err := d.changes.set(ctx, setting{airplaneMode, words[was]}, setting{airplaneMode, words[!connected]}); err != nil {
+		return d.unconfirmedError(err)
 	}
-	for _, network := range []struct{ key, setting string }{{wifi, "wifi_on"}, {mobileData, "mobile_data"}} {
-		out, err := d.run(ctx, "settings", "get", "global", network.setting)
+	return d.followAirplaneMode(ctx, connected, was == connected)
+}
+
+// followAirplaneMode switches what airplane mode leaves as it was: Wi-Fi that the phone keeps on in it (AOSP,
+// WifiSettingsStore), or all networks if they are off without it. If the mode has changed, Wi-Fi has some time to follow.
+func (d *driver) followAirplaneMode(ctx context.Context, connected, changed bool) error {
+	limit := time.Duration(0)
+	if changed {
+		limit = d.limits.network
+	}
+	follows, err := act.Await(ctx, limit, d.limits.poll, func() (bool, error) {
+		on, err := d.isOn(ctx, wifi)
+		return on == connected, err
+	})
+	if follows || err != nil {
+		return err
+	}
+	if !connected {
+		return d.switchNetworks(ctx, connected, wifi)
+	}
+	switched := slices.ContainsFunc(d.changes.original, func(s setting) bool { return s.key == wifi })
+	if data, err := d.isOn(ctx, mobileData); err != nil || data && !switched {
+		return err // whose phone it is has Wi-Fi off
+	}
+	return d.switchNetworks(ctx, connected, wifi, mobileData)
+}
+
+// switchNetworks connects Wi-Fi or mobile data, or disconnects them.
+func (d *driver) switchNetworks(ctx context.Context, connected bool, networks ...string) error {
+	verbs := map[bool]string{true: "enable", false: "disable"}
+	for _, network := range networks {
+		was, err := d.isOn(ctx, network)
 		if err != nil {
 			return err
 		}
-		verbs := map[bool]string{true: "enable", false: "disable"}
-		was := strings.TrimSpace(out) == "1"
-		if err := d.changes.set(ctx, setting{network.key, verbs[was]}, setting{network.key, verbs[connected]}); err != nil {
+		if err := d.changes.set(ctx, setting{network, verbs[was]}, setting{network, verbs[connected]}); err != nil {
 			return d.unconfirmedError(err)
 		}
 	}
 	return nil
+}
+
+// isOn reports whether Wi-Fi or mobile data is on.
+func (d *driver) isOn(ctx context.Context, network string) (bool, error) {
+	out, err := d.run(ctx, "settings", "get", "global", map[string]string{wifi: "wifi_on", mobileData: "mobile_data"}[network])
+	const on, inAirplaneMode = "1", "2" // of Wi-Fi, which has more values
+	return slices.Contains([]string{on, inAirplaneMode}, strings.TrimSpace(out)), err
 }
 
 // firstAirplaneMode is the first API level with `cmd connectivity airplane-mode`.

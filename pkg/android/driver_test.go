@@ -2,7 +2,9 @@ package android
 
 import (
 	"bytes"
+	"fmt"
 	"image/png"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -166,19 +168,52 @@ func tapID(t *testing.T, d *driver, id string) {
 	t.Fatalf("no element %s", id)
 }
 
-func TestNetworkOfAnOldPhone(t *testing.T) {
+// What is switched is off or on afterwards, and as it was after the session.
+func TestNetworks(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	p := d.phone(phones.AndroidOptions{Server: serverVersion, Level: 29, NoShellV2: true})
-	dr, closeAll := d.open()
-	if err := dr.SetNetwork(within(t), false); err != nil || p.App.Connected() {
-		t.Errorf("SetNetwork: %v", err)
+	for name, tt := range map[string]struct {
+		options phones.AndroidOptions
+		before  string // what has changed on the phone before
+		on      string // what is on when it is connected
+	}{
+		"old":                             {phones.AndroidOptions{Level: 29, NoShellV2: true}, "", "011"},
+		"airplane mode":                   {phones.AndroidOptions{}, "", "011"},
+		"in airplane mode":                {phones.AndroidOptions{}, "cmd connectivity airplane-mode enable", "011"},
+		"Wi-Fi stays on in airplane mode": {phones.AndroidOptions{KeepsWiFi: true}, "", "011"},
+		"no Wi-Fi":                        {phones.AndroidOptions{}, "svc wifi disable", "001"},
+		"none":                            {phones.AndroidOptions{}, "svc wifi disable && svc data disable", "011"},
+		"none on an old phone":            {phones.AndroidOptions{Level: 29}, "svc wifi disable && svc data disable", "011"},
+	} {
+		for _, order := range [][]bool{{false, true}, {true, false}} {
+			t.Run(fmt.Sprintf("%s, %v", name, order), func(t *testing.T) {
+				t.Parallel()
+				d := newDesk(t)
+				o := tt.options
+				o.Server = serverVersion
+				p := d.phone(o)
+				if tt.before != "" {
+					p.Shell(within(t), tt.before, strings.NewReader(""), io.Discard, io.Discard)
+				}
+				connected, before := p.App.Connected(), networksOf(p)
+				dr, closeAll := d.open()
+				for _, wanted := range order {
+					err := dr.SetNetwork(within(t), wanted)
+					if on := networksOf(p); err != nil || p.App.Connected() != wanted || wanted && on != tt.on {
+						t.Errorf("SetNetwork(%v): connected %v, %s, %v", wanted, p.App.Connected(), on, err)
+					}
+				}
+				closeAll()
+				if after := networksOf(p); p.App.Connected() != connected || after != before {
+					t.Errorf("after the session: connected %v, %s; before: %v, %s", p.App.Connected(), after, connected, before)
+				}
+			})
+		}
 	}
-	closeAll()
-	if !p.App.Connected() {
-		t.Error("the network is still disconnected after the session")
-	}
-	wantRestored(t, d, p)
+}
+
+// networksOf returns the settings of airplane mode, Wi-Fi and mobile data.
+func networksOf(p *phones.Android) string {
+	return p.Setting("global", "airplane_mode_on") + p.Setting("global", "wifi_on") + p.Setting("global", "mobile_data")
 }
 
 func TestLaunch(t *testing.T) {

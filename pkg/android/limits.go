@@ -21,6 +21,7 @@ type limits struct {
 	// wakeLock is how long the server keeps the screen on without being told again.
 	wakeLock time.Duration
 	hide     time.Duration // for a key to hide the keyboard
+	network  time.Duration // for Wi-Fi to follow airplane mode
 }
 
 func defaultLimits() limits {
@@ -28,6 +29,6 @@ func defaultLimits() limits {
 		prepare: 5 * time.Minute, boot: 5 * time.Minute, info: 15 * time.Second, install: 2 * time.Minute, dialog: 10 * time.Second,
 		unlock: 3 * time.Second,
 		start:  30 * time.Second, retry: 3 * time.Second, call: 30 * time.Second, picture: 5 * time.Second, exit: 2 * time.Second, poll: 50 * time.Millisecond,
-		close: 15 * time.Second, dump: 30 * time.Second, hide: time.Second, wakeLock: 5 * time.Minute,
+		close: 15 * time.Second, dump: 30 * time.Second, hide: time.Second, network: 3 * time.Second, wakeLock: 5 * time.Minute,
 	}
 }

@@ -127,6 +127,7 @@ func (d *desk) backend() *backend {
 	b := made.(*backend)
 	b.limits.poll, b.limits.exit = 2*time.Millisecond, 300*time.Millisecond
 	b.limits.unlock, b.limits.retry = 300*time.Millisecond, time.Millisecond
+	b.limits.network = 100 * time.Millisecond
 	d.t.Cleanup(func() { _ = b.Close(within(d.t)) })
 	return b
 }

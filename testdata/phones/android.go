@@ -55,6 +55,9 @@ type AndroidOptions struct {
 	RefuseSettings bool
 	// RefuseClear refuses `pm clear`, as some of the same phones do.
 	RefuseClear bool
+	// KeepsWiFi leaves Wi-Fi on in airplane mode, as phones with Android 11 do that remember it (AOSP, WifiSettingsStore,
+	// the setting wifi_apm_state).
+	KeepsWiFi bool
 	// RefuseInput refuses touches, text and keys of `input` to adb, as the same phones do.
 	RefuseInput bool
 	// Verifier is what Play Protect or the maker's own guard does about `pm install` (appium/appium#15660).
@@ -131,6 +134,7 @@ type Android struct {
 	listLate        int
 	whitelist       []string // of Doze
 	appOfOthers     bool
+	earlierWiFi     string // what the setting wifi_on still is for whoever asks for it next; empty for what it is
 	folded          bool
 	installations   map[int][]manifest // that have begun with `pm install-create`
 	after           struct {

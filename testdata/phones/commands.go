@@ -2,6 +2,7 @@ package phones
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"image"
 	"image/color"
@@ -135,7 +136,7 @@ func settings(c *call) int {
 	key := table + " " + c.arg(3)
 	switch c.arg(1) {
 	case "get":
-		c.printf("%s\n", c.phone.Setting(table, c.arg(3)))
+		c.printf("%s\n", c.phone.readSetting(table, c.arg(3)))
 		return 0
 	case "put", "delete":
 		return changeSetting(c, key)
@@ -233,9 +234,24 @@ func svc(c *call) int {
 
 // setNetwork switches wifi or data.
 func (p *Android) setNetwork(name string, on bool) {
+	p.mu.Lock()
+	p.earlierWiFi = ""
+	p.mu.Unlock()
 	p.setSetting(map[string]string{"wifi": "global wifi_on", "data": "global mobile_data"}[name], zeroOrOne(on))
-	p.App.SetConnected(p.Setting("global", "wifi_on") == "1" || p.Setting("global", "mobile_data") == "1")
+	p.connect()
 }
+
+// connect connects the app if a network is on. In airplane mode that is Wi-Fi alone.
+func (p *Android) connect() {
+	wifi := slices.Contains([]string{"1", wifiInAirplaneMode}, p.Setting("global", "wifi_on"))
+	p.App.SetConnected(wifi || p.Setting("global", "mobile_data") == "1" && p.Setting("global", "airplane_mode_on") == "0")
+}
+
+// Values of the setting wifi_on besides 0 and 1 (AOSP, WifiSettingsStore).
+const (
+	wifiInAirplaneMode = "2"
+	wifiOffInThatMode  = "3" // and on afterwards
+)
 
 func zeroOrOne(on bool) string {
 	if on {
@@ -304,12 +320,42 @@ func airplaneMode(c *call) int {
 	}
 	switch c.arg(3) {
 	case "":
-		c.printf("%s\n", map[bool]string{true: "disabled", false: "enabled"}[c.phone.App.Connected()])
+		c.printf("%s\n", map[string]string{"0": "disabled", "1": "enabled"}[c.phone.Setting("global", "airplane_mode_on")])
 	case "enable", "disable":
-		c.phone.App.SetConnected(c.arg(3) == "disable")
-		c.phone.setSetting("global airplane_mode_on", zeroOrOne(c.arg(3) == "enable"))
+		c.phone.setAirplaneMode(c.arg(3) == "enable")
 	}
 	return 0
+}
+
+// setAirplaneMode turns Wi-Fi off with the mode, unless the phone keeps it on, and on again afterwards. The setting wifi_on
+// follows a moment later: after it was first asked for.
+func (p *Android) setAirplaneMode(on bool) {
+	p.setSetting("global airplane_mode_on", zeroOrOne(on))
+	next := map[string]string{wifiInAirplaneMode: "1", wifiOffInThatMode: "1"}
+	switch {
+	case on && p.options.KeepsWiFi:
+		next = map[string]string{"1": wifiInAirplaneMode}
+	case on:
+		next = map[string]string{"1": wifiOffInThatMode}
+	}
+	now := p.Setting("global", "wifi_on")
+	p.mu.Lock()
+	p.earlierWiFi = now
+	p.mu.Unlock()
+	p.setSetting("global wifi_on", cmp.Or(next[now], now))
+	p.connect()
+}
+
+// readSetting returns what `settings get` prints.
+func (p *Android) readSetting(table, name string) string {
+	if name == "wifi_on" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		now := cmp.Or(p.earlierWiFi, p.settings["global wifi_on"])
+		p.earlierWiFi = ""
+		return now
+	}
+	return p.Setting(table, name)
 }
 
 // The app Appium Settings with its input methods, and the phone's own input method.

@@ -257,17 +257,20 @@ func parseActivity(out, app string) string {
 }
 
 // parseStart returns what `am start` reported as an error, "" if it started the activity. "Status: timeout" says that
-// the activity has shown nothing within 10 s, and still may (AOSP, ActivityTaskSupervisor).
+// the activity has shown nothing within 10 s, and still may (AOSP, ActivityTaskSupervisor). Below the number of an error,
+// and below the command that an exception was in, is the reason.
 func parseStart(out string) string {
+	general := ""
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
-		for _, start := range []string{"Error: ", "Error type ", "Exception occurred", "java.lang."} {
-			if strings.HasPrefix(line, start) {
-				return strings.TrimPrefix(line, "Error: ")
-			}
+		switch {
+		case strings.HasPrefix(line, "Error: "), strings.HasPrefix(line, "java.lang."):
+			return strings.TrimPrefix(line, "Error: ")
+		case strings.HasPrefix(line, "Error type "), strings.HasPrefix(line, "Exception occurred"):
+			general = line
 		}
 	}
-	return ""
+	return general
 }
 
 // parseInstrumentations returns the packages of the instrumentations that run, from `dumpsys activity processes`.

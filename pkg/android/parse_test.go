@@ -184,10 +184,12 @@ func TestLists(t *testing.T) {
 		t.Errorf("parseActivity: %q", got)
 	}
 	for out, want := range map[string]string{
-		"Starting: Intent { cmp=a/.B }\nStatus: ok\nLaunchState: COLD\nComplete\n":                                              "",
-		"Starting: Intent { cmp=a/.B }\nError type 3\nError: Activity class {a/a.B} does not exist.\n":                          "Error type 3",
-		"Starting: Intent { dat=x }\nError: Activity not started, unable to resolve Intent { }\n":                               "Activity not started, unable to resolve Intent { }",
-		"Starting: Intent { cmp=a/.B }\nStatus: timeout\nLaunchState: UNKNOWN (0)\nActivity: a/.B\nWaitTime: 10013\nComplete\n": "",
+		"Starting: Intent { cmp=a/.B }\nStatus: ok\nLaunchState: COLD\nComplete\n":                                                                     "",
+		"Starting: Intent { cmp=a/.B }\nError type 3\nError: Activity class {a/a.B} does not exist.\n":                                                 "Activity class {a/a.B} does not exist.",
+		"Starting: Intent { cmp=a/.B }\nError type 3\n":                                                                                                "Error type 3",
+		"\nException occurred while executing 'start':\njava.lang.SecurityException: Permission Denial: starting Intent { }\n\tat android.os.Parcel\n": "java.lang.SecurityException: Permission Denial: starting Intent { }",
+		"Starting: Intent { dat=x }\nError: Activity not started, unable to resolve Intent { }\n":                                                      "Activity not started, unable to resolve Intent { }",
+		"Starting: Intent { cmp=a/.B }\nStatus: timeout\nLaunchState: UNKNOWN (0)\nActivity: a/.B\nWaitTime: 10013\nComplete\n":                        "",
 	} {
 		if got := parseStart(out); got != want {
 			t.Errorf("parseStart(%q) = %q, want %q", out, got, want)

@@ -87,6 +87,10 @@ func TestCrashesOfAndroid(t *testing.T) {
 			"01-02 03:04:05.678  1200  1300 I am_crash: [20101,0,com.example.shop,948485700,java.lang.RuntimeException,a, b,Orders.kt,12]\n",
 			[]Crash{{App: shop, PID: 20101, Time: at("2026-01-02 03:04:05.678"), Reason: "java.lang.RuntimeException: a, b at Orders.kt:12"}},
 		},
+		"event of a newer Android": {
+			"01-02 03:04:05.678  1200  1300 I am_crash: [20101,0,com.example.shop,948485700,java.lang.RuntimeException,a, b,Orders.kt,12,0]\n",
+			[]Crash{{App: shop, PID: 20101, Time: at("2026-01-02 03:04:05.678"), Reason: "java.lang.RuntimeException: a, b at Orders.kt:12"}},
+		},
 		"event and report": {
 			"07-14 11:05:20.482  1200  1300 I am_crash: [8342,0,com.example.shop,948485700,java.lang.RuntimeException,Unable,A.java,1]\n" + javaLog,
 			[]Crash{{

@@ -3,6 +3,7 @@ package android
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/adb"
@@ -19,7 +20,11 @@ func choose(devices []adb.Info, serial string) (adb.Info, error) {
 				return d, usable(d)
 			}
 		}
-		return adb.Info{}, fault.New(fault.Misuse, fault.DidYouMean(serial, serials(devices)),
+		hint := fault.DidYouMean(serial, serials(devices))
+		if _, _, err := net.SplitHostPort(serial); err == nil {
+			hint = strings.TrimPrefix(hint+"; `adb connect "+serial+"` connects it, which the adb server forgets when it ends", "; ")
+		}
+		return adb.Info{}, fault.New(fault.Misuse, hint,
 			"the Android device %s was not found; connected: %s", serial, list(devices))
 	}
 	var ready []adb.Info

@@ -131,7 +131,7 @@ func TestPhoneIsConnectedAgainBetweenSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = b.open(within(t), d.session())
-	wantFault(t, err, fault.Misuse, p.Addr()+" was not found")
+	wantFault(t, err, fault.Misuse, p.Addr()+" was not found", "`adb connect "+p.Addr()+"`")
 	if err := d.adb.Connect(within(t), p.Addr()); err != nil {
 		t.Fatal(err)
 	}

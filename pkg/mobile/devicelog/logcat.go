@@ -135,7 +135,7 @@ func crashEvent(l Line, apps []string) (Crash, bool) {
 		}
 		c.App, c.Reason = appOf(f[2], apps), shorten(f[4])
 		c.PID, _ = strconv.Atoi(f[1])
-	case "am_crash": // user and process, in either order; name, flags, exception; message, file, line, and whether it recovers
+	case "am_crash": // user and process, in either order; name, flags, exception; message, file, line, if it recovers
 		f := fields(l.Message, 6)
 		if f == nil {
 			return c, false

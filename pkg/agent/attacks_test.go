@@ -269,6 +269,9 @@ func verifyAttacks() []attack {
 		{name: "none of what was never there", task: paid, turns: turns{say(use("web_verifyCount", "ref", `button "Ordre"`, "count", 0), done(""))}, told: "no screen of this session has shown"},
 		{name: "another URL", task: paid, turns: turns{say(use("web_verifyUrl", "pattern", "paid$")), say(use("web_verifyUrl", "pattern", "/$"), done(""))}, told: "which did not hold"},
 		{name: "forgetting by retries", task: retried, turns: turns{say(no), say(finish("failed", "no", "")), say(textVisible("Orders"), done(""))}, told: "which did not hold", says: "the model first checked"},
+		{name: "checks of an attempt that failed", task: retried, turns: turns{
+			say(textVisible("Orders")), say(finish("failed", "no", "")), say(done("")),
+		}, told: "no check has held"},
 		{name: "at least none", task: paid, turns: turns{say(use("web_verifyCount", "ref", "checkbox", "min", 0), done(""))}, told: "always at least 0"},
 		{name: "any URL", task: paid, turns: turns{say(use("web_verifyUrl", "pattern", ".*"), done(""))}, told: "matches anything"},
 		{name: "any text", task: paid, turns: turns{say(use("web_verifyTextVisible", "pattern", "."), done(""))}, told: "matches anything"},

@@ -152,7 +152,7 @@ func (r *run) start(ctx context.Context) error {
 	r.nonce, r.shown = pagetext.NewNonce(), &shownElements{described: map[string]string{}}
 	r.blocks, r.lines, r.sent, r.history, r.silent, r.picture = nil, nil, 0, nil, 0, nil
 	if r.verify != nil {
-		r.verify.shown = r.shown
+		r.verify.shown, r.verify.held, r.verify.weak = r.shown, 0, 0
 	}
 	screen, err := r.screenText(ctx, "SCREEN\n")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // verification is what is known of the checks of a verify. It lasts over the retries of the task, so that a check that did
-// not hold is not forgotten.
+// not hold is not forgotten. Those that held do not count for a retry.
 type verification struct {
 	held     int        // checks that count
 	weak     int        // of these that are vacuous

@@ -263,14 +263,23 @@ func TestBudgetOfTrailCountsEarlierAttempts(t *testing.T) {
 func TestRequestEndsWithTheTimeForTheStep(t *testing.T) {
 	t.Parallel()
 	f := openBrowser(t).ordersPage(t)
-	waits := asks(func(ctx context.Context) error {
-		<-ctx.Done()
-		return ctx.Err()
-	})
-	o := agent.Options{Model: waits, Budget: agent.NewBudget(agent.Limits{TimePerStep: 2 * time.Second})}
-	out := agent.New(o).Do(t.Context(), f, step("Do it"))
-	if out.Outcome != event.Failed || out.Err.Kind != agent.OverBudget {
-		t.Errorf("%s: %v", out.Outcome, out.Err)
+	for _, tt := range []struct {
+		failed  error // of the provider, until the time is over
+		outcome event.Outcome
+		kind    fault.Kind
+	}{
+		{context.DeadlineExceeded, event.Failed, agent.OverBudget},
+		{fault.New(fault.RateLimit, "", "too many requests"), event.Error, fault.RateLimit},
+	} {
+		waits := asks(func(ctx context.Context) error {
+			<-ctx.Done()
+			return tt.failed
+		})
+		o := agent.Options{Model: waits, Budget: agent.NewBudget(agent.Limits{TimePerStep: 2 * time.Second})}
+		out := agent.New(o).Do(t.Context(), f, step("Do it"))
+		if out.Outcome != tt.outcome || out.Err.Kind != tt.kind {
+			t.Errorf("%v: %s: %v", tt.failed, out.Outcome, out.Err)
+		}
 	}
 }
 

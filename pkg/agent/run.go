@@ -186,12 +186,12 @@ func (r *run) withinStep(ctx context.Context) (context.Context, context.CancelFu
 	return ctx, func() {}
 }
 
-// ask sends a request, which ends with the time for the step.
+// ask sends a request, which ends with the time for the step. If the provider has failed until then, that is the error.
 func (r *run) ask(ctx context.Context, request model.Request) (model.Answer, model.Usage, error) {
 	ctx, cancel := r.withinStep(ctx)
 	defer cancel()
 	answer, usage, err := r.agent.opts.Model.Ask(ctx, request)
-	if err != nil && errors.Is(context.Cause(ctx), errTime) {
+	if err != nil && fault.As(err) == nil && errors.Is(context.Cause(ctx), errTime) {
 		err = errTime
 	}
 	return answer, usage, err

@@ -3,6 +3,8 @@ package model
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -145,7 +147,7 @@ func isPrivate(ip net.IP) bool { return ip.IsLoopback() || ip.IsPrivate() }
 // Close closes the connections to the provider that are not in use.
 func (c *Client) Close() { (&http.Client{Transport: c.direct}).CloseIdleConnections() }
 
-// Ask implements Model.
+// Ask implements Model. When the time of ctx is over while a request is tried again, the error is why it failed before.
 func (c *Client) Ask(ctx context.Context, r Request) (Answer, Usage, error) {
 	r = c.redacted(r)
 	r.MaxOutputTokens = cmp.Or(r.MaxOutputTokens, c.Settings.OutputLimit())
@@ -156,6 +158,9 @@ func (c *Client) Ask(ctx context.Context, r Request) (Answer, Usage, error) {
 	answer, usage, err := c.codec.ask(ctx, &http.Client{Transport: x}, r)
 	lost := Usage{Uncached: x.lost * inputTokens(r), Output: x.lost * r.MaxOutputTokens, Estimated: x.lost > 0}
 	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && x.failed != nil:
+		x.failed.Message += fmt.Sprintf("; %v, while it was tried again", context.Cause(ctx))
+		err = x.failed
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case err != nil:

@@ -46,8 +46,9 @@ func (c *Client) transport() *http.Transport {
 // memory, and faults.
 type exchange struct {
 	client   *Client
-	attempts int // that were sent
-	lost     int // attempts that were sent and had neither an answer nor the status of an error: they may cost
+	attempts int          // that were sent
+	lost     int          // attempts that were sent and had neither an answer nor the status of an error: they may cost
+	failed   *fault.Error // why the last attempt is made again; nil for none
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -76,6 +77,7 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 			fail.fault.Message += "; this was the last of " + text.Count(n, "attempt")
 			return nil, fail.fault
 		}
+		x.failed = fail.fault
 		if err := x.client.wait(req.Context(), fail, n); err != nil {
 			return nil, err
 		}

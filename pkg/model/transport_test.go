@@ -229,6 +229,40 @@ func TestAttemptsHaveALimit(t *testing.T) {
 	})
 }
 
+// Who asked gets to know why, when there was no time for another attempt.
+func TestTimeEndsWhileARequestIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	stuck := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	limited, _ := answers(http.Header{"Retry-After": {"60"}}, 429, 429, 429, 429)
+	over := errors.New("time is over")
+	for name, test := range map[string]struct {
+		h       http.Handler
+		limit   time.Duration
+		kind    fault.Kind
+		message string
+	}{
+		"no response":       {stuck, 3 * time.Minute, fault.Provider, "did not respond within 2m0s; time is over, while it was tried again"},
+		"a limit":           {limited, 100 * time.Second, fault.RateLimit, "(status 429: not now); time is over, while it was tried again"},
+		"the first attempt": {stuck, time.Minute, "", "time is over"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeoutCause(t.Context(), test.limit, over)
+				defer cancel()
+				started := time.Now()
+				_, _, err := memoryClient(t, test.h, nil).Ask(ctx, request())
+				if took := time.Since(started); took != test.limit || !strings.HasSuffix(err.Error(), test.message) {
+					t.Errorf("after %v: %v", took, err)
+				}
+				if f := fault.As(err); test.kind == "" && !errors.Is(err, over) || test.kind != "" && (f == nil || f.Kind != test.kind) {
+					t.Errorf("error is %+v", err)
+				}
+			})
+		})
+	}
+}
+
 func TestLimitedRequestsPauseAllWorkers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

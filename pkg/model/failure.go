@@ -21,7 +21,7 @@ import (
 type failure struct {
 	status     int // 0 when there is none
 	again      bool
-	asked      time.Duration // how long the provider asks to wait, -1 when it does not
+	asked      time.Duration // how long the provider asks to wait, 0 or less when it does not
 	unreadable bool          // it was answered, and may cost, but the answer is of no use
 	key        string        // with which it was sent
 	fault      *fault.Error
@@ -79,7 +79,7 @@ func (c *Client) judge(resp *http.Response, body []byte, err error) *failure {
 	if fail == nil {
 		return nil
 	}
-	if wait := askedWait(resp.Header); wait >= 0 {
+	if wait := askedWait(resp.Header); wait > 0 {
 		fail.asked = wait
 	}
 	if again, err := strconv.ParseBool(resp.Header.Get("X-Should-Retry")); err == nil && fail.fault.Kind != fault.Quota && resp.StatusCode >= 400 {
@@ -168,7 +168,7 @@ func statusFailure(status int, e apiError) *failure {
 type apiError struct {
 	kind, code, message string        // code is that of a status in some
 	details             []string      // codes and kinds in the details
-	wait                time.Duration // that it asks for, -1 when it does not
+	wait                time.Duration // that it asks for, 0 or less when it does not
 }
 
 func (e apiError) isQuota() bool {
@@ -239,7 +239,7 @@ func (e *apiError) readDetails(raw json.RawMessage) {
 	}
 	for _, d := range list {
 		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && strings.HasSuffix(d.Type, ".RetryInfo") {
-			e.wait = max(wait, 0)
+			e.wait = wait
 		}
 		for _, v := range d.Violations {
 			if strings.Contains(v.QuotaID, "PerDay") {
@@ -249,7 +249,7 @@ func (e *apiError) readDetails(raw json.RawMessage) {
 	}
 }
 
-// askedWait returns how long the headers of a response ask to wait, -1 when they do not.
+// askedWait returns how long the headers of a response ask to wait, 0 or less when they do not.
 func askedWait(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
 		return seconds(ms / 1000)
@@ -259,7 +259,7 @@ func askedWait(h http.Header) time.Duration {
 		return seconds(s)
 	}
 	if at, err := http.ParseTime(value); err == nil {
-		return max(time.Until(at), 0)
+		return time.Until(at)
 	}
 	return -1
 }

@@ -87,7 +87,7 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 // wait waits between attempt n and the next one. After a 429 all requests to the provider wait.
 func (c *Client) wait(ctx context.Context, fail *failure, n int) error {
 	wait := fail.asked
-	if wait < 0 {
+	if wait <= 0 {
 		wait = min(c.Limits.Wait<<(n-1), maxBackoff)
 		wait = wait*3/4 + rand.N(wait/2+1)
 	}

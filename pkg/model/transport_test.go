@@ -166,6 +166,8 @@ func TestWaitsBetweenAttempts(t *testing.T) {
 		"Retry-After of 60 s": {http.Header{"Retry-After": {"60"}}, []int{429}, []time.Duration{60e9}, true},
 		"Retry-After-Ms wins": {http.Header{"Retry-After": {"12"}, "Retry-After-Ms": {"1500"}}, []int{429}, []time.Duration{15e8}, true},
 		"a date":              {http.Header{"Retry-After": {"Sat, 01 Jan 2000 00:00:09 GMT"}}, []int{429}, []time.Duration{9e9}, true},
+		"no wait":             {http.Header{"Retry-After": {"0"}, "Retry-After-Ms": {"0"}}, []int{429, 503}, []time.Duration{1e9, 2e9}, false},
+		"a date in the past":  {http.Header{"Retry-After": {"Fri, 31 Dec 1999 00:00:00 GMT"}}, []int{429, 503}, []time.Duration{1e9, 2e9}, false},
 		"not a number":        {http.Header{"Retry-After": {"soon"}}, []int{429}, []time.Duration{1e9}, false},
 		"retry a 400":         {http.Header{"X-Should-Retry": {"true"}}, []int{400}, []time.Duration{1e9}, false},
 	} {

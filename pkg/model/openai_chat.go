@@ -29,6 +29,13 @@ func (c chatCodec) inspect(body []byte) *failure {
 	if err := json.Unmarshal(body, &a); err != nil || len(a.Choices) == 0 {
 		return notAnAnswer(body, "it has no choices")
 	}
+	var choice struct {
+		FinishReason string `json:"finish_reason"`
+		Error        any    `json:"error"`
+	}
+	if err := json.Unmarshal(a.Choices[0], &choice); err == nil && (choice.Error != nil || choice.FinishReason == "error") {
+		return notAnAnswer(a.Choices[0], "it ended with an error")
+	}
 	return nil
 }
 

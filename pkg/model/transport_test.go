@@ -58,6 +58,7 @@ func TestFaultsOfProviders(t *testing.T) {
 		models.Quota:       {1, fault.Quota, "what the account may use is used up"},
 		models.Failing:     {5, fault.Provider, "it failed (status 500: it broke)"},
 		models.FailedAfter: {5, fault.Provider, "it failed (status 500: it broke after it began)"},
+		models.ChoiceError: {5, fault.Provider, "it failed (status 502: upstream is gone); this was the last of 5 attempts"},
 		models.NoRetry:     {1, fault.Provider, "it failed (status 500: it broke for good)"},
 		models.Overloaded:  {5, fault.Provider, "status 529: Overloaded"},
 		models.HTML:        {5, fault.Provider, "the answer cannot be read: it is not JSON: <html>"},
@@ -70,6 +71,9 @@ func TestFaultsOfProviders(t *testing.T) {
 		models.BadKey:      {1, fault.Provider, "it rejects the key (status 401: the key is not valid)"},
 	} {
 		for protocol := range protocols() {
+			if fail == models.ChoiceError && protocol != model.OpenAIChat {
+				continue // they have no choices
+			}
 			t.Run(string(fail)+" by "+string(protocol), func(t *testing.T) {
 				t.Parallel()
 				s := &models.Server{Policy: models.Script(models.Reply{Text: "x"}), Fault: models.Always(fail)}

@@ -33,10 +33,11 @@ const (
 	NoChoices   Fault = "no_choices"
 	HalfCall    Fault = "half_call" // cut off within a call
 	ErrorList   Fault = "error_list"
-	FailedAfter Fault = "failed"     // 200 with an error in it
-	Switched    Fault = "101"        // the connection stays open
-	LessUsage   Fault = "less_usage" // fewer tokens than none
-	MoreUsage   Fault = "more_usage" // more tokens than there are
+	FailedAfter Fault = "failed"       // 200 with an error in it
+	ChoiceError Fault = "choice_error" // 200 with an error in the choice, by chat
+	Switched    Fault = "101"          // the connection stays open
+	LessUsage   Fault = "less_usage"   // fewer tokens than none
+	MoreUsage   Fault = "more_usage"   // more tokens than there are
 )
 
 // Gone is the status of a request whose client left before there was a response.
@@ -92,6 +93,11 @@ func (f Fault) instead(w http.ResponseWriter, r *http.Request, p protocol) (stat
 		return send(w, 200, map[string]any{"id": "x", "object": "chat.completion", "choices": []any{}}), true
 	case FailedAfter:
 		return send(w, 200, p.fail(500, "api_error", "server_error", "it broke after it began")), true
+	case ChoiceError:
+		return send(w, 200, map[string]any{"id": "x", "object": "chat.completion", "choices": []any{map[string]any{
+			"index": 0, "finish_reason": "error", "error": map[string]any{"code": 502, "message": "upstream is gone"},
+			"message": map[string]any{"role": "assistant", "content": ""},
+		}}}), true
 	case Redirect:
 		http.Redirect(w, r, "http://127.0.0.1:1/elsewhere", http.StatusTemporaryRedirect)
 		return 307, true

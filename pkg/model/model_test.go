@@ -129,7 +129,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 				{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + image + `"}}]}]}`,
 		model.OpenAIResponses: `{"model":"scripted","store":false,"max_output_tokens":1024,"prompt_cache_key":"KEY","tool_choice":"required",
 			"parallel_tool_calls":true,"instructions":"RULES",
-			"tools":[{"type":"function","name":"web_click","description":"Does web_click","parameters":` + schema + `}],
+			"tools":[{"type":"function","name":"web_click","description":"Does web_click","strict":false,"parameters":` + schema + `}],
 			"input":[{"role":"user","content":[{"type":"input_text","text":"TASK"},{"type":"input_text","text":"screen"},
 				{"type":"input_image","image_url":"data:image/png;base64,` + image + `"}]}]}`,
 		model.OpenAIChat: `{"model":"scripted","max_tokens":1024,"tool_choice":"required","stream":false,

@@ -61,9 +61,9 @@ func (c responsesCodec) request(r Request) openai.CreateResponseRequest {
 	default:
 		q.ToolChoice, q.ParallelToolCalls = "required", &yes
 		for _, t := range r.Tools {
-			q.Tools = append(q.Tools, openai.NewResponseFunctionTool(openai.FunctionDefinition{
-				Name: t.Name, Description: t.Description, Parameters: t.Schema,
-			}))
+			f := openai.NewResponseFunctionTool(openai.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Schema})
+			f.Parameters["strict"] = false // else the API may require what is optional
+			q.Tools = append(q.Tools, f)
 		}
 	}
 	content := make([]any, len(r.Blocks))

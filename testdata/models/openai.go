@@ -258,7 +258,7 @@ func (responses) read(body []byte) (Prompt, error) {
 			Name        string         `json:"name"`
 			Description string         `json:"description"`
 			Parameters  map[string]any `json:"parameters"`
-			Strict      bool           `json:"strict"`
+			Strict      *bool          `json:"strict"`
 		} `json:"tools"`
 		Input []struct {
 			Role    string `json:"role"`
@@ -308,6 +308,9 @@ func (responses) read(body []byte) (Prompt, error) {
 	for _, t := range q.Tools {
 		if t.Type != "function" {
 			return p, fmt.Errorf("Invalid value: '%s'", t.Type)
+		}
+		if t.Strict == nil || *t.Strict { // without it, the real one may make optional properties required
+			return p, errors.New("Missing required parameter: 'tools[0].strict'.")
 		}
 		p.Tools = append(p.Tools, Tool{t.Name, t.Description, t.Parameters})
 	}

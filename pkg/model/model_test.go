@@ -284,13 +284,13 @@ func TestUsageIsNormalized(t *testing.T) {
 	for protocol := range protocols() {
 		s := &models.Server{
 			Policy: models.Script(models.Reply{Calls: []models.Call{click("e1")}}),
-			Fault:  func(n int) models.Fault { return map[int]models.Fault{3: models.NoUsage}[n] },
+			Fault:  func(n int) models.Fault { return map[int]models.Fault{3: models.NoUsage, 4: models.Thoughts}[n] },
 		}
 		c := serve(t, s, protocol, nil)
 		r := request()
 		r.Blocks = []model.Block{{Text: strings.Repeat("screen ", 1000)}}
 		var usages []model.Usage
-		for range 3 {
+		for range 4 {
 			_, usage, err := c.Ask(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
@@ -304,6 +304,9 @@ func TestUsageIsNormalized(t *testing.T) {
 		}
 		if !third.Estimated || third.Uncached < 1750 || third.Output == 0 {
 			t.Errorf("%s: estimated usage is %+v", protocol, third)
+		}
+		if thought := usages[3].Output - first.Output; usages[3].Estimated || (thought == 100) != (protocol == model.OpenAIChat) {
+			t.Errorf("%s: usage with thoughts is %+v, without %+v", protocol, usages[3], first)
 		}
 	}
 }

@@ -90,8 +90,9 @@ func (c chatCodec) ask(ctx context.Context, client *http.Client, r Request) (Ans
 	case err != nil:
 		return Answer{}, Usage{}, c.undecodable(err)
 	}
-	usage := Usage{Uncached: a.Usage.PromptTokens, Output: a.Usage.CompletionTokens}
-	if d := a.Usage.PromptTokensDetails; d != nil {
+	u := a.Usage
+	usage := Usage{Uncached: u.PromptTokens, Output: max(u.CompletionTokens, u.TotalTokens-u.PromptTokens)} // Google counts thoughts in the total only
+	if d := u.PromptTokensDetails; d != nil {
 		usage.CacheRead = min(d.CachedTokens, usage.Uncached)
 		usage.Uncached -= usage.CacheRead
 	}

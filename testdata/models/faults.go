@@ -36,6 +36,7 @@ const (
 	FailedAfter Fault = "failed"       // 200 with an error in it
 	ChoiceError Fault = "choice_error" // 200 with an error in the choice, by chat
 	Switched    Fault = "101"          // the connection stays open
+	Thoughts    Fault = "thoughts"     // by chat, 100 tokens are in the total only
 	LessUsage   Fault = "less_usage"   // fewer tokens than none
 	MoreUsage   Fault = "more_usage"   // more tokens than there are
 )

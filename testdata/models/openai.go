@@ -211,11 +211,15 @@ func (chat) write(r Reply, u usage, f Fault) any {
 	if r.Refused {
 		message["content"], message["refusal"] = nil, r.Text
 	}
+	total := u.input + u.output
+	if f == Thoughts {
+		total += 100
+	}
 	answer := map[string]any{
 		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "scripted",
 		"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "logprobs": nil, "message": message}},
 		"usage": map[string]any{
-			"prompt_tokens": u.input, "completion_tokens": u.output, "total_tokens": u.input + u.output,
+			"prompt_tokens": u.input, "completion_tokens": u.output, "total_tokens": total,
 			"prompt_tokens_details": map[string]any{"cached_tokens": u.cached}, "completion_tokens_details": map[string]any{"reasoning_tokens": 0},
 		},
 	}

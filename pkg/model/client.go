@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -58,6 +59,8 @@ type Client struct {
 	direct http.RoundTripper
 	slots  chan struct{} // nil for no limit
 	keys   keyring
+
+	isNewer atomic.Bool // the model takes max_completion_tokens only
 
 	mu          sync.Mutex
 	pausedUntil time.Time // no attempt begins before it

@@ -264,6 +264,7 @@ func TestSettingsAreSentOnlyIfConfigured(t *testing.T) {
 			`"reasoning":{"effort":"low"} "temperature":0, "max_output_tokens":16`,
 		},
 		{model.OpenAIChat, "gpt-5-mini", model.Settings{Reasoning: "low"}, `"reasoning_effort":"low" "max_completion_tokens":8192`},
+		{model.OpenAIChat, "prod-gpt5", model.Settings{}, `"max_completion_tokens":1024`}, // as Azure names what it deploys
 		{model.OpenAIChat, "qwen3", model.Settings{Temperature: &zero}, `"max_tokens":1024 "temperature":1e-45`},
 	} {
 		s := &models.Server{Policy: models.Script(models.Reply{Text: "x"})}
@@ -271,10 +272,14 @@ func TestSettingsAreSentOnlyIfConfigured(t *testing.T) {
 		if _, _, err := c.Ask(t.Context(), request()); err != nil {
 			t.Fatalf("%s: %v", test.model, err)
 		}
+		asked := s.Received()
 		for part := range strings.FieldsSeq(test.want) {
-			if body := s.Received()[0].Body; !strings.Contains(body, strings.TrimSuffix(part, ",")) {
+			if body := asked[len(asked)-1].Body; !strings.Contains(body, strings.TrimSuffix(part, ",")) {
 				t.Errorf("%s: %s is not in %s", test.model, part, body)
 			}
+		}
+		if _, usage, err := c.Ask(t.Context(), request()); err != nil || usage.Attempts != 1 {
+			t.Errorf("%s: %d attempts for the next request: %v", test.model, usage.Attempts, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"strings"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -17,7 +18,8 @@ import (
 // chatCodec speaks OpenAI's Chat Completions.
 type chatCodec struct{ *Client }
 
-// newerOpenAI matches OpenAI's own models, which take max_completion_tokens in place of max_tokens.
+// newerOpenAI matches OpenAI's own models, which take max_completion_tokens in place of max_tokens. At Azure they have
+// any name, and are known by the answer.
 var newerOpenAI = lazyregexp.New(`^(gpt-[0-9]|o[0-9])`)
 
 func (c chatCodec) authorize(h http.Header, key string) { bearer(h, key) }
@@ -41,7 +43,7 @@ func (c chatCodec) inspect(body []byte) *failure {
 
 func (c chatCodec) request(r Request) openai.ChatCompletionRequest {
 	q := openai.ChatCompletionRequest{Model: c.Model, ReasoningEffort: c.Settings.Reasoning}
-	if newerOpenAI().MatchString(c.Model) {
+	if c.isNewer.Load() || newerOpenAI().MatchString(c.Model) {
 		q.MaxCompletionTokens = r.MaxOutputTokens
 	} else {
 		q.MaxTokens = r.MaxOutputTokens //nolint:staticcheck // other providers know only this one
@@ -82,7 +84,12 @@ func (c chatCodec) request(r Request) openai.ChatCompletionRequest {
 }
 
 func (c chatCodec) ask(ctx context.Context, client *http.Client, r Request) (Answer, Usage, error) {
-	a, err := c.openAI(client).CreateChatCompletion(ctx, c.request(r))
+	q := c.request(r)
+	a, err := c.openAI(client).CreateChatCompletion(ctx, q)
+	if err != nil && q.MaxCompletionTokens == 0 && strings.Contains(err.Error(), "max_completion_tokens") {
+		c.isNewer.Store(true)
+		return c.ask(ctx, client, r)
+	}
 	switch {
 	case errors.Is(err, openai.ErrReasoningToolsRequireResponses):
 		return Answer{}, Usage{}, fault.New(fault.Provider, "set protocol: openai-responses for the provider, or reasoning: none for the model",

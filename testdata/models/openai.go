@@ -126,7 +126,7 @@ func (chat) read(body []byte) (Prompt, error) {
 		return p, errors.New("you must provide a model parameter")
 	case q.MaxTokens > 0 && q.MaxCompletionTokens > 0:
 		return p, errors.New("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
-	case q.MaxTokens > 0 && regexp.MustCompile(`^(gpt-[0-9]|o[0-9])`).MatchString(q.Model):
+	case q.MaxTokens > 0 && regexp.MustCompile(`^(gpt-[0-9]|o[0-9]|prod-gpt5)`).MatchString(q.Model):
 		return p, errors.New("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
 	case q.ToolChoice != "" && len(q.Tools) == 0:
 		return p, errors.New("'tool_choice' is only allowed when 'tools' are specified.")

@@ -27,7 +27,8 @@ trail:
 `
 
 // What has another id or other punctuation in the app is found again and written after a proof; a button of which only the name
-// was recorded, and that has another one now, is not: nothing says that it is a button.
+// was recorded, and that has another one now, is not: nothing says that it is a button. Neither is a check of a text that the
+// element of an id does not have any more.
 func TestHealOnPhone(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ tap, class, healed string }{
@@ -40,14 +41,22 @@ func TestHealOnPhone(t *testing.T) {
 			"same", "tap:\n            nodeSelector:\n              BLOCK:\n                resourceIdRegex: ID(profile)\n            timeoutMs: 500",
 		},
 		"another name": {"tapOnElementBySelector: { nodeSelector: { BLOCK: { TEXT: Account } }, timeoutMs: 500 }", "different", ""},
+		"another text of a check": {
+			"assertVisible: { nodeSelector: { BLOCK: { resourceIdRegex: ID(profile), TEXT: Account } }, timeoutMs: 500 }", "different", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			onBothPlatforms(t, func(t *testing.T, platform string, a *authored) {
-				_, at := provider(t, models.Rules(models.Rule{Task: "^step: Open the profile", Turns: []models.Reply{{Calls: []models.Call{
-					{Name: "tap", Args: map[string]any{"ref": "@button Profile"}},
-					{Name: "step_done", Args: map[string]any{"status": "done", "why": "It is open.", "expect": "Phone"}},
-				}}}}))
+				rule := func(kind, tool string, done map[string]any) models.Rule {
+					return models.Rule{Task: "^" + kind + ": Open the profile", Turns: []models.Reply{{Calls: []models.Call{
+						{Name: tool, Args: map[string]any{"ref": "@button Profile"}}, {Name: "step_done", Args: done},
+					}}}}
+				}
+				_, at := provider(t, models.Rules(
+					rule("step", "tap", map[string]any{"status": "done", "why": "It is open.", "expect": "Phone"}),
+					rule("verify", "assertVisible", map[string]any{"status": "done", "why": "It is there."}),
+				))
 				a.write("trailblaze.yaml", fmt.Sprintf(`target: corner-shop
 llm:
   model: test/rules

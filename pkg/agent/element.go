@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,7 +35,7 @@ func (e element) String() string {
 }
 
 func (e element) sameName(other element) bool {
-	return e.name != "" && plain(e.name) == plain(other.name)
+	return e.name != "" && plain(e.name) == plain(other.name) && slices.Equal(numbersIn(e.name), numbersIn(other.name))
 }
 
 func equalIDs(a, b element) bool {
@@ -81,7 +83,11 @@ func recordedElement(box live.Toolbox, c trail.Call) element {
 		if err != nil {
 			return element{}
 		}
-		return selectedElement(s)
+		e := selectedElement(s)
+		if slices.Contains(box.Checks, c.Tool) {
+			e.around = expectedBeside(s)
+		}
+		return e
 	}
 	text := func(names ...string) string {
 		for _, name := range names {
@@ -123,20 +129,21 @@ func selectedElement(s *screen.Selector) element {
 	if b == nil {
 		return e
 	}
-	literal := func(names ...string) string {
-		for _, name := range names {
-			if p := b.Pattern(name); p != nil {
-				value, _ := p.Literal()
-				return value
-			}
+	literal := func(key string) string {
+		p := b.Pattern(key)
+		if p == nil {
+			return ""
 		}
-		return ""
+		value, _ := p.Literal()
+		return value
 	}
 	e.role, e.testID = b.Text("ariaRole"), b.Text("dataTestId")+b.Text("testTag")+literal("composeTestTagRegex")
-	e.name = literal("ariaNameRegex", "contentDescriptionRegex", "accessibilityTextRegex", "labelRegex", "textRegex")
 	e.id = literal("resourceIdRegex") + b.Text("uniqueId")
-	if d := describedElement(literal("ariaDescriptorRegex")); e.name == "" && d.name != "" {
-		e.role, e.name = d.role, d.name
+	key := nameKey(b)
+	e.name = literal(key)
+	if key == descriptor {
+		d := describedElement(e.name)
+		e.role, e.name = cmp.Or(d.role, e.role), d.name
 	}
 	if m := simpleCSS().FindStringSubmatch(b.Text("cssSelector")); m != nil {
 		e.id = m[1]
@@ -145,4 +152,41 @@ func selectedElement(s *screen.Selector) element {
 		e.role = (&screen.Node{Class: &class}).RoleName()
 	}
 	return e
+}
+
+const descriptor = "ariaDescriptorRegex" // of role and name
+
+// nameKey returns the key of a block with the name of the element, "" without one.
+func nameKey(b *screen.Block) string {
+	for _, key := range []string{"ariaNameRegex", "contentDescriptionRegex", "accessibilityTextRegex", "labelRegex", "textRegex", descriptor} {
+		if b.Pattern(key) != nil {
+			return key
+		}
+	}
+	return ""
+}
+
+// expectedBeside returns what the selector of a check expects beside role, name and ids of its element, nil for nothing.
+func expectedBeside(s *screen.Selector) *screen.Selector {
+	given := s.Map()
+	delete(given, "index")
+	if b := s.Block; b != nil {
+		block, _ := given[string(b.Dialect)].(map[string]any)
+		for _, key := range []string{
+			"cssSelector", "dataTestId", "testTag", "composeTestTagRegex", "resourceIdRegex", "uniqueId", "ariaRole", "classNameRegex", "nthIndex",
+		} {
+			delete(block, key)
+		}
+		if selectedElement(s).name != "" {
+			delete(block, nameKey(b))
+		}
+		if len(block) == 0 {
+			delete(given, string(b.Dialect))
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	rest, _ := screen.ParseSelector(given, screen.ParseOptions{}) // it was one
+	return rest
 }

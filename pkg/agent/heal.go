@@ -478,51 +478,76 @@ func (c *Change) wasKept() bool {
 
 // isSame returns why the target is not certainly the recorded element, "" if it is.
 func (c *Change) isSame(old, now element) string {
-	for _, n := range c.shownBefore() {
-		if n.Key != "" && n.Key == c.Target.Key || equalIDs(describeNode(n), now) {
-			return ""
-		}
-	}
-	if c.Breakage.Found != "" {
-		found := describedElement(c.Breakage.Found)
-		if m := tagAndID().FindStringSubmatch(c.Breakage.Found); m != nil {
-			found.id = m[1]
-		}
-		if equalIDs(found, now) || found.sameName(now) && found.role == now.role {
-			return ""
-		}
-	}
+	shown := c.shownBefore(old)
 	switch {
-	case equalIDs(old, now):
+	case slices.ContainsFunc(shown, func(n *screen.Node) bool { return n.Key != "" && n.Key == c.Target.Key }):
 		return ""
-	case !old.sameName(now) || old.role != "" && old.role != now.role:
-		return fmt.Sprintf("%s is not %s", now, old)
 	case old.counted:
 		return "the recording counts elements that look alike"
-	case old.around != nil && !c.isAround(old.around):
-		return "it is not where the recording says"
+	case !c.isAround(old.around):
+		return notWhereRecorded
+	case slices.Contains(c.Box.Checks, c.Before[c.Failing].Tool) && old.name != "" && !old.sameName(now):
+		return fmt.Sprintf("%s is not %s, which the check expects", now, old)
+	case old.sameName(now) && (old.role == "" || old.role == now.role), c.hasIDOf(old, now), c.wasFound(now),
+		slices.ContainsFunc(shown, func(n *screen.Node) bool { return c.hasIDOf(describeNode(n), now) }):
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("%s is not %s", now, old)
+}
+
+const notWhereRecorded = "it is not where the recording says"
+
+// hasIDOf reports whether the target has an id of another element, and the name, too, if elements of a list share the id.
+func (c *Change) hasIDOf(e, now element) bool {
+	return equalIDs(e, now) && (e.sameName(now) || !c.areSeveral(func(other element) bool { return equalIDs(other, now) }))
+}
+
+// areSeveral reports whether there are several elements of a kind on the screen on which the call failed, or on that of
+// the target.
+func (c *Change) areSeveral(isOne func(element) bool) bool {
+	return slices.ContainsFunc([]*device.View{c.Screen, c.Prior}, func(v *device.View) bool {
+		if v == nil {
+			return false
+		}
+		n := 0
+		for _, node := range v.Tree.Nodes() {
+			if isOne(describeNode(node)) {
+				n++
+			}
+		}
+		return n > 1
+	})
+}
+
+// wasFound reports whether the target is the element that was not ready.
+func (c *Change) wasFound(now element) bool {
+	found := describedElement(c.Breakage.Found)
+	if m := tagAndID().FindStringSubmatch(c.Breakage.Found); m != nil {
+		found.id = m[1]
+	}
+	isLike := func(e element) bool { return found.sameName(e) && found.role == e.role }
+	return c.hasIDOf(found, now) || isLike(now) && !c.areSeveral(isLike)
 }
 
 // tagAndID matches an element of a page as messages describe it by its id, such as input#quantity.
 var tagAndID = lazyregexp.New(`^[a-z][a-z0-9-]*#([\w-]+)`)
 
 // shownBefore returns the elements that the recording means on the screen on which the call failed.
-func (c *Change) shownBefore() []*screen.Node {
-	if c.Breakage.Element == act.Missing || c.Screen == nil {
+func (c *Change) shownBefore(old element) []*screen.Node {
+	args := c.Before[c.Failing].Args
+	if c.Breakage.Element == act.Missing || c.Screen == nil || args["nodeSelector"] == nil && (old.counted || old.id != "") {
 		return nil
 	}
-	nodes, known := live.FindElements(c.Screen, c.Before[c.Failing].Args)
+	nodes, known := live.FindElements(c.Screen, args)
 	if !known {
 		return nil
 	}
 	return nodes
 }
 
-// isAround reports whether the target is where a selector says, on its screen.
+// isAround reports whether the target is where a selector says, on its screen. nil is anywhere.
 func (c *Change) isAround(where *screen.Selector) bool {
-	return c.Prior != nil && c.Prior.Tree.Check(where) == nil && slices.Contains(c.Prior.Tree.Resolve(where).Nodes, c.Target)
+	return where == nil || c.Prior != nil && c.Prior.Tree.Check(where) == nil && slices.Contains(c.Prior.Tree.Resolve(where).Nodes, c.Target)
 }
 
 // notRenamed returns why the target is not the recorded element with another name, "" if it may be.
@@ -536,8 +561,10 @@ func (c *Change) notRenamed(old, now element) string {
 		return fmt.Sprintf("it is a %s, not a %s", now.role, old.role)
 	case !strings.ContainsFunc(old.name, unicode.IsLetter) || !strings.ContainsFunc(now.name, unicode.IsLetter):
 		return fmt.Sprintf("%s is not %s, and one of them has no letters", now, old)
-	case old.counted || old.around != nil && !c.isAround(old.around):
-		return "it is not where the recording says"
+	case old.counted || !c.isAround(old.around):
+		return notWhereRecorded
+	case equalIDs(old, now) && !c.hasIDOf(old, now):
+		return "several elements have its id"
 	case !slices.Equal(numbersIn(old.name), numbersIn(now.name)) && len(numbersIn(old.name)) > 0:
 		return fmt.Sprintf("the numbers in %q and %q differ", old.name, now.name)
 	}
@@ -573,11 +600,12 @@ func namesIn(text string) []string {
 	return names
 }
 
-// plain returns a name without case, spaces and punctuation. One that has nothing else is all of it.
+// plain returns a name without case, spaces and punctuation. One that has nothing else is all of it. Signs such as + and €
+// are no punctuation.
 func plain(name string) string {
 	name = norm.NFKC.String(name)
 	letters := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || unicode.IsSymbol(r) {
 			return unicode.ToLower(r)
 		}
 		return -1
@@ -588,7 +616,8 @@ func plain(name string) string {
 	return letters
 }
 
-var number = lazyregexp.New(`\d+(?:[.,]\d+)*`)
+// number matches a number with its sign, which is none behind a word, as in "A-1".
+var number = lazyregexp.New(`(?:\B[-+−–]\p{Sc}?)?\d+(?:[.,]\d+)*`)
 
 // numbersIn returns the numbers in a name, which are values and not words.
-func numbersIn(name string) []string { return number().FindAllString(name, -1) }
+func numbersIn(name string) []string { return number().FindAllString(norm.NFKC.String(name), -1) }

@@ -41,7 +41,8 @@ func healBox(t *testing.T) live.Toolbox {
 		command("web_click", "ref", "nodeSelector", "timeoutMs", "reasoning"), command("web_type", "ref", "nodeSelector", "text"), command("web_navigate", "url"),
 		command("web_verifyValue", "ref", "nodeSelector", "expected", "type", "timeoutMs"), command("web_verifyElementVisible", "ref", "nodeSelector", "timeoutMs"),
 		command("web_verifyTextVisible", "text"), command("web_verifyElementCount", "ref", "nodeSelector", "count"), command("web_verifyElementNotVisible", "ref", "nodeSelector"),
-		command("assertWaypoint", "id", "required", "forbidden"), command("web_pressKey", "key"), command("web_evaluate", "script"), command("tap", "text", "id", "index", "nodeSelector"), secret, shop, remember,
+		command("assertWaypoint", "id", "required", "forbidden"), command("web_pressKey", "key"), command("web_evaluate", "script"), command("tap", "text", "id", "index", "nodeSelector"),
+		command("assertVisible", "ref", "nodeSelector", "timeoutMs"), secret, shop, remember,
 	}}
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -49,7 +50,7 @@ func healBox(t *testing.T) live.Toolbox {
 	}
 	box := live.Toolbox{
 		Registry: &discover.Registry{}, Limits: map[string]string{"web_evaluate": "needs allow"},
-		Checks: []string{"web_verifyValue", "web_verifyElementVisible", "web_verifyTextVisible", "web_verifyElementCount", "web_verifyElementNotVisible", "assertWaypoint"},
+		Checks: []string{"web_verifyValue", "web_verifyElementVisible", "web_verifyTextVisible", "web_verifyElementCount", "web_verifyElementNotVisible", "assertWaypoint", "assertVisible"},
 	}
 	if err := json.Unmarshal(data, box.Registry); err != nil {
 		t.Fatal(err)
@@ -68,6 +69,13 @@ func recorded(name string, args ...any) trail.Call {
 // clickOn is a click as it is recorded.
 func clickOn(role, name string) trail.Call {
 	return recorded("web_click", "nodeSelector", map[string]any{"web": map[string]any{"ariaRole": role, "ariaNameRegex": name}})
+}
+
+// onPhone is a call with a selector as it is recorded on a phone: a block, and relations of the element.
+func onPhone(tool string, block map[string]any, more ...any) trail.Call {
+	selector := recorded("", more...).Args
+	selector["androidAccessibility"] = block
+	return recorded(tool, "nodeSelector", selector)
 }
 
 // healView is a screen with elements such as: button "Save". Those that two screens have in common have the same keys.
@@ -157,6 +165,10 @@ func TestHealingIsClassified(t *testing.T) {
 			"web": map[string]any{"ariaRole": "button", "ariaNameRegex": name}, "childOf": map[string]any{"web": map[string]any{"ariaRole": "row", "ariaNameRegex": row}},
 		})
 	}
+	byID := func(tool, id string, more ...any) trail.Call {
+		return onPhone(tool, map[string]any{"resourceIdRegex": "app:id/" + id}, more...)
+	}
+	bob := map[string]any{"androidAccessibility": map[string]any{"textRegex": "Bob"}}
 	nth := recorded("web_click", "nodeSelector", map[string]any{"web": map[string]any{"ariaRole": "button", "ariaNameRegex": "Delete", "nthIndex": 2}})
 	upgrade := clickOn("button", "Upgrade")
 	for name, h := range map[string]healing{
@@ -190,6 +202,43 @@ func TestHealingIsClassified(t *testing.T) {
 			broken: recorded("tap", "text", "Buy", "id", "app:id/buy"), screen: []string{`button "Purchase #app:id/buy"`},
 			made: []trail.Call{recorded("tap", "text", "Purchase", "id", "app:id/buy")}, target: `button "Purchase #app:id/buy"`, class: agent.Same,
 		},
+		"an id that several have": {
+			broken: recorded("tap", "text", "Bob", "id", "app:id/title"), screen: []string{`text "Alice #app:id/title"`, `text "Carol #app:id/title"`},
+			made: []trail.Call{recorded("tap", "text", "Alice", "id", "app:id/title")}, target: `text "Alice #app:id/title"`,
+			class: agent.Different, why: "does not say which role",
+		},
+		"an id that several have, and a role": {
+			broken: onPhone("tap", map[string]any{"resourceIdRegex": "app:id/title", "textRegex": "Bob", "classNameRegex": `android\.widget\.TextView`}),
+			screen: []string{`text "Alice #app:id/title"`, `text "Carol #app:id/title"`}, made: []trail.Call{byID("tap", "title")},
+			target: `text "Alice #app:id/title"`, class: agent.Different, why: "several elements have its id",
+		},
+		"an id that several had": {
+			broken: recorded("tap", "text", "Bob", "id", "app:id/title"), screen: []string{`text "Alice #app:id/title"`, `text "Carol #app:id/title"`},
+			made:  []trail.Call{clickOn("button", "Menu"), recorded("tap", "text", "Alice", "id", "app:id/title")},
+			prior: []string{`text "Alice #app:id/title"`}, target: `text "Alice #app:id/title"`, class: agent.Different, why: `text "Alice" is not`,
+		},
+		"an id that several have, with its name": {
+			broken: recorded("tap", "text", "Alice!", "id", "app:id/title"), screen: []string{`text "Alice #app:id/title"`, `text "Carol #app:id/title"`},
+			made: []trail.Call{recorded("tap", "text", "Alice", "id", "app:id/title")}, target: `text "Alice #app:id/title"`, class: agent.Same,
+		},
+		"an id in another row": {
+			broken: byID("tap", "delete", "childOf", bob), screen: []string{`row "Alice"`, `button "Delete #app:id/delete"`},
+			made: []trail.Call{byID("tap", "delete")}, target: `button "Delete #app:id/delete"`, class: agent.Different, why: "is not #app:id/delete",
+		},
+		"another one of several with an id": {
+			broken: byID("tap", "delete", "index", 2), screen: []string{`button "Delete #app:id/delete"`},
+			made: []trail.Call{byID("tap", "delete")}, target: `button "Delete #app:id/delete"`, class: agent.Different, why: "is not #app:id/delete",
+		},
+		"another one of several behind an overlay": {
+			broken: recorded("tap", "text", "Delete", "index", 1), element: act.NotReady, found: `button "Delete"`,
+			screen: []string{`button "Close"`, `button "Delete #alice"`, `button "Delete #bob"`}, made: []trail.Call{clickOn("button", "Close"), recorded("tap", "text", "Delete")},
+			prior: []string{`button "Delete #alice"`, `button "Delete #bob"`}, target: `button "Delete #alice"`, class: agent.Different, why: "counts elements",
+		},
+		"the name of several behind an overlay": {
+			broken: recorded("web_click", "ref", "css=#bob"), element: act.NotReady, found: `button "Delete"`,
+			screen: []string{`button "Close"`, `button "Delete #alice"`, `button "Delete #bob"`}, made: []trail.Call{clickOn("button", "Close"), clickOn("button", "Delete")},
+			prior: []string{`button "Delete #alice"`, `button "Delete #bob"`}, target: `button "Delete #alice"`, class: agent.Different, why: "is not #bob",
+		},
 		"another name": {
 			broken: upgrade, screen: []string{`button "Get more"`}, made: []trail.Call{clickOn("button", "Get more")}, target: `button "Get more"`,
 			class: agent.Renamed, why: `is now called "Get more", and no kept screen shows what was beside it`, checked: true, review: true,
@@ -221,6 +270,34 @@ func TestHealingIsClassified(t *testing.T) {
 		"another number": {
 			broken: clickOn("link", "Cart \\(2\\)"), screen: []string{`link "Cart (1)"`}, made: []trail.Call{clickOn("link", "Cart \\(1\\)")},
 			target: `link "Cart (1)"`, class: agent.Different, why: "the numbers",
+		},
+		"another amount": {
+			broken: clickOn("button", `Pay 1\.50 €`), screen: []string{`button "Pay 150 €"`}, made: []trail.Call{clickOn("button", "Pay 150 €")},
+			target: `button "Pay 150 €"`, class: agent.Different, why: "the numbers",
+		},
+		"the same amount": {
+			broken: clickOn("button", `Pay: 1\.50 €`), screen: []string{`button "pay 1.50 €"`}, made: []trail.Call{clickOn("button", "pay 1.50 €")},
+			target: `button "pay 1.50 €"`, class: agent.Same,
+		},
+		"another sign before a number": {
+			broken: clickOn("button", "Warmer by -5"), screen: []string{`button "Warmer by 5"`}, made: []trail.Call{clickOn("button", "Warmer by 5")},
+			target: `button "Warmer by 5"`, class: agent.Different, why: "the numbers",
+		},
+		"another sign before a currency": {
+			broken: clickOn("button", `−\$5 off`), screen: []string{`button "$5 off"`}, made: []trail.Call{clickOn("button", "$5 off")},
+			target: `button "$5 off"`, class: agent.Different, why: "the numbers",
+		},
+		"a number behind a dash": {
+			broken: clickOn("button", "Room A-5"), screen: []string{`button "Room A 5"`}, made: []trail.Call{clickOn("button", "Room A 5")},
+			target: `button "Room A 5"`, class: agent.Same,
+		},
+		"another sign": {
+			broken: clickOn("radio", `Grade A\+`), screen: []string{`radio "Grade A-"`}, made: []trail.Call{clickOn("radio", "Grade A-")},
+			target: `radio "Grade A-"`, class: agent.Renamed, checked: true, review: true,
+		},
+		"another currency": {
+			broken: clickOn("radio", "Pay in €"), screen: []string{`radio "Pay in $"`}, made: []trail.Call{clickOn("radio", "Pay in $")},
+			target: `radio "Pay in $"`, class: agent.Renamed, checked: true, review: true,
 		},
 		"signs only": {
 			broken: clickOn("button", "\\+"), screen: []string{`button "-"`}, made: []trail.Call{clickOn("button", "-")}, target: `button "-"`,
@@ -296,6 +373,19 @@ func TestGuardOfHealing(t *testing.T) {
 	elsewhere.made = []trail.Call{recorded("web_verifyElementVisible", "ref", `button "Order"`)}
 	elsewhere.class, elsewhere.checked, elsewhere.refused = agent.Renamed, true, "no other one can take its place"
 
+	// onTotal is a healed check of the total by its id, of which the recording has more.
+	onTotal := func(broken trail.Call, class agent.Class, refused string) healing {
+		return healing{
+			kind: trail.KindVerify, broken: broken, screen: []string{`text "Total: 99.00 € #app:id/total"`}, target: `text "Total: 99.00 € #app:id/total"`,
+			made: []trail.Call{onPhone("assertVisible", map[string]any{"resourceIdRegex": "app:id/total"})}, class: class, refused: refused,
+		}
+	}
+	totalWith := func(key string, value any) trail.Call {
+		return onPhone("assertVisible", map[string]any{"resourceIdRegex": "app:id/total", key: value})
+	}
+	refused := "no other one can take its place"
+	inside := []any{map[string]any{"androidAccessibility": map[string]any{"textRegex": `12\.50 €`}}}
+
 	edited := func(h healing, refused string, edit func(c *agent.Change)) healing {
 		h.edit, h.refused = edit, refused
 		return h
@@ -326,10 +416,18 @@ func TestGuardOfHealing(t *testing.T) {
 		"a check with another element":  value,
 		"that an element is there":      there,
 		"that another element is there": elsewhere,
-		"a menu":                        menu,
-		"data on the way":               typing,
-		"a key that types on the way":   key,
-		"another page on the way":       onward,
+		"the same id":                   onTotal(onPhone("assertVisible", map[string]any{"resourceIdRegex": "app:id/total"}), agent.Same, ""),
+		"the same id and text":          onTotal(totalWith("textRegex", `TOTAL 99\.00 €`), agent.Same, ""),
+		"the same id, a text that fits": onTotal(totalWith("textRegex", `Total: .*`), agent.Same, ""),
+		"the same id with another text": onTotal(totalWith("textRegex", `Total: 12\.50 €`), agent.Different, refused),
+		"the same id, an unfit text":    onTotal(totalWith("textRegex", `Total: 12\..*`), agent.Different, refused),
+		"the same id, another state":    onTotal(totalWith("isChecked", true), agent.Different, refused),
+		"the same id, another text in it": onTotal(
+			onPhone("assertVisible", map[string]any{"resourceIdRegex": "app:id/total"}, "containsDescendants", inside), agent.Different, refused),
+		"a menu":                      menu,
+		"data on the way":             typing,
+		"a key that types on the way": key,
+		"another page on the way":     onward,
 		"what the trail has done is done again": edited(menu, "the app may have lost what that did", func(c *agent.Change) {
 			c.Way[0].Element = nodeOf(c.Prior, `button "Add"`)
 			c.Others = []trail.Call{clickOn("button", "Add")}

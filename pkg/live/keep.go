@@ -1,12 +1,16 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -88,10 +92,22 @@ func (s *Session) markClosed() {
 	}
 }
 
-// RecoverRecordings returns the recordings, as paths, of sessions whose processes were killed, and of those that were
-// closed after [RedactedSession.LeaveDraft]. Each is returned once.
+// RecoverRecordings returns [LostRecordings]. Each is returned once.
 func RecoverRecordings(logsDir string) []string {
-	var lost []string
+	lost := LostRecordings(logsDir)
+	for _, path := range lost {
+		ForgetRecording(path)
+	}
+	return lost
+}
+
+// ForgetRecording has [LostRecordings] no longer return a recording of a session that is closed. The file stays.
+func ForgetRecording(path string) { _ = os.Remove(filepath.Join(filepath.Dir(path), openName)) }
+
+// LostRecordings returns the recordings, as paths, of sessions whose processes were killed, and of those that were closed
+// after [RedactedSession.LeaveDraft], the newest last.
+func LostRecordings(logsDir string) []string {
+	lost := map[string]time.Time{}
 	marks, _ := filepath.Glob(filepath.Join(logsDir, "*", openName))
 	for _, mark := range marks {
 		held, err := files.Lock(mark, false)
@@ -99,12 +115,15 @@ func RecoverRecordings(logsDir string) []string {
 			continue // its session is open
 		}
 		_ = held.Close()
-		_ = os.Remove(mark)
 		_ = os.Remove(filepath.Join(filepath.Dir(mark), callbacksName))
 		path := filepath.Join(filepath.Dir(mark), RecordingName)
-		if _, err := os.Stat(path); err == nil {
-			lost = append(lost, path)
+		if info, err := os.Stat(path); err == nil {
+			lost[path] = info.ModTime()
+		} else {
+			ForgetRecording(path)
 		}
 	}
-	return lost
+	return slices.SortedFunc(maps.Keys(lost), func(a, b string) int {
+		return cmp.Or(lost[a].Compare(lost[b]), cmp.Compare(a, b))
+	})
 }

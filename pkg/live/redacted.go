@@ -128,7 +128,7 @@ func (r *RedactedSession) Folder() string { return r.session.dir }
 // killed; nil removes it. From then on, the session does not write its own there.
 func (r *RedactedSession) SaveDraft(recording []byte) error { return r.session.keepText(recording) }
 
-// LeaveDraft has [RecoverRecordings] return the recording after the session was closed, as if it was killed.
+// LeaveDraft has [LostRecordings] return the recording after the session was closed, as if it was killed.
 func (r *RedactedSession) LeaveDraft() {
 	r.session.kept.mu.Lock()
 	defer r.session.kept.mu.Unlock()

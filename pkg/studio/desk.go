@@ -37,7 +37,9 @@ type desk struct {
 	mu       sync.Mutex
 	state    state
 	choice   Choice
-	session  *openSession // nil while none is open
+	session  *openSession          // nil while none is open
+	keeper   *live.RedactedSession // keeps the recording in its folder: the session, else the one that was open last
+	left     []string              // recordings of others, to be forgotten when keeper has the recording
 	doc      *document.Document
 	base     []byte // what the file had when it was read or written last; nil for a new file
 	saved    string // the text that was saved or opened last
@@ -148,10 +150,10 @@ func (d *desk) inTurn(f func(ctx context.Context) error) {
 // close ends the session. The context of the studio has ended.
 func (d *desk) close() {
 	d.work.Wait()
-	if !d.opts.shared && d.unsaved() {
+	d.closeSession()
+	if d.keeper != nil && !d.opts.shared {
 		d.leaveDraft()
 	}
-	d.closeSession()
 }
 
 // unsaved reports whether something would be lost at the end.

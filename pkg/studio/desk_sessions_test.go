@@ -3,9 +3,11 @@ package studio
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,16 +186,69 @@ func TestDeskKeepsTheRecording(t *testing.T) {
 		t.Errorf("restored as %q\n%s", state.File, again.text())
 	}
 	again.leave()
-	live.RecoverRecordings(filepath.Join(p.root, "logs"))
+	if lost := live.RecoverRecordings(filepath.Join(p.root, "logs")); len(lost) != 1 || strings.HasSuffix(lost[0], left) {
+		t.Errorf("left %q besides what was restored", lost)
+	}
 
 	p.write("logs/killed/.open", "")
-	p.write("logs/killed/"+live.RecordingName, recording)
+	killed := p.write("logs/killed/"+live.RecordingName, recording)
+	p.write("logs/older/.open", "")
+	older := p.write("logs/older/"+live.RecordingName, recording)
+	if err := os.Chtimes(older, time.Time{}, time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // what nobody answered is offered again
+		last := &person{T: t, shown: newShown(), root: p.root, base: p.base, open: p.open}
+		last.sit()
+		last.await("idle", func(o *shown) bool { return o.state.Activity == idle && o.state.Kept != nil })
+		if state, _ := last.now(); state.Kept.File != "logs/killed/"+live.RecordingName || !last.has("logs/older/") {
+			t.Errorf("%+v %+v", state.Kept, last.lines)
+		}
+		last.leave()
+	}
 	last := &person{T: t, shown: newShown(), root: p.root, base: p.base, open: p.open}
 	last.sit()
 	last.await("idle", func(o *shown) bool { return o.state.Activity == idle && o.state.Kept != nil })
 	last.do("restore", fields{"keep": false})
 	if state, _ := last.now(); state.Kept != nil || state.URL != p.base+"/" {
 		t.Errorf("%+v", state)
+	}
+	last.do("undo", fields{})
+	last.leave()
+	if lost := live.LostRecordings(filepath.Join(p.root, "logs")); !slices.Equal(lost, []string{older}) {
+		t.Errorf("lost are %q, not %s and no longer %s", lost, older, killed)
+	}
+}
+
+// TestDeskKeepsTheRecordingWithoutASession ends the studio while no device is open, and when another one was opened.
+func TestDeskKeepsTheRecordingWithoutASession(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"none is open": false, "another one is open": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sitDown(t, map[string]string{"/": formPage})
+			p.awaitIdle()
+			p.act("click", "Press")
+			logs, open, left := filepath.Join(p.root, "logs"), p.open, ""
+			p.open = func(context.Context, Choice) (*live.RedactedSession, error) { return nil, errors.New("no such device") }
+			p.desk.opts.OnUnsaved = func(file string) { left = filepath.Join(p.root, file) }
+			p.do("device", fields{"name": "other"})
+			if lost := live.LostRecordings(logs); len(lost) != 1 {
+				t.Errorf("a studio that is killed now leaves %q", lost)
+			}
+			p.do("nameStep", fields{"text": "Press it"})
+			if again {
+				p.open = open
+				p.do("device", fields{"name": "other"})
+			}
+			p.leave()
+			if data, err := os.ReadFile(left); err != nil || string(data) != p.text() || !strings.Contains(p.text(), "Press it") {
+				t.Errorf("left in %q: %v\n%s", left, err, data)
+			}
+			if lost := live.LostRecordings(logs); !slices.Equal(lost, []string{left}) {
+				t.Errorf("the next studio finds %q, not %q", lost, left)
+			}
+		})
 	}
 }
 

@@ -113,28 +113,31 @@ func (d *desk) wrote(file string) error {
 	return nil
 }
 
-// leaveDraft leaves what was not saved to the next studio.
+// leaveDraft leaves what was not saved to the next studio. No session is open any more.
 func (d *desk) leaveDraft() {
-	d.mu.Lock()
-	s := d.session
-	d.mu.Unlock()
-	if s == nil {
-		return
-	}
 	d.keep()
-	s.LeaveDraft()
-	if d.opts.OnUnsaved != nil {
-		d.opts.OnUnsaved(d.relative(filepath.Join(s.Folder(), live.RecordingName)))
+	file := draftOf(d.keeper)
+	switch {
+	case !d.unsaved():
+		live.ForgetRecording(file)
+	case d.opts.OnUnsaved != nil:
+		d.opts.OnUnsaved(d.relative(file))
 	}
 }
 
+// draftOf returns the file in which a session keeps the recording.
+func draftOf(s *live.RedactedSession) string { return filepath.Join(s.Folder(), live.RecordingName) }
+
 // findKept looks for the recording of a session that was killed, or that ended with a recording that was not saved.
 func (d *desk) findKept() {
-	lost := live.RecoverRecordings(d.opts.Project.LogsDir)
+	lost := live.LostRecordings(d.opts.Project.LogsDir)
 	if len(lost) == 0 {
 		return
 	}
 	newest := lost[len(lost)-1]
+	for _, older := range lost[:len(lost)-1] {
+		d.log("info", "another recording that was not saved is in "+d.relative(older)+"; a later studio offers it")
+	}
 	text, err := files.Read(newest, trail.MaxSize)
 	if err != nil {
 		return
@@ -156,11 +159,13 @@ func (d *desk) restore(ctx context.Context, p struct{ Keep bool }) (any, error) 
 	if k == nil {
 		return nil, fault.New(fault.Misuse, "", "no killed session left a recording to restore")
 	}
+	path := filepath.Join(d.opts.Project.Root, k.File)
 	if !p.Keep {
+		live.ForgetRecording(path)
 		d.set(func() { d.state.Kept = nil })
 		return nil, d.openApp(ctx)
 	}
-	text, err := files.Read(filepath.Join(d.opts.Project.Root, k.File), trail.MaxSize)
+	text, err := files.Read(path, trail.MaxSize)
 	if err != nil {
 		return nil, fault.Wrap(fault.Misuse, err, "", "read "+k.File)
 	}
@@ -169,6 +174,7 @@ func (d *desk) restore(ctx context.Context, p struct{ Keep bool }) (any, error) 
 		if problems := d.doc.SetText(text, false); len(problems) > 0 {
 			return problems
 		}
+		d.left = append(d.left, path)
 		if d.state.Kept = nil; d.doc.Title() != title {
 			d.base, d.saved, d.state.File = nil, "", ""
 			d.doc.SetName("")

@@ -125,6 +125,7 @@ func (d *desk) open(ctx context.Context) error {
 	}
 	d.set(func() {
 		d.session, d.cursor, d.dialogs, d.clicked, d.selectedAll = s, "", nil, clicked{}, false
+		d.keepIn(s.RedactedSession)
 		d.setMarks(map[string]mark{})
 		d.doc.SetLineage(s.Lineage())
 		d.state.Platform, d.state.URL, d.state.Title, d.state.Screen = status.Platform, "", "", size{}
@@ -191,6 +192,10 @@ func (d *desk) closeSession() {
 		return
 	}
 	d.unlook()
+	if !d.opts.shared {
+		d.keep()
+		s.LeaveDraft()
+	}
 	d.release(s)
 	s.unwatch()
 	s.end()
@@ -501,12 +506,26 @@ func (d *desk) isWanted(j *job) bool {
 	return j.runs
 }
 
+// keepIn has a session that was opened keep the recording from now on. The caller holds mu.
+func (d *desk) keepIn(s *live.RedactedSession) {
+	if s.Folder() == "" {
+		return
+	}
+	if d.keeper != nil {
+		d.left = append(d.left, draftOf(d.keeper))
+	}
+	d.keeper = s
+}
+
 // keep writes the recording where it is found when the process is killed.
 func (d *desk) keep() {
 	d.mu.Lock()
-	s, text := d.session, []byte(nil)
+	s, left, text := d.keeper, d.left, []byte(nil)
 	if d.isUnsaved() {
 		text = d.doc.Text()
+	}
+	if s != nil {
+		d.left = nil
 	}
 	d.mu.Unlock()
 	if s == nil {
@@ -514,6 +533,13 @@ func (d *desk) keep() {
 	}
 	if err := s.SaveDraft(text); err != nil {
 		d.log("warn", "the recording could not be kept: "+err.Error())
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.left = append(left, d.left...)
+		return
+	}
+	for _, path := range left {
+		live.ForgetRecording(path)
 	}
 }
 

@@ -571,6 +571,51 @@ func TestDeskHidesSecretOfEarlierCalls(t *testing.T) {
 	}
 }
 
+// TestDeskTypesWhereTheFocusGoes types a code into boxes that move the focus on, one key at a time and all at once.
+func TestDeskTypesWhereTheFocusGoes(t *testing.T) {
+	t.Parallel()
+	box := func(name string) string {
+		return fmt.Sprintf("<input aria-label=%s maxlength=1 oninput='this.nextElementSibling.focus()'>", name)
+	}
+	page := box("one") + box("two") + box("three") + "<button onkeydown='this.textContent += event.key'>Keys: </button>"
+	for name, atOnce := range map[string]bool{"one key at a time": false, "all at once": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sitDown(t, map[string]string{"/": page})
+			p.awaitIdle()
+			p.act("click", "one")
+			if atOnce {
+				leave, err := p.desk.join()(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var ends []<-chan error
+				for _, key := range []string{"1", "2", "3", "x"} {
+					ends = append(ends, p.start("act", fmt.Sprintf(`{"act":{"kind":"key","key":%q}}`, key)))
+				}
+				leave()
+				for _, end := range ends {
+					if err := <-end; err != nil {
+						t.Error(err)
+					}
+				}
+			} else {
+				p.typed("123x")
+			}
+			for _, when := range []string{"typed", "replayed"} {
+				got := p.evaluate("document.body.textContent + Array.from(document.querySelectorAll('input'), (i) => i.value)")
+				if !strings.Contains(got, "Keys: x1,2,3") {
+					t.Errorf("%s: the page has %s:\n%s", when, got, p.calls())
+				}
+				p.do("replay", fields{"mode": "all"})
+			}
+			if got := strings.Count(p.calls(), "\n"); got != 4 {
+				t.Errorf("recorded\n%s", p.calls())
+			}
+		})
+	}
+}
+
 // TestDeskPressesKeys presses keys where they are not text.
 func TestDeskPressesKeys(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,7 @@ import (
 type typing struct {
 	*gesture.Typing
 	field  string // in words
+	ref    string // of the field; empty if the device has no references
 	number string // the first call of it in the document; empty for none
 	tap    string // the recorded click on the field that it replaces; empty for none
 
@@ -98,7 +99,10 @@ func (d *desk) typeKey(ctx context.Context, a gesture.Act) error {
 				d.stray = 0
 			}
 		})
-		if taken {
+		switch {
+		case taken && !begun: // the app may move the focus already
+			return d.flush(ctx)
+		case taken:
 			return nil
 		}
 	}
@@ -176,7 +180,7 @@ func (d *desk) typingNow(ctx context.Context) (*typing, error) {
 	t = &typing{}
 	var at gesture.Target
 	if field != nil {
-		t.field, t.isPassword = strings.TrimSpace(field.Role+" "+field.Name), field.Kind == "password"
+		t.field, t.ref, t.isPassword = strings.TrimSpace(field.Role+" "+field.Name), field.Ref, field.Kind == "password"
 		if field.Ref != "" {
 			at = target(s.Locate(ctx, live.Place{Ref: field.Ref, Best: true}))
 		}
@@ -230,7 +234,26 @@ func (d *desk) flush(ctx context.Context) error {
 		return err
 	}
 	t.Made()
-	return d.writeTyping(t)
+	if err := d.writeTyping(t); err != nil {
+		return err
+	}
+	return d.followFocus(ctx, t)
+}
+
+// followFocus ends what is typed if the app has moved the focus to another element, where the next key goes.
+func (d *desk) followFocus(ctx context.Context, t *typing) error {
+	s, err := d.current()
+	if err != nil || t.ref == "" || d.device().Platform != "web" {
+		return err
+	}
+	l, err := s.Look(ctx, false)
+	if err != nil {
+		return nil //nolint:nilerr // the next key says it
+	}
+	if field := focused(l.Root); field != nil && field.Ref == t.ref {
+		return nil
+	}
+	return d.finishTyping()
 }
 
 // writeTyping puts what was typed into the document, if that is one call: it takes the place of the one that it was.

@@ -140,6 +140,7 @@ func persons() []person {
 		{"text and Backspace", field(`<_ id=a aria-label=Name>`), acts(one(click(50, 10)), slowly(acts(typed("Anne"), keys("Backspace", "a"))))},
 		{"text and cursor", field(`<_ id=a aria-label=Name>`), acts(one(click(50, 10)), slowly(acts(typed("helo"), keys("ArrowLeft"), typed("l"), keys("Home"), typed("X "), keys("Delete", "End"), typed("!"), keys("ArrowLeft", "ArrowLeft", "Backspace"))))},
 		{"text and Tab", field(`<_ id=a aria-label=Name>`) + `<input id=b aria-label=City ` + box + `top:40px">`, acts(one(click(50, 10)), slowly(acts(typed("Ann"), keys("Tab"), typed("Rome"))))},
+		{"text in boxes that move the focus on", strings.Repeat(`<input aria-label=Digit maxlength=1 style="position:static" oninput="this.nextElementSibling.focus()">`, 3) + `<button id=b data-state="" onkeydown="this.dataset.state += event.key" style="position:static">OK</button>`, acts(one(click(20, 20)), slowly(typed("12")), typed("3x"))},
 		{"text with accents", field(`<_ id=a aria-label=Name>`), acts(one(click(50, 10)), typed("Zo"), pasted("ë 日本"), typed("!"))},
 		{"field with content", field(`<_ id=a aria-label=Name value="Anna">`), acts(one(click(90, 10)), slowly(acts(typed(" B"))))},
 		{"field with content, erased", field(`<_ id=a aria-label=Name value="Anna">`), acts(one(click(90, 10)), keys("Backspace", "Backspace"), typed("i"))},
@@ -335,6 +336,7 @@ type desk struct {
 	session        *live.RedactedSession
 	device         gesture.Device
 	typing         *gesture.Typing
+	field          string // the reference of what is typed into
 	ask            *gesture.Question
 	made, recorded []trail.Call
 }
@@ -379,7 +381,8 @@ func (d *desk) act(a act) {
 		d.key(a)
 	case a.Kind == "text":
 		if d.typing == nil {
-			d.typing = d.begin(d.focused())
+			field := d.focused()
+			d.typing = d.begin(field, field.Element.Content)
 		}
 		d.typing.Text(a.Text)
 	default:
@@ -406,20 +409,22 @@ func (d *desk) record(calls []trail.Call) {
 
 func (d *desk) key(a act) {
 	d.Helper()
-	if d.typing == nil {
+	begins := d.typing == nil
+	if begins {
 		if field := d.focused(); gesture.IsTextField(field.Element) {
-			d.typing = d.begin(field)
+			d.typing = d.begin(field, field.Element.Content)
 		}
 	}
 	if d.typing != nil && d.typing.Key(a.Key, a.Modifiers) {
-		if a.Slow {
+		if a.Slow || begins {
 			d.flush()
+			d.followFocus()
 		}
 		return
 	}
 	d.endTyping()
 	if a.Key == "a" && slices.Equal(a.Modifiers, []string{"Control"}) { // the next key replaces what is selected
-		d.typing = gesture.Begin(d.device, d.focused(), "")
+		d.typing = d.begin(d.focused(), "")
 		return
 	}
 	c, err := gesture.KeyCall(d.device, a.Key, a.Modifiers)
@@ -429,8 +434,9 @@ func (d *desk) key(a act) {
 	d.record([]trail.Call{c})
 }
 
-func (d *desk) begin(field gesture.Target) *gesture.Typing {
-	return gesture.Begin(d.device, field, field.Element.Content)
+func (d *desk) begin(field gesture.Target, initial string) *gesture.Typing {
+	d.field = field.Element.Ref
+	return gesture.Begin(d.device, field, initial)
 }
 
 func (d *desk) flush() {
@@ -438,6 +444,14 @@ func (d *desk) flush() {
 	if calls, ok := d.typing.Pending(); ok {
 		d.make(calls...)
 		d.typing.Made()
+	}
+}
+
+// followFocus ends what is typed if the page has moved the focus.
+func (d *desk) followFocus() {
+	d.Helper()
+	if field := d.focused(); field.Element.Ref != d.field {
+		d.endTyping()
 	}
 }
 

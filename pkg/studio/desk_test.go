@@ -719,3 +719,45 @@ func TestDeskSaysThatNoFieldTakesKeys(t *testing.T) {
 		p.keys("Escape")
 	}
 }
+
+// edits has a person change a trail without a device.
+func edits(t *testing.T, text string) *person {
+	t.Helper()
+	p := &person{T: t, shown: newShown()}
+	var ctx context.Context
+	ctx, p.stop = context.WithCancel(context.WithoutCancel(t.Context()))
+	p.desk = newDesk(ctx, benchOptions(t), p.shown)
+	p.desk.doc.SetLineage([]string{"web"})
+	t.Cleanup(p.leave)
+	if found, err := p.try("yaml", fields{"text": text, "version": p.desk.doc.Version()}); err != nil || len(found.([]problem)) > 0 {
+		t.Fatal(found, err)
+	}
+	return p
+}
+
+// TestDeskMovesWhatIsSelected moves a call and a step twice each: the selection goes with it.
+func TestDeskMovesWhatIsSelected(t *testing.T) {
+	t.Parallel()
+	p := edits(t, `trail:
+  - step: First
+    recording: { web: [{ web_goBack: {} }] }
+  - step: Second
+    recording: { web: [{ web_goBack: {} }, { web_goForward: {} }, { web_reload: {} }] }
+  - step: Third
+    recording: { web: [{ web_goBack: {} }] }
+`)
+	for _, move := range [][]string{{"2.3", "2.2", "2.1"}, {"3", "2", "1"}, {"1", "2", "3"}} {
+		p.do("select", fields{"number": move[0]})
+		for i, to := range move[1:] {
+			p.do("edit", fields{"edit": fields{"op": "move", "number": move[i], "to": to}})
+			if got := p.document().Selected; got != to {
+				t.Errorf("moved %s to %s, and selected is %s", move[i], to, got)
+			}
+		}
+	}
+	p.do("select", fields{"number": "1"})
+	p.do("edit", fields{"edit": fields{"op": "move", "number": "2", "to": "3"}})
+	if got := p.document().Selected; got != "1" {
+		t.Errorf("selected is %s, which was not moved", got)
+	}
+}

@@ -190,7 +190,15 @@ func (d *desk) setMark(number string, m mark) {
 func (d *desk) edit(_ context.Context, p struct{ Edit document.Edit }) (any, error) {
 	e := p.Edit
 	e.Text, e.Args, e.Selector = d.clean(e.Text), d.cleanArgs(e.Args), d.cleanArgs(e.Selector)
-	return nil, d.change(func() error { return d.doc.Apply(e) })
+	goes := false
+	err := d.change(func() error {
+		goes = e.Op == "move" && d.selected == e.Number
+		return d.doc.Apply(e)
+	})
+	if err == nil && goes {
+		d.set(func() { d.selected = e.To })
+	}
+	return nil, err
 }
 
 // hideSecrets puts the names of secrets in place of their values, which were there before they were secret.

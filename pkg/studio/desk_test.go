@@ -469,18 +469,29 @@ func TestDeskRepairs(t *testing.T) {
 	}
 }
 
-// TestDeskNamesTheLastStepOfTheTrailItself has a teardown, which is not recorded.
-func TestDeskNamesTheLastStepOfTheTrailItself(t *testing.T) {
+// TestDeskLeavesTheTeardown has a teardown, which is not recorded, and not replayed by itself.
+func TestDeskLeavesTheTeardown(t *testing.T) {
 	t.Parallel()
 	p := sitDown(t, map[string]string{"/": formPage})
 	p.awaitIdle()
-	text := "config:\n  teardown:\n    - step: Forget\n      recording: { web: [] }\ntrail:\n  - step: Open\n    recording: { web: [] }\n"
+	text := "config:\n  teardown:\n    - step: Forget\n      recording: { web: [{ web_listTabs: {} }] }\ntrail:\n  - step: Open\n    recording: { web: [] }\n"
 	if found, err := p.try("yaml", fields{"text": text, "version": p.document().Version}); err != nil || len(found.([]problem)) > 0 {
 		t.Fatal(found, err)
 	}
 	p.do("nameStep", fields{"text": "Open it"})
 	if got := p.text(); !strings.Contains(got, "step: Open it") || !strings.Contains(got, "step: Forget") {
 		t.Errorf("%s", got)
+	}
+	p.do("navigate", fields{"url": "/"})
+	if got := p.document().Next; got != "" {
+		t.Errorf("behind the last call is %s", got)
+	}
+	p.do("replay", fields{"mode": "all"})
+	if got := p.document(); got.Next != "" || got.Steps[0].Outcome != passed {
+		t.Errorf("after the replay, %s is next: %+v", got.Next, got.Steps)
+	}
+	if _, err := p.try("replay", fields{"mode": "next"}); err == nil || !strings.Contains(err.Error(), "every call was made") {
+		t.Errorf("the next call: %v", err)
 	}
 }
 

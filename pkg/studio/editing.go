@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -24,7 +25,7 @@ func (d *desk) view() documentView {
 		v.Lineage = d.session.Lineage()
 	}
 	steps := d.doc.Steps()
-	v.Next = next(rowsOf(steps), d.cursor)
+	v.Next = next(rowsOf(withoutTeardown(steps)), d.cursor)
 	for _, s := range steps {
 		step := stepView{Step: s, Calls: []callView{}}
 		for _, c := range s.Calls {
@@ -262,34 +263,50 @@ func (d *desk) yaml(_ context.Context, p struct {
 }
 
 type nameParams struct {
+	Step string // its number; empty for the one that is being recorded, or that will be
 	Text string
 	Next bool
 }
 
-// nameStep names the step that is being recorded, or that will be.
+// nameStep names a step.
 func (d *desk) nameStep(_ context.Context, p nameParams) (any, error) {
 	p.Text = d.clean(p.Text)
 	return nil, d.change(func() error {
-		steps := d.doc.Steps()
-		at := len(steps) - 1
-		for at >= 0 && steps[at].Kind == trail.KindTeardown { // which is not recorded
-			at--
-		}
-		if d.selected != "" {
-			at = slices.IndexFunc(steps, func(s document.Step) bool { return stepOf(d.selected) == s.Number })
-		}
-		if d.newStep || at < 0 || p.Text == "" {
+		number := cmp.Or(p.Step, d.recordedStep())
+		if number == "" || p.Text == "" {
 			d.hint, d.newStep = p.Text, true
 			return nil
 		}
-		if p.Text != steps[at].Text {
-			if err := d.doc.Apply(document.Edit{Op: "reword", Step: steps[at].Number, Text: p.Text}); err != nil {
+		isNamed := func(s document.Step) bool { return s.Number == number && s.Text == p.Text }
+		if !slices.ContainsFunc(d.doc.Steps(), isNamed) {
+			if err := d.doc.Apply(document.Edit{Op: "reword", Step: number, Text: p.Text}); err != nil {
 				return err
 			}
 		}
 		d.newStep, d.hint = p.Next, ""
 		return nil
 	})
+}
+
+// recordedStep returns the number of the step that the next call belongs to; empty for a new one. The caller holds mu.
+func (d *desk) recordedStep() string {
+	steps := withoutTeardown(d.doc.Steps())
+	switch {
+	case d.newStep || len(steps) == 0:
+		return ""
+	case d.selected != "":
+		return stepOf(d.selected)
+	}
+	return steps[len(steps)-1].Number
+}
+
+// withoutTeardown returns the steps of the trail itself. The teardown, which is behind them, is neither recorded nor replayed
+// by a person.
+func withoutTeardown(steps []document.Step) []document.Step {
+	if at := slices.IndexFunc(steps, func(s document.Step) bool { return s.Kind == trail.KindTeardown }); at >= 0 {
+		return steps[:at]
+	}
+	return steps
 }
 
 func (d *desk) undo(context.Context, nothing) (any, error) {

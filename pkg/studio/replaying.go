@@ -36,7 +36,7 @@ func (d *desk) replay(ctx context.Context, p replayParams) (any, error) {
 func (d *desk) replayOf(p replayParams) (r live.TrailRequest, fresh bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	rows, isOpen := d.rows(), d.isOpen()
+	rows, isOpen := rowsOf(withoutTeardown(d.doc.Steps())), d.isOpen()
 	from := next(rows, d.cursor)
 	place := func(number string) int {
 		last := -1
@@ -123,7 +123,7 @@ func reason(r live.TrailReport) string {
 // before returns the number of the row before a call or a step, the last one for none.
 func (d *desk) before(next string) string {
 	last := ""
-	for _, r := range d.rows() {
+	for _, r := range rowsOf(withoutTeardown(d.doc.Steps())) {
 		if isOf(r.number, next) {
 			break
 		}

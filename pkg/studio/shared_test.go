@@ -33,6 +33,14 @@ func TestSharedSession(t *testing.T) {
 	}
 	p.act("click", "Name")
 	p.typed("Ann")
+	if r := step("Look", call("web_verifyTextVisible", fields{"text": "Name"})); r.Step != 2 {
+		t.Errorf("%+v", r)
+	}
+	p.do("nameStep", fields{"step": "1", "text": "Sign in"}) // begun before the second one came
+	if steps := p.document().Steps; steps[0].Text != "Sign in" || steps[1].Text != "Look" {
+		t.Errorf("named the wrong one:\n%s", p.text())
+	}
+	p.do("edit", fields{"edit": fields{"op": "delete", "number": "2"}})
 	p.do("record", fields{"on": false}) // which is about what the person does
 
 	r := step("Ask", call("web_click", fields{"ref": `button "Ask"`})) // nobody is asked, so it is dismissed

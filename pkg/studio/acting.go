@@ -146,7 +146,10 @@ func (d *desk) perform(ctx context.Context, r live.StepRequest, recorded bool) (
 	}
 	ctx, done := d.busy(ctx, acting, document.Brief(r.Calls[0]))
 	defer done()
-	d.set(func() { d.clicked, d.selectedAll = clicked{}, false })
+	d.set(func() {
+		d.clicked, d.selectedAll = clicked{}, false
+		d.asks = slices.DeleteFunc(d.asks, func(a *asking) bool { return a.dialog == nil })
+	})
 	r.Unrecorded = true
 	report, err := s.Step(ctx, r)
 	if err != nil && len(report.Calls) == 0 {

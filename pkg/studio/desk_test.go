@@ -396,6 +396,12 @@ func TestDeskAsksAboutDialogs(t *testing.T) {
 	t.Parallel()
 	p := sitDown(t, map[string]string{"/": formPage})
 	p.awaitIdle()
+	p.act("click", "Size")
+	p.await("the popup", func(o *shown) bool { return o.state.Ask != nil && o.state.Ask.Kind == "select" })
+	p.act("click", "Press")
+	if state, _ := p.now(); state.Ask != nil {
+		t.Errorf("the popup stays: %+v", state.Ask)
+	}
 	for _, ok := range []bool{true, false, true} {
 		x, y := p.middle("Ask")
 		run := p.desk.begin("act", json.RawMessage(fmt.Sprintf(`{"act":{"kind":"click","x":%f,"y":%f}}`, x, y)))

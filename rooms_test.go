@@ -68,7 +68,7 @@ func mayImport() map[string][]string {
 			agent, mcpserver, studio, livetool, report, doctor, background, run, live, replay, workspace, scripted, webserver, session, picture, builtin, composed, device, screen, web, android, ios, watch, spawn, runtime, discover, config, model, scope, trail, yamldoc, typings, sdk, event, tool, redact, fault, files, lazyregexp, text,
 		},
 		mcpserver:  {livetool, discover, fault},
-		studio:     {document, gesture, history, page, live, report, device, screen, discover, config, scope, trail, event, tool, fault, files, text},
+		studio:     {document, gesture, history, page, live, report, device, screen, discover, config, scope, trail, event, tool, fault, files, lazyregexp, text},
 		document:   {live, screen, trail, tool, fault, lazyregexp, text},
 		gesture:    {live, device, screen, trail, tool, fault, text},
 		history:    {document, report, trail, event, fault, text},

@@ -3,10 +3,13 @@ package studio
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/trailblaze/trailblaze/pkg/device"
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/lazyregexp"
 	"github.com/trailblaze/trailblaze/pkg/live"
 	"github.com/trailblaze/trailblaze/pkg/studio/gesture"
 	"github.com/trailblaze/trailblaze/pkg/trail"
@@ -167,37 +170,68 @@ type noticeParams struct {
 func (d *desk) notice(ctx context.Context, p noticeParams) (any, error) {
 	is := func(n notice) bool { return n.ID == p.Notice }
 	d.mu.Lock()
-	i := slices.IndexFunc(d.state.Notices, is)
-	kind := ""
-	if i >= 0 {
-		kind = d.state.Notices[i].Kind
+	about, several := notice{}, false
+	if i := slices.IndexFunc(d.state.Notices, is); i >= 0 {
+		about = d.state.Notices[i]
+		several = slices.ContainsFunc(d.state.Notices, func(n notice) bool { return n.Kind == about.Kind && n.ID != about.ID })
 	}
 	d.mu.Unlock()
-	result, err := d.doNoticed(ctx, kind, p.Action)
+	result, err := d.doNoticed(ctx, about, several, p.Action)
 	if m, isMade := result.(made); err == nil && (!isMade || m.OK) {
 		d.set(func() { d.state.Notices = slices.DeleteFunc(d.state.Notices, is) })
 	}
 	return result, err
 }
 
-// doNoticed carries out an action that a kind of notice offers.
-func (d *desk) doNoticed(ctx context.Context, kind, action string) (any, error) {
-	tool := ""
+// doNoticed carries out an action that a notice offers. several says that there are others of its kind.
+func (d *desk) doNoticed(ctx context.Context, n notice, several bool, action string) (any, error) {
+	c := trail.Call{Args: map[string]any{}}
 	switch {
-	case action == "fresh" && kind == "data":
+	case action == "fresh" && n.Kind == "data":
 		if err := d.endTyping(ctx); err != nil {
 			return nil, err
 		}
 		return d.startFresh(ctx)
-	case action == "switch" && kind == "tab":
-		tool = "web_waitForTab"
-	case action == "keep" && kind == "download":
-		tool = "web_waitForDownload"
+	case action == "switch" && n.Kind == "tab":
+		c.Tool = "web_waitForTab"
+		if several {
+			c.Args = d.tabOf(n)
+		}
+	case action == "keep" && n.Kind == "download":
+		c.Tool = "web_waitForDownload"
+		if several {
+			c.Args = downloadOf(n)
+		}
 	default:
 		return nil, nil
 	}
 	if err := d.endTyping(ctx); err != nil {
 		return nil, err
 	}
-	return d.make(ctx, trail.KindStep, trail.Call{Tool: tool, Args: map[string]any{}})
+	return d.make(ctx, trail.KindStep, c)
+}
+
+// tabOf returns the arguments that say which tab a notice is about: its text is the URL.
+func (d *desk) tabOf(n notice) map[string]any {
+	if strings.Contains(n.Text, " ") { // it says that a tab was closed
+		return map[string]any{}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	address := n.Text
+	if d.session != nil {
+		address = d.session.app.pathOf(address)
+	}
+	return map[string]any{"urlPattern": regexp.QuoteMeta(address) + "$"}
+}
+
+// downloadText is what notices say of a download.
+var downloadText = lazyregexp.New(`^(.+) (?:from \S+|is \w+, [\d,]+ bytes?)$`)
+
+// downloadOf returns the arguments that say which download a notice is about.
+func downloadOf(n notice) map[string]any {
+	if m := downloadText().FindStringSubmatch(n.Text); m != nil {
+		return map[string]any{"fileName": m[1]}
+	}
+	return map[string]any{}
 }

@@ -693,6 +693,53 @@ func TestNoticeStaysWhenItsActionFails(t *testing.T) {
 	}
 }
 
+// TestDeskDoesWhatTheNoticeIsAbout has two notices of a kind: the tab that is not the newest, and the second download.
+func TestDeskDoesWhatTheNoticeIsAbout(t *testing.T) {
+	t.Parallel()
+	p := sitDown(t, map[string]string{"/": `<a href=/first/ target=_blank>First</a> <a href=/second/ target=_blank>Second</a>
+<a href="data:text/plain,1" download=one.txt>One</a> <a href="data:text/plain,2" download=two.txt>Two</a>`, "/first/": "1", "/second/": "2"})
+	p.awaitIdle()
+	noticed := func(link, kind string, count int) int {
+		p.act("click", link)
+		var all []int
+		p.await("the notice of "+link, func(o *shown) bool {
+			all = nil
+			for _, n := range o.state.Notices {
+				if n.Kind == kind && !strings.Contains(n.Text, " from ") {
+					all = append(all, n.ID)
+				}
+			}
+			return len(all) == count
+		})
+		return all[count-1]
+	}
+	noticed("One", "download", 1)
+	second := noticed("Two", "download", 2)
+	if m, _ := p.do("notice", fields{"notice": second, "action": "keep"}).(made); !strings.Contains(m.Text, "two.txt") {
+		t.Errorf("kept %s", m.Text)
+	}
+	first := noticed("First", "tab", 1)
+	noticed("Second", "tab", 2)
+	p.do("notice", fields{"notice": first, "action": "switch"})
+	if state, _ := p.now(); state.URL != p.base+"/first/" || len(state.Notices) != 2 {
+		t.Errorf("it is at %s: %+v", state.URL, state.Notices)
+	}
+	p.do("replay", fields{"mode": "all"})
+	p.await("the replay", func(o *shown) bool { return o.state.URL == p.base+"/first/" && o.view.Steps[0].Outcome == passed })
+}
+
+func TestDownloadOfANotice(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]any{
+		"a from b.txt from http://127.0.0.1/a": "a from b.txt", "a is b, 3 bytes is completed, 1,234 bytes": "a is b, 3 bytes",
+		"a.txt is canceled, 1 byte": "a.txt", "a.txt was not kept: it is larger than 8 MiB": nil,
+	} {
+		if got := downloadOf(notice{Text: text})["fileName"]; got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 // TestDeskSaysThatNoFieldTakesKeys says once that a text goes past its field, and not for single keys.
 func TestDeskSaysThatNoFieldTakesKeys(t *testing.T) {
 	t.Parallel()

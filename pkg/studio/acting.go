@@ -98,12 +98,12 @@ func (d *desk) secondClick(ctx context.Context, first clicked, both trail.Call) 
 		both.Args[nodeSelector] = was
 	}
 	d.set(func() {
-		before := d.rows()
-		both.Args = d.cleanArgs(both.Args)
-		if err = d.doc.Replace(first.number, both, true); err == nil {
-			d.follows(before)
-			d.cursor = first.number
-			d.setMark(first.number, mark{outcome: passed})
+		before, calls, number := d.rows(), d.withDialogs([]trail.Call{both}), first.number
+		if err = d.doc.Replace(number, calls[0], true); err == nil && len(calls) > 1 {
+			number, err = d.doc.Record(document.Place{After: number}, calls[1:]...)
+		}
+		if err == nil {
+			d.wereMade(before, number, len(calls))
 		}
 	})
 	return m, err
@@ -192,32 +192,46 @@ func (d *desk) perform(ctx context.Context, r live.StepRequest, recorded bool) (
 // write adds calls that were made to the document, if the person records. It returns the number of the last one.
 func (d *desk) write(kind string, calls []trail.Call) (number string, err error) {
 	d.set(func() {
-		calls = append(d.dialogs, calls...)
-		d.dialogs = nil
+		calls = d.withDialogs(calls)
 		if !d.state.Recording {
 			return
-		}
-		for i := range calls {
-			calls[i].Args = d.cleanArgs(calls[i].Args)
 		}
 		before := d.rows()
 		at := document.Place{After: d.placeAfter(), NewStep: d.newStep, Kind: kind, Text: d.hint}
 		if number, err = d.doc.Record(at, calls...); err != nil {
 			return
 		}
-		selected := d.selected
-		d.follows(before)
-		d.newStep, d.hint, d.cursor = false, "", number
-		if d.selected = ""; selected != "" {
-			d.selected = number
-		}
-		rows := d.rows()
-		end := slices.IndexFunc(rows, func(r row) bool { return r.number == number }) + 1
-		for _, r := range rows[end-len(calls) : end] {
-			d.setMark(r.number, mark{outcome: passed})
-		}
+		d.newStep, d.hint = false, ""
+		d.wereMade(before, number, len(calls))
 	})
 	return number, err
+}
+
+// withDialogs returns calls for the trail: behind those for the answers of the person to dialogs, and without secrets. The
+// caller holds mu.
+func (d *desk) withDialogs(calls []trail.Call) []trail.Call {
+	calls = append(d.dialogs, calls...)
+	d.dialogs = nil
+	for i := range calls {
+		calls[i].Args = d.cleanArgs(calls[i].Args)
+	}
+	return calls
+}
+
+// wereMade shows that calls were recorded, the last of which has a number, and were made last. before are the rows before
+// that. The caller holds mu.
+func (d *desk) wereMade(before []row, number string, count int) {
+	selected := d.selected
+	d.follows(before)
+	d.cursor = number
+	if d.selected = ""; selected != "" {
+		d.selected = number
+	}
+	rows := d.rows()
+	end := slices.IndexFunc(rows, func(r row) bool { return r.number == number }) + 1
+	for _, r := range rows[end-count : end] {
+		d.setMark(r.number, mark{outcome: passed})
+	}
 }
 
 // placeAfter returns what the next call is recorded after; empty for the end. The teardown takes no calls.

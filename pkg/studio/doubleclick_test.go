@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -45,5 +46,31 @@ func TestDeskDoubleClicksOnce(t *testing.T) {
 				t.Errorf("recorded %q in\n%s", got, p.text())
 			}
 		})
+	}
+}
+
+// TestDeskDoubleClicksWithADialog answers a dialog of the second click: the trail has that before the double click.
+func TestDeskDoubleClicksWithADialog(t *testing.T) {
+	t.Parallel()
+	p := sitDown(t, map[string]string{"/": `<button ondblclick="this.textContent = confirm('Sure?') ? 'Done' : 'No'">Ask</button>`})
+	p.awaitIdle()
+	p.act("click", "Ask")
+	p.do("select", fields{"number": "1.2"})
+	x, y := p.middle("Ask")
+	end := p.start("act", fmt.Sprintf(`{"act":{"kind":"doubleClick","x":%f,"y":%f}}`, x, y))
+	p.await("the dialog", func(o *shown) bool { return o.state.Ask != nil })
+	p.do("answer", fields{"ask": p.askID(), "ok": true})
+	if err := <-end; err != nil {
+		t.Fatal(err)
+	}
+	p.do("assert", fields{"call": fields{"tool": "web_verifyTextVisible", "args": fields{"text": "Done"}}})
+	p.do("replay", fields{"mode": "all"})
+	for _, s := range p.document().Steps {
+		if s.Outcome != passed {
+			t.Errorf("%s: %s %+v\n%s", s.Text, s.Outcome, s.Calls, p.calls())
+		}
+	}
+	if got := strings.Count(p.calls(), "\n"); got != 3 {
+		t.Errorf("recorded\n%s", p.calls())
 	}
 }

@@ -83,6 +83,7 @@ export function connect(): void {
 	opened.onopen = () => {
 		retryAfter = firstRetry;
 		link.value = { status: "open" };
+		log.value = []; // The server sends all lines again.
 		sendVisible();
 	};
 	opened.onmessage = ({ data }) => {

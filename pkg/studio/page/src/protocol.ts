@@ -25,8 +25,9 @@ export type Do =
 	/** Replaces the text of the document, if it parses; control. Returns Problem[] (empty: it did). version is that of the
 	 * document that was edited. */
 	| { do: "yaml"; text: string; version: number }
-	/** What a step is called; with next, what is recorded from now on belongs to a new step; control. */
-	| { do: "nameStep"; text: string; next: boolean }
+	/** What a step is called, "" being the one that is not begun; with next, what is recorded from now on belongs to a new
+	 * step; control. */
+	| { do: "nameStep"; step: string; text: string; next: boolean }
 	/** Undoes the last change of the document; control. */
 	| { do: "undo" }
 	/** Makes a change again that was undone; control. */

@@ -62,6 +62,29 @@ test("the popup of a select is a listbox on the picture", async ({ studio, page 
 	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "answer", ask: 6, ok: false, values: [] });
 });
 
+test("the popup of a select gives the focus back, and leaves it to pages that look on", async ({ studio, page }) => {
+	await studio.open();
+	await studio.picture();
+	const image = page.getByRole("img", { name: "Screen of" });
+	const list = page.getByRole("listbox", { name: "Colour" });
+	const address = page.getByRole("textbox", { name: "Address" });
+	const ask = newAsk("select", { text: "Colour", options });
+	await image.focus();
+	studio.setState({ ask });
+	await expect(list).toBeFocused();
+	studio.setState({ ask: null });
+	await expect(image).toBeFocused();
+	studio.setState({ ask });
+	await expect(list).toBeFocused();
+	await address.focus();
+	studio.setState({ ask: null });
+	await expect(list).toHaveCount(0);
+	await expect(address).toBeFocused();
+	studio.setState({ ask, controls: false, url: "https://shop.example/last" });
+	await expect(address).toHaveValue("https://shop.example/last");
+	await expect(list).toHaveCount(0);
+});
+
 test("a new tab has Switch, a download Keep, an app with its data Start fresh", async ({ studio, page }) => {
 	studio.state.notices = [
 		{ id: 1, kind: "tab", text: "a new tab: Terms" },

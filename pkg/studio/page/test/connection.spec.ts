@@ -2,10 +2,16 @@ import { expect, test } from "./studio";
 
 test("a lost connection is said, and made again", async ({ studio, page }) => {
 	await studio.open();
+	studio.log({ time: "2026-11-26T10:00:00Z", level: "info", text: "a line" });
+	const line = page.getByRole("region", { name: "Log" }).getByText("a line");
+	await page.getByRole("tab", { name: "Log" }).click();
+	await expect(line).toHaveCount(1);
 	await studio.drop();
-	await expect(page.getByRole("status", { name: "State" })).toContainText("Recording");
-	studio.setState({ recording: false });
+	studio.state.recording = false;
 	await expect(page.getByRole("status", { name: "State" })).toContainText("Ready");
+	studio.log({ time: "2026-11-26T10:00:01Z", level: "info", text: "the last one" });
+	await expect(page.getByRole("region", { name: "Log" }).getByText("the last one")).toBeVisible();
+	await expect(line).toHaveCount(1);
 });
 
 test("the end of the server is said, and nothing is disturbed", async ({ studio, page }) => {

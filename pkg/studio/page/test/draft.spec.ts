@@ -63,6 +63,23 @@ test("keeps what was not taken, and reverts it", () => {
 	expect(editor.draft.changed).toBe(false);
 });
 
+test("knows what it sent when the answer was lost", () => {
+	const editor = new Editor();
+	editor.receive(1, "a\n");
+	editor.type(1, 1, "b");
+	editor.draft.send();
+	editor.type(2, 2, "c");
+	editor.show(editor.draft.answered(false));
+	editor.type(3, 3, "d");
+	editor.receive(2, "ab\n");
+	expect(editor.text.toString()).toBe("abcd\n");
+	expect(editor.draft.send()).toEqual({ version: 2, text: "abcd\n" });
+	editor.show(editor.draft.answered(false));
+	editor.receive(3, "abcd\n");
+	expect(editor.text.toString()).toBe("abcd\n");
+	expect(editor.draft.changed).toBe(false);
+});
+
 test("keeps line breaks of Windows", () => {
 	const editor = new Editor();
 	editor.receive(1, "a\r\nb\r\n");

@@ -72,6 +72,42 @@ test("a wheel is sent as one act for many events", async ({ studio, page }) => {
 	expect(acts(studio).length).toBeLessThan(10);
 });
 
+test("the wheel waits for the answer before it is sent again", async ({ studio, page }) => {
+	const image = await picture(studio);
+	let answer = () => {};
+	studio.answers.act = () => new Promise<void>((done) => (answer = done));
+	const turn = (dy: number) => image.dispatchEvent("wheel", { deltaY: dy });
+	await turn(10);
+	await expect.poll(() => acts(studio)).toHaveLength(1);
+	for (let i = 0; i < 5; i++) {
+		await turn(10);
+		await page.evaluate(() => new Promise((done) => setTimeout(done, 100)));
+	}
+	expect(acts(studio)).toHaveLength(1);
+	answer();
+	await expect.poll(() => acts(studio)).toHaveLength(2);
+	const [first, second] = acts(studio).map((act) => (act.kind === "wheel" ? act.dy : 0));
+	expect((second ?? 0) / (first ?? 1)).toBeCloseTo(5, 0);
+	answer();
+});
+
+test("what Option types on a Mac is text", async ({ studio, page }) => {
+	await page.addInitScript(() => Object.defineProperty(navigator, "platform", { get: () => "MacIntel" }));
+	const image = await picture(studio);
+	await image.dispatchEvent("keydown", { key: "@", code: "KeyL", altKey: true });
+	await image.dispatchEvent("keydown", { key: "\\", code: "Digit7", altKey: true, shiftKey: true });
+	await image.dispatchEvent("keydown", { key: "ArrowLeft", code: "ArrowLeft", altKey: true });
+	await image.dispatchEvent("keydown", { key: "l", code: "KeyL", altKey: true, metaKey: true });
+	await expect
+		.poll(() => acts(studio))
+		.toEqual([
+			{ kind: "key", key: "@", modifiers: [] },
+			{ kind: "key", key: "\\", modifiers: [] },
+			{ kind: "key", key: "ArrowLeft", modifiers: ["Alt"] },
+			{ kind: "key", key: "l", modifiers: ["Alt", "Meta"] },
+		]);
+});
+
 test("keys go to the device until Escape leaves the picture; then Tab goes on", async ({ studio, page }) => {
 	const image = await picture(studio);
 	await image.focus();

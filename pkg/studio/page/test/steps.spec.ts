@@ -56,16 +56,56 @@ test("Step names the step, and Enter begins the next one", async ({ studio, page
 	await name.click();
 	await page.keyboard.type("Continue with the payment");
 	await page.keyboard.press("Enter");
-	expect(await studio.asked("nameStep")).toEqual({ do: "nameStep", text: "Continue with the payment", next: true });
+	const { step, text, next } = await studio.asked("nameStep");
+	expect([step, text, next]).toEqual(["5", "Continue with the payment", true]);
 	await expect(name).toHaveValue("");
 	await page.keyboard.press("Tab");
 	expect(studio.requests.filter((request) => request.do === "nameStep")).toHaveLength(1);
 	await name.fill("Pay");
 	await page.keyboard.press("Tab");
-	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "nameStep", text: "Pay", next: false });
+	await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "nameStep", step: "", text: "Pay", next: false });
 	await expect(name).toHaveValue("Pay");
 	studio.setDocument({ steps: [...studio.document.steps, newStep("6", "Click Pay", [])] });
 	await expect(name).toHaveValue("Click Pay");
+});
+
+test("Step names what the person came to name, whatever others record meanwhile", async ({ studio, page }) => {
+	await studio.open();
+	const name = page.getByRole("textbox", { name: "Step" });
+	const named = () => studio.requests.filter((request) => request.do === "nameStep");
+	const { steps } = studio.document;
+	await name.click();
+	studio.setDocument({ steps: [...steps, newStep("5", "Of an agent", [])] });
+	await expect(page.getByRole("treeitem", { name: "Of an agent" })).toBeVisible();
+	await page.keyboard.press("Tab");
+	await expect(name).toHaveValue("Of an agent");
+	expect(named()).toEqual([]);
+	studio.setDocument({ steps });
+	await name.fill("See the order");
+	studio.setDocument({ steps: [...steps, newStep("5", "Of an agent", [])] });
+	await expect(page.getByRole("treeitem", { name: "Of an agent" })).toBeVisible();
+	await page.keyboard.press("Tab");
+	await expect.poll(named).toEqual([{ do: "nameStep", step: "4", text: "See the order", next: false }]);
+	await expect(name).toHaveValue("Of an agent");
+});
+
+test("steps are added and moved before the teardown", async ({ studio, page }) => {
+	studio.document.steps.push(newStep("5", "Forget", [newCall("5.1", "web_goBack", "go back")], { kind: "teardown" }));
+	await studio.open();
+	const after = async (number: string) => {
+		await page.getByRole("button", { name: "Add step" }).click();
+		const edit = { op: "insertStep", after: number, text: "New step", kind: "step" };
+		await expect.poll(() => studio.requests.at(-1)).toEqual({ do: "edit", edit });
+	};
+	await after("4");
+	await page.getByRole("treeitem", { name: "Check out" }).first().click();
+	await after("3");
+	await page.getByRole("treeitem", { name: "Forget" }).click();
+	await after("4");
+	for (const name of ["Move up", "Move down"]) await expect(page.getByRole("button", { name })).toBeDisabled();
+	await page.getByRole("treeitem").filter({ hasText: studio.document.steps[3]?.text }).first().click();
+	await expect(page.getByRole("button", { name: "Move up" })).toBeEnabled();
+	await expect(page.getByRole("button", { name: "Move down" })).toBeDisabled();
 });
 
 test("what a person types stays when the document changes", async ({ studio, page }) => {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { test as base, expect, type Page, type WebSocketRoute } from "@playwright/test";
-import type { Do, Document, Failure, Push, Request, State } from "../src/protocol";
+import type { Do, Document, Failure, LogLine, Push, Request, State } from "../src/protocol";
 import { newDocument, newLook, newState, shopPage, toolList } from "./samples";
 
 export { expect };
@@ -13,7 +13,7 @@ const policy =
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
-/** Answers a request with its result. What it throws is a refusal. */
+/** Answers a request with its result, or a promise of it. What it throws is a refusal. */
 type Answer = (request: Request) => unknown;
 
 export class Refusal extends Error {
@@ -39,6 +39,7 @@ export class Studio {
 	};
 	/** Whether the page loads pictures of the sample page. */
 	pictures = true;
+	private readonly lines: LogLine[] = [];
 	private socket: WebSocketRoute | null = null;
 	/** The number of the last picture that the page has shown. */
 	shown = 0;
@@ -66,6 +67,12 @@ export class Studio {
 
 	push(push: Push): void {
 		this.socket?.send(JSON.stringify(push));
+	}
+
+	/** Adds lines to the log, all of which a page gets when it connects. */
+	log(...lines: LogLine[]): void {
+		this.lines.push(...lines);
+		this.push({ on: "log", lines });
 	}
 
 	setState(change: Partial<State>): void {
@@ -123,17 +130,18 @@ export class Studio {
 
 	private connected(socket: WebSocketRoute): void {
 		this.socket = socket;
-		socket.onMessage((message) => this.answer(JSON.parse(String(message)) as Request));
+		socket.onMessage((message) => void this.answer(JSON.parse(String(message)) as Request));
 		this.setState({});
 		this.push({ on: "document", ...this.document });
+		this.push({ on: "log", lines: this.lines });
 	}
 
-	private answer(request: Request): void {
+	private async answer(request: Request): Promise<void> {
 		const { id, ...what } = request;
 		if (what.do === "seen") this.shown = what.seq;
 		if (!["seen", "visible", "look", "tools"].includes(what.do)) this.requests.push(what as Do);
 		try {
-			const result = this.answers[request.do]?.(request);
+			const result = await this.answers[request.do]?.(request);
 			this.socket?.send(JSON.stringify({ re: id, ok: true, result }));
 		} catch (error) {
 			const failure = error instanceof Refusal ? error.failure : { message: String(error) };

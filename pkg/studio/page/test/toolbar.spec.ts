@@ -47,6 +47,29 @@ test("shortcuts work where the keyboard is not needed for something else", async
 	await expect(page.getByRole("button", { name: "Replay", exact: true })).toHaveAttribute("title", /\(Alt\+P\)/);
 });
 
+test("shortcuts are the letters of the layout", async ({ studio, page }) => {
+	await studio.open();
+	const tree = page.getByRole("tree", { name: "Steps" }).locator("[tabindex='0']");
+	const press = (init: KeyboardEventInit) => tree.dispatchEvent("keydown", init);
+	await press({ key: "y", code: "KeyZ", ctrlKey: true });
+	await press({ key: "z", code: "KeyY", ctrlKey: true });
+	await press({ key: "a", code: "KeyQ", altKey: true });
+	await expect(page.getByRole("button", { name: "Assert" })).toHaveAttribute("aria-pressed", "true");
+	await press({ key: "я", code: "KeyZ", ctrlKey: true });
+	await press({ key: "π", code: "KeyP", altKey: true });
+	await expect.poll(() => studio.requests.map((request) => request.do)).toEqual(["undo", "undo", "replay"]);
+});
+
+test("on a Mac, Option types in fields and is a shortcut elsewhere", async ({ studio, page }) => {
+	await page.addInitScript(() => Object.defineProperty(navigator, "platform", { get: () => "MacIntel" }));
+	await studio.open();
+	const option = { key: "®", code: "KeyR", altKey: true };
+	await page.getByRole("textbox", { name: "Step" }).dispatchEvent("keydown", option);
+	await page.getByRole("textbox", { name: "Step" }).dispatchEvent("keydown", { key: "s", code: "KeyS", metaKey: true });
+	await page.getByRole("tree", { name: "Steps" }).dispatchEvent("keydown", option);
+	await expect.poll(() => studio.requests.map((request) => request.do)).toEqual(["save", "record"]);
+});
+
 test("a new recording gets a file, and the result shows the difference", async ({ studio, page }) => {
 	Object.assign(studio.state, { file: "" });
 	studio.answers.save = () => ({

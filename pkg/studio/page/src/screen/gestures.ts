@@ -3,12 +3,13 @@ import type { Signal } from "@preact/signals";
 import { perform, report, request } from "../connection";
 import type { Act, Location } from "../protocol";
 import { actAgain, failure, located, mode, pointer, ready, state } from "../store";
+import { mac } from "../ui/button";
 
 /** How far the pointer moves in a drag, in pixels of the page. */
 const dragDistance = 5;
 /** How long a press is that is long, on phones, in milliseconds. */
 const longPressTime = 500;
-/** How often the wheel is sent, in milliseconds. */
+/** How long turns of the wheel are added up at least, in milliseconds. */
 const wheelInterval = 60;
 /** The pixels of a line and a page of a wheel. */
 const wheelUnits = [1, 16, 400];
@@ -35,6 +36,8 @@ interface Press {
 export class Gestures {
 	private press: Press | null = null;
 	private wheel: { x: number; y: number; dx: number; dy: number } | null = null;
+	/** Whether an act of the wheel is to be answered, or to be sent. */
+	private turning = false;
 	private frame = 0;
 	private readonly listening = new AbortController();
 
@@ -158,15 +161,21 @@ export class Gestures {
 		event.preventDefault();
 		const unit = wheelUnits[event.deltaMode] ?? 1;
 		const scale = ((state.value?.screen.width ?? 0) / this.picture.clientWidth) * unit;
-		const waits = this.wheel !== null;
 		const { dx, dy } = this.wheel ?? { dx: 0, dy: 0 };
 		this.wheel = { ...this.point(event), dx: dx + event.deltaX * scale, dy: dy + event.deltaY * scale };
-		if (waits) return;
-		setTimeout(() => {
-			const { wheel } = this;
+		if (!this.turning) void this.sendTurns();
+	}
+
+	/** Sends how far the wheel is turned, one act at a time: what is turned until it was answered goes with the next one. */
+	private async sendTurns(): Promise<void> {
+		this.turning = true;
+		while (this.wheel) {
+			await new Promise((done) => setTimeout(done, wheelInterval));
+			const { x, y, dx, dy } = this.wheel;
 			this.wheel = null;
-			if (wheel) send({ kind: "wheel", ...wheel, dx: Math.round(wheel.dx), dy: Math.round(wheel.dy) });
-		}, wheelInterval);
+			await send({ kind: "wheel", x, y, dx: Math.round(dx), dy: Math.round(dy) });
+		}
+		this.turning = false;
 	}
 
 	private key(event: KeyboardEvent): void {
@@ -187,7 +196,8 @@ export class Gestures {
 		const pastes = event.key.toLowerCase() === "v" && (event.ctrlKey || event.metaKey);
 		if (modifierKeys.includes(event.key) || pastes) return;
 		event.preventDefault();
-		const printable = [...event.key].length === 1 && (modifiers.length === 0 || event.getModifierState("AltGraph"));
+		const types = modifiers.length === 0 || event.getModifierState("AltGraph") || (mac && modifiers.join() === "Alt");
+		const printable = [...event.key].length === 1 && types;
 		if (printable || event.key === "Escape") send({ kind: "key", key: event.key, modifiers: [] });
 		else send({ kind: "key", key: event.key, modifiers: withShift(event) });
 	}
@@ -229,14 +239,13 @@ function withShift(event: KeyboardEvent | PointerEvent): string[] {
 	return event.shiftKey ? [...modifiersOf(event), "Shift"] : modifiersOf(event);
 }
 
-/** Sends an act, and reports whether it could be sent. */
-function send(act: Act): boolean {
+/** Sends an act. Returns when it was answered; null if it could not be sent. */
+function send(act: Act): Promise<void> | null {
 	if (!ready.value) {
 		failure.value = { message: "the screen cannot be acted on now", hint: whatToDo() };
-		return false;
+		return null;
 	}
-	void perform({ do: "act", act });
-	return true;
+	return perform({ do: "act", act });
 }
 
 function whatToDo(): string {

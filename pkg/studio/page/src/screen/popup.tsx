@@ -2,14 +2,14 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { perform } from "../connection";
 import type { Ask } from "../protocol";
-import { state } from "../store";
+import { controls, state } from "../store";
 import { Button } from "../ui/button";
 import { Box } from "./overlay";
 
 /** The popup of a select, at its place, since a picture does not have it. */
 export function Popup() {
 	const question = state.value?.ask;
-	if (question?.kind !== "select") return null;
+	if (question?.kind !== "select" || !controls.value) return null;
 	const { width = 0, height = 0 } = state.value?.screen ?? {};
 	const bounds = question.bounds ?? { left: width / 4, top: height / 4, right: (width * 3) / 4, bottom: height / 4 };
 	const above = bounds.top > height / 2 ? "above" : "";
@@ -31,7 +31,14 @@ function Options({ question }: { question: Ask }) {
 		),
 	);
 	const chosen = useSignal(new Set(options.filter((option) => option.selected).map((option) => option.value)));
-	useEffect(() => element.current?.focus(), []);
+	useEffect(() => {
+		const before = document.activeElement;
+		element.current?.focus();
+		return () => {
+			const here = document.activeElement;
+			if (here === document.body || element.current?.contains(here)) (before as HTMLElement | null)?.focus();
+		};
+	}, []);
 	const answer = (ok: boolean, values: string[]) => void perform({ do: "answer", ask: question.id, ok, values });
 	const cancel = () => answer(false, []);
 	const done = () => answer(true, [...chosen.value]);

@@ -4,14 +4,15 @@ import type { Call, Outcome, Step } from "../protocol";
 import { doc, editable, selected, selection, state, titleOf } from "../store";
 import { Button } from "../ui/button";
 import { Tree, type TreeRow, useClosed } from "../ui/tree";
-import { edit, neighbour } from "./edit";
+import { edit, neighbour, ownSteps } from "./edit";
 import { StepName } from "./name";
 import "./steps.css";
 
 /** Adds a step without calls behind the selected one, or at the end, to be named. */
 function addStep(): void {
-	const after = selection.value?.step.number ?? doc.value?.steps.at(-1)?.number ?? "";
-	void edit({ op: "insertStep", after, text: "New step", kind: "step" });
+	const steps = ownSteps(doc.value);
+	const after = steps.find(({ number }) => number === selection.value?.step.number) ?? steps.at(-1);
+	void edit({ op: "insertStep", after: after?.number ?? "", text: "New step", kind: "step" });
 }
 
 interface Row extends TreeRow {

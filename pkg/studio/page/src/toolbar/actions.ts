@@ -2,6 +2,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { ask } from "../connection";
 import { controls, doc, editable, link, mode, past, ready, selected, state } from "../store";
+import { mac } from "../ui/button";
 import type { IconName } from "../ui/icon";
 import { save } from "./saving";
 
@@ -120,18 +121,22 @@ export function onShortcut(event: KeyboardEvent): void {
 	const pressed = pressedKeys(event);
 	const action = actions.flat().find(({ shortcut }) => shortcut === pressed);
 	const edits = target.isContentEditable || target.matches("input:not([type=checkbox]), textarea");
-	if (!action || (edits && ["Undo", "Redo"].includes(action.name))) return;
+	const types = ["Undo", "Redo"].includes(action?.name ?? "") || (mac && event.altKey);
+	if (!action || (edits && types)) return;
 	event.preventDefault();
 	if (canRun(action)) action.run();
 }
 
-/** A key with its modifiers, written as in aria-keyshortcuts. The command key of a Mac counts as Control. */
+/**
+ * A key with its modifiers, written as in aria-keyshortcuts. The command key of a Mac counts as Control. A letter is the one
+ * that the layout has there, or that of the place where the layout types something else.
+ */
 function pressedKeys(event: KeyboardEvent): string {
 	const modifiers = [
 		(event.ctrlKey || event.metaKey) && "Control",
 		event.altKey && "Alt",
 		event.shiftKey && "Shift",
-		event.code.replace(/^Key/, ""),
+		/^[a-z]$/i.test(event.key) ? event.key.toUpperCase() : event.code.replace(/^Key/, ""),
 	];
 	return modifiers.filter(Boolean).join("+");
 }

@@ -19,7 +19,7 @@ import {
 import { effect, signal } from "@preact/signals";
 import { ask, failureOf, request, select } from "../connection";
 import type { Document, Failure, Problem } from "../protocol";
-import { doc, editable, selected, state } from "../store";
+import { doc, editable, link, selected, state } from "../store";
 import { tools } from "../tools/list";
 import { completions, descriptions } from "./completion";
 import { Draft } from "./draft";
@@ -143,7 +143,7 @@ function sendNow(): false {
 }
 
 async function send(): Promise<void> {
-	if (!unsent || draft.sending) return;
+	if (!unsent || draft.sending || link.value.status !== "open") return;
 	unsent = false;
 	if (!draft.changed) {
 		refused.value = null;
@@ -197,7 +197,7 @@ function show(changes: ChangeSet | null): void {
 
 function receive(document: Document): void {
 	show(draft.receive(document));
-	if (document.version !== lastVersion && draft.changed) schedule();
+	if (unsent || (document.version !== lastVersion && draft.changed)) schedule();
 	lastVersion = document.version;
 	if (!draft.sending) showOutline(document);
 }

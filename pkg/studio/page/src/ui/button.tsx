@@ -47,7 +47,8 @@ export function Button(p: Props): JSX.Element {
 	);
 }
 
-const mac = /Mac|iPhone|iPad/.test(navigator.platform);
+/** Whether this is a system of Apple, where the command key does what Control does elsewhere, and Option types characters. */
+export const mac = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** Names keys as this system does. */
 export function keys(shortcut: string): string {

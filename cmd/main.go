@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -86,8 +87,13 @@ func (a *app) close(ctx context.Context, code int, out *output) int {
 	return code
 }
 
+// echo is how long after the first signal the same one is not a second one: timeout(1), npm and a terminal each send a
+// signal to trailblaze and to its group, which it is in.
+const echo = time.Second
+
 // handleSignals cancels the context at the first signal, with the signal as its cause, and sends the exit code on
-// killed at the second.
+// killed at the second. No echo is a second signal, and no hang-up: the system and the shell both send one when a
+// terminal is closed.
 func (a *app) handleSignals() (killed <-chan int, stop func()) {
 	signals := make(chan os.Signal, 2)
 	a.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
@@ -97,17 +103,22 @@ func (a *app) handleSignals() (killed <-chan int, stop func()) {
 	exit := make(chan int, 1)
 	quit := make(chan struct{})
 	go func() {
-		for n := 0; ; n++ {
+		var first os.Signal
+		var at time.Time
+		for {
 			select {
 			case <-quit:
 				return
 			case sig := <-signals:
-				cause := signalFault(sig)
-				if n > 0 {
-					exit <- fault.ExitCode(cause)
+				switch {
+				case first == nil:
+					first, at = sig, time.Now()
+					a.cancel(signalFault(sig))
+				case sig == syscall.SIGHUP || sig == first && time.Since(at) < echo:
+				default:
+					exit <- fault.ExitCode(signalFault(sig))
 					return
 				}
-				a.cancel(cause)
 			}
 		}
 	}()

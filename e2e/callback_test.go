@@ -376,7 +376,7 @@ func TestSignalDuringCallback(t *testing.T) {
 	}{
 		"SIGINT":       {syscall.SIGINT, false, 130, `✗ one_relay \(.*\) interrupted\n`},
 		"SIGTERM":      {syscall.SIGTERM, false, 143, `✗ one_relay \(.*\) terminated\n`},
-		"SIGINT twice": {syscall.SIGINT, true, 130, `interrupted`},
+		"then SIGQUIT": {syscall.SIGINT, true, 130, `interrupted`},
 		"SIGKILL":      {syscall.SIGKILL, false, -1, ""},
 	} {
 		onBoth(t, name+", ", func(t *testing.T, runtime string) {

@@ -63,9 +63,19 @@ func TestNoProcessLeftAfterAnyOutcome(t *testing.T) {
 	}
 }
 
-// signalled runs a command, sends it a signal when ready returns, and, if again is set, the same one once the first was
+// signalled runs a command, sends it a signal when ready returns, and, if again is set, SIGQUIT once the first was
 // acknowledged. It returns the exit code and everything printed.
 func signalled(t *testing.T, c *exec.Cmd, ready func(), signal syscall.Signal, again bool) (code int, output string) {
+	t.Helper()
+	return signalledThen(t, c, ready, signal, func() {
+		if again {
+			_ = c.Process.Signal(syscall.SIGQUIT)
+		}
+	})
+}
+
+// signalledThen implements signalled. It calls then when the signal was acknowledged.
+func signalledThen(t *testing.T, c *exec.Cmd, ready func(), signal syscall.Signal, then func()) (code int, output string) {
 	t.Helper()
 	read, write := io.Pipe()
 	c.Stdout, c.Stderr = write, write
@@ -86,8 +96,8 @@ func signalled(t *testing.T, c *exec.Cmd, ready func(), signal syscall.Signal, a
 	for {
 		line, err := lines.ReadString('\n')
 		all.WriteString(line)
-		if again && strings.Contains(line, "a second signal kills") {
-			_ = c.Process.Signal(signal)
+		if strings.Contains(line, "a second signal kills") {
+			then()
 		}
 		if err != nil {
 			break
@@ -179,32 +189,52 @@ func reached(t *testing.T, p *project, phase string) func() {
 	}
 }
 
-func TestFirstInterruptStopsAndSecondKills(t *testing.T) {
+// TestFirstSignalStopsAndSecondKills: what sends a signal twice does not kill, and no hang-up of a closed terminal.
+func TestFirstSignalStopsAndSecondKills(t *testing.T) {
 	t.Parallel()
+	const atOnce, later = 0, time.Second // since the first was acknowledged
 	for phase, tc := range map[string]struct{ behaviour, call string }{
 		"call":     {stubborn + ",call:hang", "bad: {}"},
 		"teardown": {stubborn + ",eof:mark", "echo: {}"},
 	} {
-		for name, again := range map[string]bool{"once": false, "twice": true} {
+		for name, sent := range map[string]struct {
+			signal syscall.Signal
+			again  []time.Duration
+			code   int
+			says   string
+			kills  bool
+		}{
+			"SIGINT once":           {syscall.SIGINT, nil, 130, "interrupted", false},
+			"SIGINT twice at once":  {syscall.SIGINT, []time.Duration{atOnce}, 130, "interrupted", false},
+			"SIGINT twice":          {syscall.SIGINT, []time.Duration{later}, 130, "interrupted", true},
+			"SIGTERM twice at once": {syscall.SIGTERM, []time.Duration{atOnce}, 143, "terminated", false},
+			"SIGTERM twice":         {syscall.SIGTERM, []time.Duration{later}, 143, "terminated", true},
+			"SIGHUP more than once": {syscall.SIGHUP, []time.Duration{atOnce, later}, 130, "interrupted", false},
+		} {
 			t.Run(name+" in "+phase, func(t *testing.T) {
 				t.Parallel()
 				p := newProject(t, map[string]string{
 					"trailblaze.yaml": fakeConfig(`"` + tc.behaviour + `"`), "trails/a.trail.yaml": webTrail(tc.call),
 				})
 				file := strings.Replace(phase, "teardown", "eof", 1)
-				code, output := signalled(t, p.command("run", "-v"), reached(t, p, file), syscall.SIGINT, again)
-				if code != 130 || !strings.Contains(output, "a second signal kills") {
-					t.Errorf("exit code %d, want 130\n%s", code, output)
+				c := p.command("run", "-v")
+				code, output := signalledThen(t, c, reached(t, p, file), sent.signal, func() {
+					for _, wait := range sent.again {
+						time.AfterFunc(wait, func() { _ = c.Process.Signal(sent.signal) })
+					}
+				})
+				if code != sent.code || !strings.Contains(output, "a second signal kills") {
+					t.Errorf("exit code %d, want %d\n%s", code, sent.code, output)
 				}
 				if phase == "call" && strings.Contains(output, "hint: let the server exit") {
 					t.Errorf("a server that was interrupted gets a hint:\n%s", output)
 				}
-				if n := strings.Count(withoutCalls(output), "interrupted"); n != 1 {
-					t.Errorf("the output says %d times that the run was interrupted:\n%s", n, output)
+				if n := strings.Count(withoutCalls(output), sent.says); n != 1 {
+					t.Errorf("the output says %d times that the run was %s:\n%s", n, sent.says, output)
 				}
 				log := p.serverLog("fake")
-				if polite := strings.Contains(log, "SIGTERM is ignored"); polite == again {
-					t.Errorf("the server got a SIGTERM: %v, want %v\n%s", polite, !again, log)
+				if polite := strings.Contains(log, "SIGTERM is ignored"); polite == sent.kills {
+					t.Errorf("the server got a SIGTERM: %v, want %v\n%s", polite, !sent.kills, log)
 				}
 				spawntest.NoSurvivors(t, p.marker)
 			})

@@ -123,7 +123,7 @@ func mayImport() map[string][]string {
 		watch:      {fault},
 		server:     {event, tool, redact, fault, text},
 		stdio:      {spawn, fault, lazyregexp},
-		spawn:      {runtime, engine, bundle, fault},
+		spawn:      {runtime, engine, bundle, fault, files},
 		runtime:    {bundle, files, fault, text},
 		engine:     {embedded, fault, httpclient},
 		bundle:     {files, fault, lazyregexp},

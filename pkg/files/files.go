@@ -110,7 +110,7 @@ func replace(
 	return unfinished.update(func(m map[string]func()) error {
 		delete(m, temp)
 		if err == nil {
-			err = rename(temp, path)
+			err = renamePatiently(rename, temp, path)
 		}
 		if err != nil {
 			_ = remove(temp)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
@@ -109,12 +110,8 @@ func (v *versions) save() {
 	if err != nil || os.MkdirAll(filepath.Dir(v.file), 0o700) != nil {
 		return
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(v.file), ".runtimes-*")
-	if err != nil {
-		return
-	}
-	_, err = tmp.Write(data)
-	if errors.Join(err, tmp.Close()) != nil || os.Rename(tmp.Name(), v.file) != nil {
-		_ = os.Remove(tmp.Name())
-	}
+	_ = files.Replace(v.file, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	})
 }

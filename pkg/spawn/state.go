@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
 )
 
@@ -38,7 +39,8 @@ type state struct {
 	mu      sync.Mutex
 	path    string
 	content stateFile
-	closed  bool // or cannot be written
+	closed  bool
+	failed  bool // writing it, once
 }
 
 // add adds a process before it is started.
@@ -81,8 +83,8 @@ func (s *state) update(change func()) {
 	if s.dir == "" || s.closed {
 		return
 	}
-	if err := s.save(); err != nil {
-		s.closed = true
+	if err := s.save(); err != nil && !s.failed {
+		s.failed = true
 		s.warn("processes of this run could not be found if it were killed: " + err.Error())
 	}
 }
@@ -103,7 +105,7 @@ func (s *state) save() error {
 	if err := os.WriteFile(s.path+newSuffix, data, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(s.path+newSuffix, s.path)
+	return files.Rename(s.path+newSuffix, s.path)
 }
 
 // newSuffix is that of a state file that is being written.
@@ -115,6 +117,6 @@ func (s *state) close() {
 	defer s.mu.Unlock()
 	s.closed = true
 	if s.path != "" && len(s.content.Processes) == 0 {
-		_ = os.Remove(s.path)
+		_, _ = os.Remove(s.path), os.Remove(s.path+newSuffix)
 	}
 }

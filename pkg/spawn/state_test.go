@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -385,6 +386,28 @@ func TestStateFileThatCannotBeWrittenIsOneWarning(t *testing.T) {
 	}
 	if n := warnings.Load(); n != 1 {
 		t.Errorf("%d warnings", n)
+	}
+}
+
+func TestStateFileIsWrittenAgainAfterAFailure(t *testing.T) {
+	t.Parallel()
+	var warnings int
+	s := state{dir: t.TempDir(), warn: func(string) { warnings++ }}
+	server := func(name string) *Process {
+		return &Process{plan: plan{spec: Spec{Name: name}, argv: []string{"sleep"}}}
+	}
+	one, two := server("one"), server("two")
+	s.add(one)
+	if err := errors.Join(os.Remove(s.path), os.Mkdir(s.path, 0o700)); err != nil { // no file replaces a folder
+		t.Fatal(err)
+	}
+	s.add(two)
+	if err := os.Remove(s.path); err != nil {
+		t.Fatal(err)
+	}
+	s.remove(one)
+	if left := mustReadState(t, s.path).Processes; len(left) != 1 || left[0].Name != "two" || warnings != 1 {
+		t.Errorf("the file has %+v, after %d warnings", left, warnings)
 	}
 }
 

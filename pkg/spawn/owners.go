@@ -63,12 +63,15 @@ func (r *registry) forgetLeader(pid int, processID string) {
 	}
 }
 
-// killLeft kills what an ended process has left running, apart from programs that keeps returns true for, and forgets
-// the process.
+// killLeft kills what an ended process has left running, apart from programs that keeps returns true for.
 func (r *registry) killLeft(processID string, deadline time.Time, keeps func(proc.ID) bool) {
 	killUntilGone(deadline, func() []proc.ID {
 		return slices.DeleteFunc(r.leftBy(processID), func(id proc.ID) bool { return r.isKept(id, keeps) })
 	})
+}
+
+// forget forgets an ended process of which nothing is left.
+func (r *registry) forget(processID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.started, processID)

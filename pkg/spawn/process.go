@@ -209,8 +209,9 @@ func (p *Process) run(ctx context.Context, stdout, stderr *os.File) {
 		p.removeFolder() // beside the end of what else is left, which takes as long
 	}()
 	p.drain(drained, giveUp, stdout, stderr)
-	if !p.daemon && p.entry != nil {
-		owners.killLeft(p.id, time.Now().Add(p.limits.kill), p.keeps)
+	p.killLeft(time.Now().Add(p.limits.kill))
+	if p.isOwner() {
+		owners.forget(p.id)
 	}
 	_ = p.stdin.Close()
 	<-emptied
@@ -279,6 +280,7 @@ func (p *Process) drain(drained <-chan struct{}, giveUp func(), stdout, stderr *
 			return
 		case <-holders.C:
 			killDescendants(p, time.Now().Add(p.limits.holders))
+			p.killLeft(time.Now().Add(p.limits.holders)) // where the system does not say who has a pipe open
 			holders.Reset(p.limits.holders)
 		case <-limit.C:
 			giveUp()
@@ -288,6 +290,16 @@ func (p *Process) drain(drained <-chan struct{}, giveUp func(), stdout, stderr *
 		}
 	}
 }
+
+// killLeft kills what the process started and left running, unless that is kept, until the deadline.
+func (p *Process) killLeft(deadline time.Time) {
+	if p.isOwner() {
+		owners.killLeft(p.id, deadline, p.keeps)
+	}
+}
+
+// isOwner reports whether what the process starts ends with it.
+func (p *Process) isOwner() bool { return !p.daemon && p.entry != nil }
 
 // Redacted returns w behind redact, which may be nil. Closing it writes what redact has not written yet; it does not
 // close w.

@@ -37,21 +37,6 @@ func TestProcessHasItsOwnSessionAndNoOtherFiles(t *testing.T) {
 	}
 }
 
-func TestGrandchildInItsOwnSessionThatHoldsThePipesIsKilled(t *testing.T) {
-	t.Parallel()
-	for _, kind := range []string{"new session", "new group"} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			c := start(t, "grandchild", kind)
-			c.limits.drain = limit // a busy machine may need several searches
-			c.echoes()
-			c.untilReady()
-			c.mustExit()
-			spawntest.NoSurvivors(t, c.marker)
-		})
-	}
-}
-
 // TestKillAllKillsWhatLeftTheGroup: after a second signal trailblaze exits as soon as KillAll returns.
 func TestKillAllKillsWhatLeftTheGroup(t *testing.T) {
 	t.Parallel()

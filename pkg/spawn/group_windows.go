@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -104,7 +105,30 @@ func (g group) terminate() {
 
 func (g group) kill() { _ = windows.TerminateJobObject(g.job, 1) }
 
-func (g group) close() { _ = windows.CloseHandle(g.job) }
+// close closes the job once its processes, which were killed, have ended: their files cannot be removed before.
+func (g group) close() {
+	const limit, pause = 5 * time.Second, 5 * time.Millisecond
+	for deadline := time.Now().Add(limit); g.active() > 0 && time.Now().Before(deadline); {
+		<-time.After(pause)
+	}
+	_ = windows.CloseHandle(g.job)
+}
+
+// active returns how many processes of the job have not ended.
+func (g group) active() uint32 {
+	var info struct { // JOBOBJECT_BASIC_ACCOUNTING_INFORMATION
+		_      [4]int64  // times
+		_      [2]uint32 // page faults, processes since the start
+		active uint32
+		_      uint32 // processes that a limit has ended
+	}
+	err := windows.QueryInformationJobObject(g.job, windows.JobObjectBasicAccountingInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil)
+	if err != nil {
+		return 0
+	}
+	return info.active
+}
 
 // signalOf returns "": there are no signals.
 func signalOf(*os.ProcessState) string { return "" }

@@ -1,12 +1,14 @@
 package spawn
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-func startInShell(t *testing.T, command string, out *strings.Builder) backend {
+func startInShell(t *testing.T, command, dir string, out *strings.Builder) backend {
 	t.Helper()
 	program, args := Shell(command)
 	path, err := exec.LookPath(program)
@@ -14,7 +16,7 @@ func startInShell(t *testing.T, command string, out *strings.Builder) backend {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), path, args...)
-	cmd.Stdout = out
+	cmd.Dir, cmd.Stdout = dir, out
 	process, err := startOSProcess(cmd, "test", false)
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +27,7 @@ func startInShell(t *testing.T, command string, out *strings.Builder) backend {
 func TestShellCommandRunsInJob(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	process := startInShell(t, `echo "a b" & exit 3`, &out)
+	process := startInShell(t, `echo "a b" & exit 3`, "", &out)
 	process.wait()
 	process.reap()
 	if got := strings.TrimSpace(out.String()); got != `"a b"` || process.exit().code != 3 {
@@ -33,12 +35,20 @@ func TestShellCommandRunsInJob(t *testing.T) {
 	}
 }
 
-// TestKillEndsWhatTheProcessStarted waits until ping has closed its copy of stdout.
+// TestKillEndsWhatTheProcessStarted waits until ping has closed its copy of stdout. The system removes no folder in which
+// a process runs.
 func TestKillEndsWhatTheProcessStarted(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	process := startInShell(t, "ping -n 600 127.0.0.1", &out)
+	dir := filepath.Join(t.TempDir(), "dir")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	process := startInShell(t, "ping -n 600 127.0.0.1", dir, &out)
 	process.kill()
 	process.wait()
 	process.reap()
+	if err := os.Remove(dir); err != nil {
+		t.Error(err)
+	}
 }

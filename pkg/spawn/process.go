@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
+	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/spawn/internal/proc"
 )
 
@@ -26,13 +27,14 @@ type limits struct {
 	kill      time.Duration // after SIGKILL, until Stop returns an error: the kernel may have to finish a transfer first
 	holders   time.Duration // after the exit, before processes that left the group and hold a pipe open are killed
 	drain     time.Duration // after the exit, until unread data in the pipes is dropped
+	remove    time.Duration // for removing the folder of the process
 	killAll   time.Duration // for KillAll
 }
 
 func defaultLimits() limits {
 	return limits{
 		notice: time.Second, exit: ExitGrace, terminate: 2 * time.Second, kill: 5 * time.Second,
-		holders: 200 * time.Millisecond, drain: 5 * time.Second, killAll: time.Second,
+		holders: 200 * time.Millisecond, drain: 5 * time.Second, remove: 5 * time.Second, killAll: time.Second,
 	}
 }
 
@@ -206,7 +208,7 @@ func (p *Process) run(ctx context.Context, stdout, stderr *os.File) {
 	emptied := make(chan struct{})
 	go func() {
 		defer close(emptied)
-		p.removeFolder() // beside the end of what else is left, which takes as long
+		p.removeFolder(0) // beside the end of what else is left, which takes as long
 	}()
 	p.drain(drained, giveUp, stdout, stderr)
 	p.killLeft(time.Now().Add(p.limits.kill))
@@ -215,16 +217,17 @@ func (p *Process) run(ctx context.Context, stdout, stderr *os.File) {
 	}
 	_ = p.stdin.Close()
 	<-emptied
-	p.removeFolder() // what ended meanwhile may have written to it
+	p.removeFolder(p.limits.remove) // what ended meanwhile may have written to it
 	p.release()
 	p.unregister()
 	close(p.done)
 }
 
-// removeFolder removes the folder of the process. What cannot be removed is not worth a failure.
-func (p *Process) removeFolder() {
+// removeFolder removes the folder of the process, and tries that up to a limit. What cannot be removed is not worth a
+// failure.
+func (p *Process) removeFolder(limit time.Duration) {
 	if p.folder != "" {
-		_ = os.RemoveAll(p.folder)
+		_ = files.RemoveAll(p.folder, limit)
 	}
 }
 

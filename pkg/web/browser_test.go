@@ -107,6 +107,13 @@ func TestUnusableBrowserIsExplained(t *testing.T) {
 			fault.Crashed,
 			[]string{"exited during its start: exited with code 3", "cannot open display"},
 		},
+		"dies with its temporary files beside its profile": {
+			map[string]string{"browser": fakeBrowser(t, `case "$* " in
+				*"--user-data-dir=$TMPDIR "*) [ "$TMPDIR" = "$TEMP" ] && [ "$TMPDIR" = "$TMP" ] && echo one folder >&2;;
+				esac; exit 3`)},
+			fault.Crashed,
+			[]string{"one folder"},
+		},
 		"no server": {
 			map[string]string{"cdpUrl": "http://127.0.0.1:1"},
 			fault.Device,

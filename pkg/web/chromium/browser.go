@@ -158,8 +158,8 @@ func (o Options) launch(ctx context.Context, path string, listen Listener, more 
 	if err != nil {
 		return nil, fault.Wrap(fault.IO, err, "", "making a folder for the browser's profile")
 	}
-	// Its temporary files are removed with the profile.
-	env := slices.Concat(o.Env, []string{"TMPDIR=" + folder, "BREAKPAD_DUMP_LOCATION=" + folder})
+	// Its temporary files are removed with the profile. Windows has them in TMP or TEMP.
+	env := slices.Concat(o.Env, []string{"TMPDIR=" + folder, "TEMP=" + folder, "TMP=" + folder, "BREAKPAD_DUMP_LOCATION=" + folder})
 	piped, err := o.Programs.Start(ctx, device.Program{
 		Name: "browser", Path: path, Args: append(o.flags(folder), more...), Env: env, Folder: folder, IsNoise: isBrowserNoise,
 	})

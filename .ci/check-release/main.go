@@ -33,10 +33,15 @@ type config struct {
 	Before   struct{ Hooks []string }
 	Builds   []build
 	Archives []archive
-	Nfpms    []struct{ Contents []file }
+	Nfpms    []linuxPackages
 	Checksum struct {
 		ExtraFiles []struct{ Glob string } `yaml:"extra_files"`
 	}
+}
+
+type linuxPackages struct {
+	Formats  []string
+	Contents []file
 }
 
 type build struct {
@@ -59,7 +64,10 @@ type override struct {
 }
 
 // file is a glob; GoReleaser accepts the mapping that holds it, or the glob alone.
-type file struct{ Src string }
+type file struct {
+	Src, Dst string
+	Packager string // format of the only packages that have it; empty for all
+}
 
 func (f *file) UnmarshalYAML(text []byte) error {
 	type mapping file
@@ -100,10 +108,31 @@ func check() error {
 func (c config) checkFiles() error {
 	var errs []error
 	for _, packages := range c.Nfpms {
-		errs = append(errs, checkFiles("nfpms", packages.Contents))
+		errs = append(errs, checkFiles("nfpms", packages.Contents), packages.checkZsh())
 	}
 	for _, extra := range c.Checksum.ExtraFiles {
-		errs = append(errs, checkFiles("checksum", []file{{extra.Glob}}))
+		errs = append(errs, checkFiles("checksum", []file{{Src: extra.Glob}}))
+	}
+	return errors.Join(errs...)
+}
+
+// checkZsh expects the completions for zsh where the zsh of each kind of system reads them.
+func (p linuxPackages) checkZsh() error {
+	var errs []error
+	for _, format := range p.Formats {
+		want := "/usr/share/zsh/site-functions/_trailblaze"
+		if format == "deb" {
+			want = "/usr/share/zsh/vendor-completions/_trailblaze"
+		}
+		var got []string
+		for _, f := range p.Contents {
+			if strings.HasSuffix(f.Src, ".zsh") && (f.Packager == "" || f.Packager == format) {
+				got = append(got, f.Dst)
+			}
+		}
+		if !slices.Equal(got, []string{want}) {
+			errs = append(errs, fmt.Errorf("nfpms: %s packages have the completions for zsh at %q; expected %s", format, got, want))
+		}
 	}
 	return errors.Join(errs...)
 }

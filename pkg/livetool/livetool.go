@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/trailblaze/trailblaze/pkg/fault"
@@ -61,6 +62,7 @@ type Tools struct {
 
 	ctx    context.Context //nolint:containedctx // the lifetime: sessions and work for calls end with it
 	cancel context.CancelCauseFunc
+	closed sync.Once
 }
 
 // New returns tools without a session. [Tools.Close] closes them; the end of ctx ends what they do.
@@ -120,9 +122,11 @@ func (ts *Tools) Reset() {
 	ts.sessions.forget()
 }
 
-// Close ends what the tools do and closes the session.
+// Close ends what the tools do and closes the session. It may be called again.
 func (ts *Tools) Close(ctx context.Context) {
-	ts.cancel(fault.New(fault.Cancelled, "", "the session was closed"))
-	ts.replays.wait()
-	ts.sessions.close(ctx)
+	ts.closed.Do(func() {
+		ts.cancel(fault.New(fault.Cancelled, "", "the session was closed"))
+		ts.replays.wait()
+		ts.sessions.close(ctx)
+	})
 }

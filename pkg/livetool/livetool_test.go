@@ -121,6 +121,14 @@ func TestEndOfSessionCancelsReplays(t *testing.T) {
 	c.wants("run_trail", map[string]any{"id": "r1"}, true, "no replay outlives its session")
 }
 
+// The cleanup of started closes them, too.
+func TestToolsMayBeClosedAgain(t *testing.T) {
+	t.Parallel()
+	c := started(t, Options{}, nil)
+	c.wants("snapshot", nil, false)
+	c.tools.Close(context.WithoutCancel(t.Context()))
+}
+
 // startedWithStep returns an agent that has recorded a step. Its replays pass when proceed is closed.
 func startedWithStep(t *testing.T) (c *agent, proceed chan struct{}) {
 	t.Helper()

@@ -46,7 +46,7 @@ adds those that are missing. init never overwrites: if one of the other files ex
 
 With --typescript the server is in TypeScript. The project then also has package.json, tsconfig.json, the package
 @trailblaze/scripting in ` + sdkFolder + `, and the settings with which VS Code checks trails. To a package.json that
-exists it adds the scripts and packages that are missing.
+exists it adds the scripts and packages that are missing, and that its scripts are modules.
 
 With --agent it also adds trailblaze mcp to the configuration of a coding agent, with a short text that tells the agent
 how to write trails. In an existing project it then writes only these, and keeps everything else in their files.
@@ -135,10 +135,15 @@ func (cmd *initCommand) writeStarter(dir string, typeScript bool) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	if err := extendPackage(dir, content); err != nil {
+	madeModule, err := extendPackage(dir, content)
+	if err != nil {
 		return nil, err
 	}
-	return writeFiles(dir, content, "logs/", "node_modules/", ".env")
+	written, err := writeFiles(dir, content, "logs/", "node_modules/", ".env")
+	if err == nil && madeModule {
+		cmd.notice(`package.json has "type": "module" now; rename files of the package that call require() from .js to .cjs`)
+	}
+	return written, err
 }
 
 // writeFiles writes files by their paths relative to dir, and adds patterns to its .gitignore. It returns their names. If
@@ -284,35 +289,38 @@ func (cmd *initCommand) initDone(files []string, next string) error {
 const packageFile = "package.json"
 
 // extendPackage replaces the package.json of a starter's files by the one in dir, if there is one, with what that
-// lacks.
-func extendPackage(dir string, content map[string][]byte) error {
+// lacks. madeModule reports whether that makes modules of the scripts of the package.
+func extendPackage(dir string, content map[string][]byte) (madeModule bool, err error) {
 	if content[packageFile] == nil {
-		return nil
+		return false, nil
 	}
 	path := filepath.Join(dir, packageFile)
 	old, err := files.Read(path, maxAgentFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return false, nil
 	}
 	if err == nil {
-		content[packageFile], err = addPackageMembers(old, content[packageFile])
+		content[packageFile], madeModule, err = addPackageMembers(old, content[packageFile])
 	}
 	if err != nil {
 		hint := "choose another folder: trailblaze init --typescript NAME makes one in this folder"
-		return fault.New(fault.Misuse, hint, "%s cannot be extended: %v", path, err)
+		return false, fault.New(fault.Misuse, hint, "%s cannot be extended: %v", path, err)
 	}
-	return nil
+	return madeModule, nil
 }
 
-// addPackageMembers adds what a package.json lacks of another one, other than that it is private.
-func addPackageMembers(data, wanted []byte) ([]byte, error) {
+// addPackageMembers adds what a package.json lacks of another one, other than that it is private. madeModule is that of
+// extendPackage.
+func addPackageMembers(data, wanted []byte) (extended []byte, madeModule bool, err error) {
 	var has, adds map[string]json.RawMessage
 	if err := errors.Join(json.Unmarshal(data, &has), json.Unmarshal(wanted, &adds)); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if kind := string(has["type"]); kind != "" && kind != `"module"` {
-		return nil, fmt.Errorf("its type is %s, and the tools of a project are modules", kind)
+	kind := string(has["type"])
+	if kind != "" && kind != `"module"` {
+		return nil, false, fmt.Errorf("its type is %s, and the tools of a project are modules", kind)
 	}
 	delete(adds, "private")
-	return addMembers(data, adds)
+	extended, err = addMembers(data, adds)
+	return extended, kind == "", err
 }

@@ -101,7 +101,11 @@ func TestInitExtendsPackageJSON(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, nil)
 	p.write("own/package.json", "{\n\t\"name\": \"own\",\n\t\"scripts\": {\n\t\t\"check\": \"mine\"\n\t},\n\t\"devDependencies\": {}\n}\n")
-	p.run("init", "--typescript", "own").want(t, 0, "wrote package.json", "wrote trailblaze.yaml")
+	r := p.run("init", "--typescript", "own")
+	r.want(t, 0, "wrote package.json", "wrote trailblaze.yaml")
+	if !strings.Contains(r.stderr, `package.json has "type": "module" now`) {
+		t.Errorf("it does not say that the package has modules now:\n%s", r.stderr)
+	}
 	got := p.read(t, "own/package.json")
 	if !strings.HasPrefix(got, "{\n\t\"name\": \"own\",\n\t\"scripts\": {\n\t\t\"check\": \"mine\",\n") {
 		t.Errorf("what was there has changed:\n%s", got)
@@ -116,6 +120,10 @@ func TestInitExtendsPackageJSON(t *testing.T) {
 	}
 	if v.Private || v.Type != "module" || v.Scripts["types"] == "" || v.Dependencies["zod"] == "" || v.DevDependencies["typescript"] == "" {
 		t.Errorf("lacks something:\n%s", got)
+	}
+	p.write("modules/package.json", `{"type": "module"}`)
+	if r := p.run("init", "--typescript", "modules"); r.code != 0 || strings.Contains(r.stderr, "module") {
+		t.Errorf("exit code %d for a package that has modules:\n%s", r.code, r.stderr)
 	}
 	for name, content := range map[string]string{"commonjs": `{"type": "commonjs"}`, "list": "[]", "half": "{"} {
 		p.write(name+"/package.json", content)

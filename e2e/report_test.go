@@ -111,6 +111,21 @@ func TestReportWritesHTMLOfSessions(t *testing.T) {
 	p.runIn(outside, "report", bad[0], "--html", "out").want(t, 0, "out")
 }
 
+func TestReportOfLiveSession(t *testing.T) {
+	t.Parallel()
+	p := sessionProject(t, "")
+	p.start(t)
+	p.run("tool", "echo", "text=hello there", "--session", "s1", "--step", "Greet").want(t, 0)
+	p.run("session", "end").want(t, 0)
+	p.run("report", "logs", "--html", "out").want(t, 0)
+	page := p.page(t, "out")
+	for _, want := range []string{"<title>1 session ", "Sessions", "<h3>" + filepath.Base(p.sessionFolder(t)) + "</h3>", "Greet", "hello there"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
 func TestReportFollowsLatestFile(t *testing.T) {
 	t.Parallel()
 	p := reportProject(t)

@@ -10,9 +10,9 @@ import (
 // document is the whole page.
 func (p *page) document() g.Node {
 	return g.Group{h.Doctype(h.HTML(h.Lang("en"), p.headElement(), h.Body(
-		p.top(), g.If(p.Total() > 0, p.filter()),
+		p.top(), g.If(len(p.trails) > 0, p.filter()),
 		h.Main(p.runLog(), p.repeats(), p.groups(), h.P(h.Class("none"), h.Hidden(""), g.Text("No trail is like that."))),
-		g.If(p.Total() > 0, g.Group{viewer(), h.Script(g.Raw(pageScript))})))), g.Raw("\n")}
+		g.If(len(p.trails) > 0, g.Group{viewer(), h.Script(g.Raw(pageScript))})))), g.Raw("\n")}
 }
 
 func (p *page) headElement() g.Node {
@@ -34,21 +34,21 @@ func (p *page) top() g.Node {
 		class = "good"
 	}
 	return h.Header(h.Class("top"), h.P(h.Class("brand"), g.Text("trailblaze")), h.H1(h.Class(class), g.Text(p.Headline())),
-		h.P(h.Class("meta"), g.Iff(p.Total() > 0, func() g.Node { return h.Time(g.Text(p.FormatTime(p.Began))) }),
+		h.P(h.Class("meta"), g.Iff(len(p.trails) > 0, func() g.Node { return h.Time(g.Text(p.FormatTime(p.Began))) }),
 			g.Map(p.Facts(), func(fact string) g.Node { return h.Span(g.Text(fact)) })),
-		g.If(p.Total() > 0, p.tallyBar()))
+		g.If(len(p.trails) > 0, p.tallyBar()))
 }
 
 // tallyBar shows how many trails have each outcome.
 func (p *page) tallyBar() g.Node {
-	return h.SVG(h.Class("tally"), g.Attr("viewBox", fmt.Sprintf("0 0 %d 1", p.Total())), g.Attr("preserveAspectRatio", "none"), h.Aria("hidden", "true"),
+	return h.SVG(h.Class("tally"), g.Attr("viewBox", fmt.Sprintf("0 0 %d 1", len(p.trails))), g.Attr("preserveAspectRatio", "none"), h.Aria("hidden", "true"),
 		g.Map(p.Outcomes, func(t tally) g.Node {
 			return rectNode(int64(t.Before), int64(t.Count), "1", h.Class("is-"+string(t.Outcome)))
 		}))
 }
 
 func (p *page) filter() g.Node {
-	all := h.Label(outcomeInput("", h.Checked()), h.Span(g.Text("all "), h.B(g.Text(number(p.Total())))))
+	all := h.Label(outcomeInput("", h.Checked()), h.Span(g.Text("all "), h.B(g.Text(number(len(p.trails))))))
 	return h.Form(h.Class("filter"), h.Role("search"), h.Aria("label", "Trails"),
 		h.FieldSet(h.Legend(h.Class("vh"), g.Text("Outcome")), all, g.Map(p.Outcomes, tally.choice)),
 		g.If(len(p.Devices) > 0, h.Label(h.Class("device"), h.Span(h.Class("vh"), g.Text("Device")),

@@ -26,10 +26,11 @@ func pageStyle() string { return tokens + ownStyle }
 //go:embed page/page.js
 var pageScript string
 
-// Outcomes on a page of a trail that did not end, and of one that passed after a retry.
+// Outcomes on a page of a trail that did not end, of one that passed after a retry, and of a session without a trail.
 const (
-	unfinished event.Outcome = "unfinished"
-	flaky      event.Outcome = "flaky"
+	unfinished  event.Outcome = "unfinished"
+	flaky       event.Outcome = "flaky"
+	liveSession event.Outcome = "session"
 )
 
 // page is what a page shows.
@@ -38,7 +39,7 @@ type page struct {
 	Outcomes []tally
 	Groups   []group
 	Devices  []string // empty when there is only one
-	trails   []*pageCase
+	trails   []*pageCase // and sessions without one
 }
 
 // tally is the number of trails with an outcome.
@@ -83,6 +84,7 @@ func (h *HTML) page() *page {
 		{Outcome: flaky, Word: "flaky"},
 		{Outcome: event.Passed, Word: "passed"},
 		{Outcome: event.Skipped, Word: "skipped"},
+		{Outcome: liveSession, Word: "session"},
 	} {
 		if t.Count, t.Before = len(p.withOutcome(t.Outcome)), before; t.Count > 0 {
 			p.Outcomes = append(p.Outcomes, t)
@@ -94,6 +96,7 @@ func (h *HTML) page() *page {
 		{"Flaky", p.withOutcome(flaky)},
 		{"Passed", p.withOutcome(event.Passed)},
 		{"Skipped", p.withOutcome(event.Skipped)},
+		{"Sessions", p.withOutcome(liveSession)},
 	} {
 		if len(g.Trails) > 0 {
 			p.Groups = append(p.Groups, g)
@@ -117,13 +120,15 @@ func cspHash(s string) string {
 }
 
 // Total returns the number of trails.
-func (p *page) Total() int { return len(p.trails) }
+func (p *page) Total() int { return len(p.trails) - len(p.withOutcome(liveSession)) }
 
 // Headline returns the result of all trails in words.
 func (p *page) Headline() string {
 	bad := len(p.notPassed())
 	passed := p.Total() - bad - len(p.withOutcome(event.Skipped))
 	switch {
+	case p.Total() == 0 && len(p.trails) > 0:
+		return fmt.Sprintf("%d %s", len(p.trails), plural(len(p.trails), "session"))
 	case p.Total() == 0:
 		return "No trails"
 	case bad == 1 && p.Total() == 1:
@@ -153,7 +158,7 @@ func (p *page) failed() bool { return p.Ended && p.Finished.ExitCode != fault.Ex
 
 // NoneFailed reports whether all trails were run, and neither one of them nor the run failed.
 func (p *page) NoneFailed() bool {
-	return p.Total() > 0 && len(p.notPassed()) == 0 && p.left() == 0 && !p.failed()
+	return len(p.trails) > 0 && len(p.notPassed()) == 0 && p.left() == 0 && !p.failed()
 }
 
 // Facts returns duration, exit code and the number of trails that were not run, in words.

@@ -320,6 +320,37 @@ func TestPageOfKilledSession(t *testing.T) {
 	}
 }
 
+// TestPageOfLiveSessions has sessions without a trail, which neither pass nor fail, beside trails and alone.
+func TestPageOfLiveSessions(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		outcome event.Outcome // of the trail, if there is one
+		want    []string
+	}{
+		"alone":                   {"", []string{"1 session", "Sessions  1", "agent_1", "look", "all  1"}},
+		"beside one that passed":  {event.Passed, []string{"The trail passed", "Passed  1", "Sessions  1", "agent_1", "all  2"}},
+		"beside one that did not": {event.Failed, []string{"The trail did not pass", "Did not pass  1", "Sessions  1", "agent_1", "all  2"}},
+	} {
+		h := NewHTML("")
+		playAgent(newClock(), h)
+		if tt.outcome != "" {
+			event.NewStream(newClock().now, nothingSecret(), h).Session("", "a.trail.yaml", nil).Emit(event.TrailFinished{File: "a.trail.yaml", Outcome: tt.outcome})
+		}
+		page := string(pageBytes(t, h))
+		for _, want := range tt.want {
+			if !strings.Contains(text([]byte(page)), want) {
+				t.Errorf("%s: no %q", name, want)
+			}
+		}
+		if strings.Contains(page, "did not end") || strings.Contains(page, "<h3></h3>") || !strings.Contains(page, "<script>") {
+			t.Errorf("%s: a session without a trail is not one of its own", name)
+		}
+		if p := h.page(); p.NoneFailed() != (tt.outcome != event.Failed) {
+			t.Errorf("%s: none failed: %v", name, p.NoneFailed())
+		}
+	}
+}
+
 func TestAddSessionErrors(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

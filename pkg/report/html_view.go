@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -57,6 +58,8 @@ func mapSlice[T, U any](all []T, f func(T) U) []U {
 // Outcome returns the outcome on the page.
 func (c *pageCase) Outcome() event.Outcome {
 	switch {
+	case c.Finished == nil && c.File == "":
+		return liveSession
 	case c.Finished == nil:
 		return unfinished
 	case c.Finished.Flaky:
@@ -82,9 +85,9 @@ func (c *pageCase) Bad() bool {
 	return c.Finished != nil && (c.Finished.Outcome == event.Failed || c.Finished.Outcome == event.Error)
 }
 
-// Name returns the title of the trail, or its file.
+// Name returns the title of the trail, or its file, or the session without a trail.
 func (c *pageCase) Name() string {
-	return lineText(titleOrFile(truncate(c.Title, maxLine), truncate(c.File, maxLine)))
+	return lineText(titleOrFile(truncate(c.Title, maxLine), truncate(cmp.Or(c.File, c.Session), maxLine)))
 }
 
 // DeviceName returns the name of the device, empty when there is only one.

@@ -18,6 +18,7 @@ import (
 	"github.com/trailblaze/trailblaze/pkg/fault"
 	"github.com/trailblaze/trailblaze/pkg/files"
 	"github.com/trailblaze/trailblaze/pkg/report"
+	"github.com/trailblaze/trailblaze/pkg/text"
 )
 
 // reportCommands work on what runs have left in the logs: reports, results of shards, old sessions.
@@ -54,12 +55,12 @@ func (cmd *reportCommands) report(dir string, args []string) error {
 	}
 	html := report.NewHTML("")
 	sessions, err := cmd.reportedSessions(args)
-	errs := []error{err}
-	for _, session := range sessions {
-		errs = append(errs, html.AddSession(session))
-	}
-	if err := errors.Join(errs...); err != nil {
+	left, addErr := addSessions(html, sessions)
+	if err := errors.Join(err, addErr); err != nil {
 		return err
+	}
+	if left > 0 {
+		cmd.notice("left out because they have no events: " + text.Count(left, "session"))
 	}
 	if err := cmd.prepareHTML(dir); err != nil {
 		return err
@@ -69,10 +70,28 @@ func (cmd *reportCommands) report(dir string, args []string) error {
 		return err
 	}
 	if cmd.json {
-		return report.JSON(cmd.Stdout, map[string]any{"html": file, "sessions": len(sessions)})
+		return report.JSON(cmd.Stdout, map[string]any{"html": file, "sessions": len(sessions) - left})
 	}
 	_, err = fmt.Fprintln(cmd.Stdout, file)
 	return err
+}
+
+// addSessions adds the sessions of folders. It returns how many it left out because they have no events, such as one in
+// which no call was made: that is an error only if no other session is there.
+func addSessions(html *report.HTML, dirs []string) (left int, err error) {
+	var empty, broken []error
+	for _, dir := range dirs {
+		switch err := html.AddSession(dir); {
+		case errors.Is(err, report.ErrNoEvents):
+			empty = append(empty, err)
+		case err != nil:
+			broken = append(broken, err)
+		}
+	}
+	if len(empty) == len(dirs) {
+		broken = append(broken, empty...)
+	}
+	return len(empty), errors.Join(broken...)
 }
 
 // htmlFile returns the path of the HTML report in the folder that --html names, empty without a folder.

@@ -249,8 +249,10 @@ func TestSessionNeedsTheTokenOfCallbacks(t *testing.T) {
 	if r := q.run("session", "start"); r.code == 0 {
 		t.Error("a session with a broken server starts")
 	}
-	if found, _ := filepath.Glob(filepath.Join(q.dir, "logs/*/callbacks.json")); found != nil {
-		t.Errorf("a failed start leaves %q", found)
+	for _, left := range []string{"callbacks.json", "events.ndjson"} {
+		if found, _ := filepath.Glob(filepath.Join(q.dir, "logs/*", left)); found != nil {
+			t.Errorf("a failed start leaves %q", found)
+		}
 	}
 }
 

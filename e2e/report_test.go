@@ -69,10 +69,11 @@ func TestReportWritesHTMLOfSessions(t *testing.T) {
 	if err != nil || len(bad) != 1 {
 		t.Fatalf("sessions %q, %v", bad, err)
 	}
+	p.write("logs/empty/events.ndjson", "")
 	p.write("logs/web-server.log", "")
 	p.write("logs/results-1-of-1.ndjson", "")
 	inLogs, err := filepath.Glob(filepath.Join(p.dir, "logs", "*")) // with durations.json and latest, too
-	if err != nil || len(inLogs) != 7 {
+	if err != nil || len(inLogs) != 8 {
 		t.Fatalf("in logs are %q, %v", inLogs, err)
 	}
 	if err := os.CopyFS(filepath.Join(p.dir, "downloaded"), os.DirFS(filepath.Join(p.dir, "logs"))); err != nil {
@@ -87,14 +88,15 @@ func TestReportWritesHTMLOfSessions(t *testing.T) {
 		headline string
 		sessions float64
 	}{
-		"the latest":         {nil, "The trail passed", 1},
-		"the latest by name": {[]string{"latest"}, "The trail passed", 1},
-		"one by name":        {[]string{filepath.Base(bad[0])}, "The trail did not pass", 1},
-		"one by folder":      {[]string{bad[0]}, "The trail did not pass", 1},
-		"all of a folder":    {[]string{"logs"}, "1 of 2 trails did not pass", 2},
-		"no session twice":   {[]string{"logs", filepath.Base(bad[0])}, "1 of 2 trails did not pass", 2},
-		"all in a folder":    {inLogs, "1 of 2 trails did not pass", 2},
-		"a copy for latest":  {[]string{"downloaded"}, "1 of 2 trails did not pass", 2},
+		"the latest":          {nil, "The trail passed", 1},
+		"the latest by name":  {[]string{"latest"}, "The trail passed", 1},
+		"one by name":         {[]string{filepath.Base(bad[0])}, "The trail did not pass", 1},
+		"one by folder":       {[]string{bad[0]}, "The trail did not pass", 1},
+		"all of a folder":     {[]string{"logs"}, "1 of 2 trails did not pass", 2},
+		"no session twice":    {[]string{"logs", filepath.Base(bad[0])}, "1 of 2 trails did not pass", 2},
+		"all in a folder":     {inLogs, "1 of 2 trails did not pass", 2},
+		"beside an empty one": {[]string{"logs", "empty"}, "1 of 2 trails did not pass", 2},
+		"a copy for latest":   {[]string{"downloaded"}, "1 of 2 trails did not pass", 2},
 	} {
 		p.run(append([]string{"report", "--html", "out"}, tt.args...)...).want(t, 0, filepath.Join("out", "index.html"))
 		if page := p.page(t, "out"); !strings.Contains(page, "<title>"+tt.headline+" ") {
@@ -107,6 +109,7 @@ func TestReportWritesHTMLOfSessions(t *testing.T) {
 			t.Errorf("%s: %v, %s", name, err, r.stdout)
 		}
 	}
+	p.run("report", "logs", "--html", "out").wantErr(t, 0, "left out because they have no events: 1 session")
 	outside := t.TempDir()
 	p.runIn(outside, "report", bad[0], "--html", "out").want(t, 0, "out")
 }

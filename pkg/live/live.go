@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -203,6 +204,7 @@ func open(ctx context.Context, o Options) (*Session, error) {
 		s.watch()
 		s.cancel(nil)
 		s.endEvents()
+		s.removeEmptyLog()
 		return nil, err
 	}
 	s.inner = inner
@@ -248,6 +250,14 @@ func (s *Session) endEvents() {
 	s.events.close()
 	if s.log != nil {
 		_ = s.log.Close() // an error was passed to onError
+	}
+}
+
+// removeEmptyLog removes a log without events, and the folder if nothing else is in it.
+func (s *Session) removeEmptyLog() {
+	log := filepath.Join(s.dir, "events.ndjson")
+	if info, err := os.Stat(log); s.log != nil && err == nil && info.Size() == 0 {
+		_, _ = os.Remove(log), os.Remove(s.dir) // what is left is evidence of why the session did not open
 	}
 }
 

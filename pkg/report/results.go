@@ -19,6 +19,9 @@ import (
 // EventsFile is the name of a session's log in the session's folder.
 const EventsFile = "events.ndjson"
 
+// ErrNoEvents is wrapped in the error of AddSession for a log without events.
+var ErrNoEvents = errors.New("no events of a trail")
+
 // AddSession adds the events of the log in a session's folder. It counts lines that cannot be decoded, such as the last
 // one of a run that was killed. A folder without a log, or with a log without events, is an error.
 func (r *Run) AddSession(dir string) error {
@@ -36,7 +39,9 @@ func (r *Run) AddSession(dir string) error {
 		return fault.Wrap(fault.Misuse, err, "", "read a session")
 	}
 	if len(r.Cases) == before {
-		return fault.New(fault.Misuse, "run the trail again", "%s has no events of a trail", file.Name())
+		return &fault.Error{
+			Kind: fault.Misuse, Hint: "run the trail again", Message: file.Name() + " has " + ErrNoEvents.Error(), Cause: ErrNoEvents,
+		}
 	}
 	r.Cases[len(r.Cases)-1].Lost = lost
 	return nil

@@ -239,7 +239,7 @@ func firstEvent(dir string) (session string, at time.Time) {
 // sessionDir returns the folder that an argument names: a session of the project if there is one, else a folder.
 func (cmd *reportCommands) sessionDir(arg string) (string, error) {
 	logsDir, err := cmd.logsDir()
-	if err == nil && filepath.Base(arg) == arg {
+	if err == nil && arg != "." && filepath.IsLocal(arg) && filepath.Base(arg) == arg { // and not ..
 		dir := followLatest(filepath.Join(logsDir, arg))
 		if isDir(dir) {
 			return dir, nil

@@ -110,6 +110,17 @@ func TestReportWritesHTMLOfSessions(t *testing.T) {
 		}
 	}
 	p.run("report", "logs", "--html", "out").wantErr(t, 0, "left out because they have no events: 1 session")
+	for folder, headline := range map[string]string{bad[0]: "The trail did not pass", filepath.Join(bad[0], "failure"): "The trail did not pass"} {
+		arg, err := filepath.Rel(folder, bad[0]) // . or ..
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.write(filepath.Join("logs", filepath.Base(bad[0]), "failure", "note.txt"), "")
+		p.runIn(folder, "report", arg, "--html", p.path("out")).want(t, 0)
+		if page := p.page(t, "out"); !strings.Contains(page, "<title>"+headline+" ") {
+			t.Errorf("%s: the headline is not %q", arg, headline)
+		}
+	}
 	outside := t.TempDir()
 	p.runIn(outside, "report", bad[0], "--html", "out").want(t, 0, "out")
 }

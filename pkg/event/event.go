@@ -34,6 +34,7 @@ const (
 type RunStarted struct {
 	Trails  int    `json:"trails"`
 	Workers int    `json:"workers,omitempty"` // sessions at once
+	DryRun  bool   `json:"dryRun,omitempty"`  // no tool is called: trails that pass were only checked
 	Shard   string `json:"shard,omitempty"`   // 2/3 is the second of three; empty without sharding
 	Plan    string `json:"plan,omitempty"`    // the same for all shards of the same trails and durations
 	Root    string `json:"root,omitempty"`    // of the project

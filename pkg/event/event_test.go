@@ -32,7 +32,7 @@ func record(secrets map[string]string, session, trail string, e event.Event) eve
 
 func everyEvent() []event.Event {
 	return []event.Event{
-		event.RunStarted{Trails: 2, Workers: 4, Shard: "1/3", Plan: "0f", Root: "/project", Dir: "/project/trails"},
+		event.RunStarted{Trails: 2, Workers: 4, DryRun: true, Shard: "1/3", Plan: "0f", Root: "/project", Dir: "/project/trails"},
 		event.TrailStarted{File: "a.trail.yaml", Title: "A", Target: "app", Driver: "ios-host", Agent: "host", Steps: 3},
 		event.ServerStarted{Server: "tools", Tools: 4, DurationMs: 20},
 		event.StepStarted{Index: 1, Of: 3, Text: "Log in", Kind: "step"},
@@ -61,7 +61,7 @@ func everyEvent() []event.Event {
 func TestRecordIsFlatObject(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
-		"run.started":    `"trails":2,"workers":4,"shard":"1/3","plan":"0f","root":"/project","dir":"/project/trails"`,
+		"run.started":    `"trails":2,"workers":4,"dryRun":true,"shard":"1/3","plan":"0f","root":"/project","dir":"/project/trails"`,
 		"trail.started":  `"file":"a.trail.yaml","title":"A","target":"app","driver":"ios-host","agent":"host"`,
 		"server.started": `"server":"tools","tools":4,"durationMs":20`,
 		"step.started":   `"index":1,"of":3,"text":"Log in","kind":"step"`,

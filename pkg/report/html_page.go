@@ -38,7 +38,7 @@ type page struct {
 	*HTML
 	Outcomes []tally
 	Groups   []group
-	Devices  []string // empty when there is only one
+	Devices  []string    // empty when there is only one
 	trails   []*pageCase // and sessions without one
 }
 
@@ -137,6 +137,10 @@ func (p *page) Headline() string {
 		return fmt.Sprintf("%d of %d trails did not pass", bad, p.Total())
 	case p.left() > 0:
 		return fmt.Sprintf("%d passed, %d not run", passed, p.left())
+	case p.Current.DryRun && passed == 1 && !p.failed():
+		return "1 trail was checked (dry run)"
+	case p.Current.DryRun && !p.failed():
+		return fmt.Sprintf("%d trails were checked (dry run)", passed)
 	case passed < p.Total():
 		return fmt.Sprintf("%d of %d trails passed", passed, p.Total())
 	}

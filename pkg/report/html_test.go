@@ -391,18 +391,20 @@ func TestHeadlines(t *testing.T) {
 	}
 	for want, tt := range map[string]struct {
 		planned, passed, code int
-		ended, good           bool
+		ended, good, dry      bool
 	}{
-		"All 2 trails passed":                          {2, 2, 0, true, true},
-		"The run failed, although all 2 trails passed": {2, 2, 1, true, false},
-		"The run failed, although the trail passed":    {1, 1, 1, true, false},
-		"2 passed, 7 not run":                          {9, 2, 2, true, false},
-		"1 passed, 1 not run":                          {2, 1, 0, false, false},
-		"The trail passed":                             {1, 1, 0, false, true},
+		"All 2 trails passed":                          {2, 2, 0, true, true, false},
+		"The run failed, although all 2 trails passed": {2, 2, 1, true, false, false},
+		"The run failed, although the trail passed":    {1, 1, 1, true, false, false},
+		"2 passed, 7 not run":                          {9, 2, 2, true, false, false},
+		"1 passed, 1 not run":                          {2, 1, 0, false, false, false},
+		"The trail passed":                             {1, 1, 0, false, true, false},
+		"2 trails were checked (dry run)":              {2, 2, 0, true, true, true},
+		"1 trail was checked (dry run)":                {1, 1, 0, true, true, true},
 	} {
 		h := NewHTML("")
 		s := event.NewStream(newClock().now, nothingSecret(), h)
-		s.Emit(event.RunStarted{Trails: tt.planned})
+		s.Emit(event.RunStarted{Trails: tt.planned, DryRun: tt.dry})
 		for i := range tt.passed {
 			file := fmt.Sprint(i)
 			s.Session("", file, nil).Emit(event.TrailFinished{File: file, Outcome: event.Passed})

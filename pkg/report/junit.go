@@ -274,6 +274,9 @@ func (s *suite) properties() *properties {
 	for _, product := range distinctNames(s.Cases, func(c testCase) string { return c.product }) {
 		list = append(list, property{"product", oneLine(product)})
 	}
+	if s.run.DryRun {
+		list = append(list, property{"dryRun", "true"})
+	}
 	for _, p := range []property{{"shard", s.run.Shard}, {"trailblaze", s.run.Version}, {"commit", s.run.Commit}} {
 		if p.Value = oneLine(p.Value); p.Value != "" {
 			list = append(list, p)

@@ -134,7 +134,7 @@ func TestResultsOfSeveralRuns(t *testing.T) {
 	j := NewJUnit()
 	clock := newClock()
 	s := event.NewStream(clock.now, redact.New(nil), j)
-	s.Emit(event.RunStarted{Trails: 1, Shard: "1/2"})
+	s.Emit(event.RunStarted{Trails: 1, Shard: "1/2", DryRun: true})
 	s.Session("1", "a", nil).Emit(event.TrailStarted{File: "a", Title: "A"})
 	clock.pass(2e9)
 	s.Emit(event.Log{})
@@ -143,7 +143,7 @@ func TestResultsOfSeveralRuns(t *testing.T) {
 	s.Session("2", "b", nil).Emit(event.TrailFinished{File: "b", Title: "B", Outcome: event.Passed})
 	got := written(t, j)
 	for _, want := range []string{
-		`<testcase name="A" classname="a" time="2.000" file="a">` + "\n      <error", `<property name="shard" value="1/2">`, `<property name="shard" value="2/2">`, `tests="2" failures="0" errors="1"`,
+		`<testcase name="A" classname="a" time="2.000" file="a">` + "\n      <error", `<property name="dryRun" value="true"></property>`, `<property name="shard" value="1/2">`, `<property name="shard" value="2/2">`, `tests="2" failures="0" errors="1"`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)

@@ -191,7 +191,7 @@ func (r *runner) info(message string) {
 
 func (r *runner) startedEvent(cases int, plan string) event.RunStarted {
 	e := event.RunStarted{
-		Trails: cases, Shard: r.Shard.String(), Plan: plan, Root: r.Project.Root, Dir: r.Cwd,
+		Trails: cases, DryRun: r.DryRun, Shard: r.Shard.String(), Plan: plan, Root: r.Project.Root, Dir: r.Cwd,
 		Version: r.Version, Commit: r.Commit,
 	}
 	if n := r.workers(cases); n > 1 {

@@ -52,11 +52,14 @@ func Parse(file string, kind fault.Kind, data []byte) (*Doc, Node) {
 		return d, absent
 	}
 	tokens := lexer.Tokenize(string(data))
+	if !d.checkQuotes(tokens) {
+		return d, absent
+	}
 	if bad := tokens.InvalidToken(); bad != nil {
 		d.syntaxError(bad, bad.Error)
 		return d, absent
 	}
-	if !d.checkLimits(tokens) {
+	if !d.checkLimits(tokens) || !d.checkPlain(tokens) {
 		return d, absent
 	}
 	d.tokens = tokens

@@ -118,6 +118,33 @@ func TestValueKeepsTypesAndResolvesAliases(t *testing.T) {
 	}
 }
 
+// The values are those that npm's yaml reads, too.
+func TestTabsAndColonsThatChangeNothing(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]any{
+		"a:\tb\t# c\td\n":                  map[string]any{"a": "b"},
+		"a\t: 'b\tc'\n":                    map[string]any{"a": "b\tc"},
+		"a: b\n  \tc\n":                    map[string]any{"a": "b c"},
+		"a: |\n  b\tc\n":                   map[string]any{"a": "b\tc\n"},
+		"a: >-\t# d\n  b\tc\n  d\n":        map[string]any{"a": "b\tc d"},
+		"-\ta\n-\t\"b\"\n":                 []any{"a", "b"},
+		"# a\tb\nc: \"d\\te\"\t# f\tg\n":   map[string]any{"c": "d\te"},
+		"{ a: [b: c, \"d\":e, {f: g}] }\n": map[string]any{"a": []any{map[string]any{"b": "c"}, map[string]any{"d": "e"}, map[string]any{"f": "g"}}},
+		"{ a: 10:30, b: [http://c/d] }\n":  map[string]any{"a": "10:30", "b": []any{"http://c/d"}},
+		"[10:30, 'http://c:8080']\n":       []any{"10:30", "http://c:8080"},
+		"{a:\t'\"', \"b\": \"\\ud83d\\ude00\\U0001F600\\x41\\\\x\"}\n": map[string]any{"a": `"`, "b": "😀😀A\\x"},
+	} {
+		t.Run(src, func(t *testing.T) {
+			t.Parallel()
+			var got any
+			problems := read(src, func(n yamldoc.Node) { got = n.Value() })
+			if diff := cmp.Diff(want, got); diff != "" || problems != nil {
+				t.Errorf("value (-want +got):\n%s%v", diff, problems)
+			}
+		})
+	}
+}
+
 func TestMaliciousFilesAreBounded(t *testing.T) {
 	t.Parallel()
 	var bomb, wide, indented strings.Builder

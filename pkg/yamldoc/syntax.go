@@ -11,6 +11,7 @@ import (
 const (
 	hintQuote     = `put the value in quotes: "…"`
 	hintBackslash = `write a backslash as \\, or use single quotes`
+	hintWhole     = `write the character itself, or \U and 8 hexadecimal digits`
 	messageHex    = `\u, \U and \x in double quotes need 4, 8 and 2 hexadecimal digits`
 )
 
@@ -74,7 +75,7 @@ func explanations() []explanation {
 		{"not enough length", nil, messageHex, hintBackslash},
 		{
 			"surrogate", nil,
-			"half of a surrogate pair is not a character", "write the character itself, or \\U and 8 hexadecimal digits",
+			"half of a surrogate pair is not a character", hintWhole,
 		},
 		{
 			"double-quoted text", nil, `the text that starts with " here is never closed`,

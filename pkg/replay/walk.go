@@ -314,10 +314,10 @@ func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) session.Res
 	return session.Passed()
 }
 
-// recordUse adds the call that uses a trail to the recording, which has a step with use: as it is.
+// recordUse adds the call that uses a trail to the recording, which has a step with use: already.
 func (w *Walk) recordUse(st *Step) {
 	if st.Kind != trail.KindUse {
-		w.session.Record(st.Calls)
+		w.session.RecordUse(st.Calls[0])
 	}
 }
 

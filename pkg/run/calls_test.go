@@ -744,3 +744,81 @@ trail:
 		t.Errorf("recording (-want +got):\n%s", diff)
 	}
 }
+
+// \{{ is a literal {{, so a recording cannot have the token of a secret behind a backslash.
+func TestSecretsBehindABackslashAreNotRecorded(t *testing.T) {
+	t.Parallel()
+	tools := map[string]map[string]fake{"one": {"echo": func(a toolCall) (any, error) { return a.args["text"], nil }}}
+	content := steps(`echo: {text: 'CORP\ann.smith'}`, `echo: {text: '\{{x}} ann.smith'}`, `echo: {text: 'CORP\${KEY}'}`,
+		`echo: {text: "{{domain}}ann.smith"}`+"\n          saveAs: login")
+	e, seen, dir := play(t, content, tools, func(o *run.Options) {
+		o.Memory, o.Secrets = map[string]string{"domain": `CORP\`}, map[string]string{"KEY": "ann.smith"}
+		o.Redactor = redact.New(o.Secrets)
+		o.Record = filepath.Join(t.TempDir(), "r.trail.yaml")
+	})
+	passed(t, e)
+	want := `        - echo:
+            text: '\{{x}} {{KEY}}'
+        - echo:
+            text: 'CORP\${KEY}'
+        - echo:
+            text: "{{domain}}{{KEY}}"
+          saveAs: login
+`
+	if got := readRecording(t, dir); !strings.HasSuffix(got, "web:\n"+want) {
+		t.Errorf("recording\n%s", got)
+	}
+	warned := slices.ContainsFunc(seen.logs(), func(l event.Log) bool {
+		return l.Level == "warn" && strings.Contains(l.Message, `step 1: the call of "echo" is left out`)
+	})
+	if !warned {
+		t.Errorf("no warning: %v", seen.logs())
+	}
+}
+
+func TestArgumentsOfUsedTrailsAreRecordedWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	content := `config: {teardown: [{use: part.trail.yaml, args: {a: hunter22}}]}
+trail:
+  - use: part.trail.yaml
+    args: {a: is hunter22}
+  - step: calls it
+    recording: {web: [{runTrail: {path: part.trail.yaml, args: {a: hunter22}}}]}
+`
+	tools := map[string]map[string]fake{"one": {"echo": func(toolCall) (any, error) { return "", nil }}}
+	record := ""
+	e, _, dir := play(t, content, tools, func(o *run.Options) {
+		o.Secrets = map[string]string{"KEY": "hunter22"}
+		o.Redactor = redact.New(o.Secrets)
+		record = filepath.Join(o.Project.Root, "record.trail.yaml")
+		o.Record = record
+		part := "config: {args: {a: {type: string}}}\n" + steps(`echo: {text: "{{args.a}}"}`)
+		if err := os.WriteFile(filepath.Join(o.Project.Root, "part.trail.yaml"), []byte(part), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	passed(t, e)
+	want := `config:
+  teardown:
+    - use: part.trail.yaml
+      args:
+        a: "{{KEY}}"
+trail:
+  - use: part.trail.yaml
+    args:
+      a: "is {{KEY}}"
+  - step: calls it
+    recording:
+      web:
+        - runTrail:
+            args:
+              a: "{{KEY}}"
+            path: part.trail.yaml
+`
+	if diff := cmp.Diff(want, readRecording(t, dir)); diff != "" {
+		t.Errorf("recording (-want +got):\n%s", diff)
+	}
+	if got, err := os.ReadFile(record); err != nil || string(got) != want {
+		t.Errorf("--record: %v\n%s", err, got)
+	}
+}

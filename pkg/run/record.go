@@ -51,6 +51,7 @@ func (r *runner) redacted(file *trail.File) *trail.File {
 	}
 	for _, step := range file.AllSteps() {
 		texts = append(texts, &step.Text)
+		r.redactUse(step)
 	}
 	c.Teardown = r.redactedSteps(c.Teardown)
 	for _, text := range texts {
@@ -76,6 +77,7 @@ func (r *runner) redactedSteps(steps []trail.Step) []trail.Step {
 	for i := range steps {
 		s := &steps[i]
 		s.Text, s.Recording = r.Redactor.Text(s.Text), slices.Clone(s.Recording)
+		r.redactUse(s)
 		for j := range s.Recording {
 			calls := slices.Clone(s.Recording[j].Calls)
 			for k := range calls {
@@ -85,6 +87,16 @@ func (r *runner) redactedSteps(steps []trail.Step) []trail.Step {
 		}
 	}
 	return steps
+}
+
+// redactUse removes secrets from the arguments of the trail that a step uses.
+func (r *runner) redactUse(s *trail.Step) {
+	if s.Use == nil {
+		return
+	}
+	use := *s.Use
+	use.Args, _ = r.Redactor.Value(use.Args).(map[string]any)
+	s.Use = &use
 }
 
 // hasSecret reports whether a value shows a secret. Tokens are not replaced where such values are, so {{NAME}} would be

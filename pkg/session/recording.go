@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/trailblaze/trailblaze/pkg/budget"
@@ -42,12 +43,25 @@ func (s *Session) recordable(t *discover.Tool, call trail.Call, located *tool.Lo
 			call.Args[name] = trail.Escape(value)
 		}
 	}
-	call.Args, _ = s.opts.Redactor.Value(call.Args).(map[string]any)
+	args := call.Args
+	call.Args, _ = s.opts.Redactor.Value(args).(map[string]any)
+	if escapesToken(args, call.Args) {
+		s.omit("the call of %q is left out, because %s", t.Name, behindBackslash)
+		return nil
+	}
 	if !s.recordedSize.add(call.Args) {
 		s.omit("the call of %q is left out, because its arguments do not fit: recordings have %s", t.Name, s.recordedSize.limit())
 		return nil
 	}
 	return []trail.Call{call}
+}
+
+const behindBackslash = `it has a secret behind a backslash, where {{NAME}} would be literal text; write \${NAME} there`
+
+// escapesToken reports whether a token that replaced a secret follows a backslash, which makes literal text of it.
+func escapesToken(before, redacted any) bool {
+	count := func(value any) int { return strings.Count(fmt.Sprint(value), `\{{`) }
+	return count(redacted) > count(before)
 }
 
 // recordedSize is the memory that the arguments of recorded calls take, as a share of that for values.
@@ -114,7 +128,12 @@ func (s *Session) recordMemory(l *level, call trail.Call, changes int) []trail.C
 
 // rememberCall returns the call that sets a value, or none if it does not fit into the recording.
 func (s *Session) rememberCall(name string, value any) []trail.Call {
-	safe := s.opts.Redactor.Value(trail.Escape(value))
+	escaped := trail.Escape(value)
+	safe := s.opts.Redactor.Value(escaped)
+	if escapesToken(escaped, safe) {
+		s.omit("the value %q is left out, because %s", name, behindBackslash)
+		return nil
+	}
 	call := trail.Call{Tool: rememberValue, Args: map[string]any{"name": name, "value": safe}}
 	if !s.recordedSize.add(call.Args) {
 		s.omit("the value %q is left out, because it does not fit: recordings have %s", name, s.recordedSize.limit())
@@ -155,4 +174,10 @@ func (s *Session) Record(calls []trail.Call) {
 		step.Calls = append(step.Calls, calls...)
 		step.Recorded = step.Recorded || calls != nil
 	}
+}
+
+// RecordUse adds the call that uses a trail to the recording of the running step: as it is, without secrets.
+func (s *Session) RecordUse(call trail.Call) {
+	call.Args, _ = s.opts.Redactor.Value(call.Args).(map[string]any)
+	s.Record([]trail.Call{call})
 }

@@ -86,6 +86,7 @@ func TestInterpolateReplacesTokens(t *testing.T) {
 		{"{{user.ratio}} {{user.id}} {{user.tags}}", `1.10 12345678901234567890 ["a",{"b":null}]`},
 		{"-{{empty}}-", "--"},
 		{"${email}!", "a@example.com!"},
+		{`CORP\${email}`, `CORP\a@example.com`},
 		{"${ email }!", "a@example.com!"},
 		{"${user.name}!", "Ann!"},
 		// ${…} that is not known, or not a name, is JavaScript.

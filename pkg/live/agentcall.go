@@ -42,7 +42,7 @@ func (s *Session) mayAgentCall(t *discover.Tool, call trail.Call) error {
 // allowsURL reports whether an agent may open a URL: a relative one, and one of an origin that is allowed or shown. A
 // token may have any value, so it may come only after the origin and the beginning of a path.
 func (s *Session) allowsURL(address string) bool {
-	if before, _, ok := strings.Cut(address, "{{"); ok {
+	if before, found := trail.BeforeTokens(address); found {
 		return pathBegins().MatchString(before) && s.allowsURL(before)
 	}
 	u, err := url.Parse(strings.TrimSpace(address))

@@ -17,6 +17,8 @@ func TestURLsThatAgentsMayOpen(t *testing.T) {
 		"/cart/{{id}}": true, "https://shop.example/{{id}}": true, "https://shop.example/a?b={{c}}": true, "h{{rest}}": false, "{{url}}": false,
 		"https://shop.example{{rest}}": false, "https://{{host}}/": false, "/{{rest}}": false, "//{{host}}/": false, "cart{{rest}}": false,
 		"https://other.example/{{id}}": false, "https://shop.example:{{port}}/": false, "java{{x}}": false, "shop://orders/1": false,
+		"/cart/${id}": true, "https://shop.example/a?b=${c}{{d}}": true, "h${rest}": false, "${url}": false, "java${x}": false,
+		"https://shop.example${rest}": false, "https://${host}/": false, "/${rest}": false, "cart${rest}/{{id}}": false,
 	} {
 		if got := s.allowsURL(address); got != want {
 			t.Errorf("%q: %v", address, got)

@@ -333,8 +333,10 @@ func TestWithholdsScreenshotsThatShowSecrets(t *testing.T) {
 func TestWarnsOfASecretTextInTheRecording(t *testing.T) {
 	t.Parallel()
 	f := open(t)
-	if r := f.step("Enter the PIN", call("web_fillSecret", "value", "{{PIN}}")); len(r.Warnings) > 0 {
-		t.Errorf("warnings %q", r.Warnings)
+	for _, token := range []string{"{{PIN}}", "${PIN}"} {
+		if r := f.step("Enter the PIN", call("web_fillSecret", "value", token)); len(r.Warnings) > 0 {
+			t.Errorf("%s: warnings %q", token, r.Warnings)
+		}
 	}
 	r := f.step("Enter another", call("web_fillSecret", "value", "5678"))
 	want := []string{"web_fillSecret: the recording has the value as it was written; " +

@@ -124,7 +124,7 @@ func (s *Session) absentText(args map[string]any) string {
 		}
 	}
 	phone := s.opts.Scope.Driver.Platform != scope.Web // whose texts are patterns
-	if strings.Contains(text, "{{") || phone && regexp.QuoteMeta(text) != text {
+	if trail.HasToken(text) || phone && regexp.QuoteMeta(text) != text {
 		return ""
 	}
 	return text

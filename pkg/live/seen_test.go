@@ -43,6 +43,7 @@ func TestWarnsOfTextsThatNoScreenHasShown(t *testing.T) {
 		{[]string{"text", "Payment faild"}, "Payment faild"},
 		{[]string{"text", "98761234"}, "{{PIN}}"},
 		{[]string{"text", "Hi {{name}}"}, ""},
+		{[]string{"text", "Hi ${name}"}, ""},
 		{[]string{"ref", `button "Delete all"`}, ""},
 		{[]string{"ref", `button "Delet all"`}, "Delet all"},
 		{[]string{"ref", "css=.spinner"}, ""},

@@ -215,7 +215,7 @@ func (s *Session) record(index int, r StepRequest, calls []trail.Call, report *S
 func (s *Session) writtenSecrets(calls []trail.Call) []string {
 	var warnings []string
 	for _, c := range calls {
-		if slices.ContainsFunc(s.inner.Hidden(c), func(text string) bool { return !strings.Contains(text, "{{") }) {
+		if slices.ContainsFunc(s.inner.Hidden(c), func(text string) bool { return len(trail.TokenNames(text)) == 0 }) {
 			warnings = append(warnings, c.Tool+": the recording has the value as it was written; "+
 				"to keep it out, start the session with --secret NAME and write {{NAME}}")
 		}

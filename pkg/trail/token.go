@@ -74,11 +74,20 @@ func strictToken(s string) (t token, rest string) {
 // abridge shortens text for a message.
 func abridge(s string) string { return text.Head(s, 60) }
 
+// BeforeTokens returns the beginning of a text that Interpolate certainly leaves as it is. found is false if that is all
+// of it.
+func BeforeTokens(s string) (before string, found bool) {
+	before, _, strict := strings.Cut(s, "{{")
+	before, _, other := strings.Cut(before, "${")
+	return before, strict || other
+}
+
 // HasToken reports whether a value contains text that Interpolate may replace.
 func HasToken(value any) bool {
 	switch v := value.(type) {
 	case string:
-		return strings.Contains(v, "{{") || strings.Contains(v, "${")
+		_, found := BeforeTokens(v)
+		return found
 	case []any:
 		return slices.ContainsFunc(v, HasToken)
 	case map[string]any:

@@ -11,7 +11,7 @@ func TestPathsThatAgentsMayOpen(t *testing.T) {
 	check := Kind().CheckForAgent
 	for address, want := range map[string]bool{
 		".env": false, "logs/a.log": false, "page.html": true, "a/page.HTM?x=.env#y": true, ".env?page.html": false, ".env#page.html": false,
-		"/etc/passwd": false, "/cart": false, "/a/{{x}}.html": false, "https://shop.example/.env": true, " .env ": false, "": true,
+		"/etc/passwd": false, "/cart": false, "/a/{{x}}.html": false, "${f}.html": false, "a.html?x=${f}": true, "https://shop.example/.env": true, " .env ": false, "": true,
 	} {
 		for _, command := range []string{"navigate", "web_navigate"} {
 			if err := check(command, device.Arguments{"url": address}, ""); (err == nil) != want {

@@ -122,7 +122,7 @@ func checkForAgent(command string, args device.Arguments, baseURL string) error 
 		path = path[:i]
 	}
 	opens := address != "" && (command == "navigate" || command == "web_navigate")
-	if !opens || !syntax.IsPath(address, baseURL) || access.IsPage(path) && !strings.Contains(path, "{{") {
+	if !opens || !syntax.IsPath(address, baseURL) || access.IsPage(path) && !strings.Contains(path, "{{") && !strings.Contains(path, "${") {
 		return nil
 	}
 	return fault.New(fault.PermissionDenied, agentFilesHint(),

@@ -36,7 +36,7 @@ func (s *Session) partPath(file *trail.File) string {
 func (s *Session) leaveFinishedParts(ctx context.Context, r StepRequest) {
 	for {
 		l := s.walk.Current
-		if l.Outer == nil || l.Next < len(l.Steps) || r.Unrecorded || r.continues(l.Steps[l.Next-1]) {
+		if l.Outer == nil || l.Next < len(l.Steps) || r.Unrecorded || s.continues(r, l.Steps[l.Next-1]) {
 			return
 		}
 		s.walk.Leave(ctx)

@@ -18,21 +18,26 @@ import (
 )
 
 // continues reports whether a request belongs to a step. A trailhead is a step for callers.
-func (r StepRequest) continues(step *replay.Step) bool {
+func (s *Session) continues(r StepRequest, step *replay.Step) bool {
 	if r.step != nil {
 		return step == r.step
 	}
 	sameKind := step.Kind == r.Kind || step.Kind == trail.KindTrailhead && r.Kind == trail.KindStep
-	return sameKind && step.Text == strings.TrimSpace(r.Text)
+	return sameKind && s.name(r.Kind, step.Text) == s.name(r.Kind, r.Text)
+}
+
+// name returns the name of a step. Callers may have its text as it is shown, without secrets.
+func (s *Session) name(kind, text string) stepName {
+	return stepName{kind, s.text(strings.TrimSpace(text))}
 }
 
 // place returns the index of the step that a request continues or adds.
 func (s *Session) place(r StepRequest) int {
 	l := s.walk.Current
 	switch {
-	case l.Next < len(l.Steps) && r.continues(l.Steps[l.Next]): // the one at which a replay stopped
+	case l.Next < len(l.Steps) && s.continues(r, l.Steps[l.Next]): // the one at which a replay stopped
 		return l.Next
-	case l.Next > 0 && r.continues(l.Steps[l.Next-1]):
+	case l.Next > 0 && s.continues(r, l.Steps[l.Next-1]):
 		return l.Next - 1
 	}
 	return l.Next
@@ -43,7 +48,7 @@ func (s *Session) place(r StepRequest) int {
 func (s *Session) add(index int, r StepRequest, calls []trail.Call) (warning string) {
 	s.unsaved = true
 	l := s.walk.Current
-	if index == len(l.Steps) || !r.continues(l.Steps[index]) {
+	if index == len(l.Steps) || !s.continues(r, l.Steps[index]) {
 		added := trail.Step{Kind: r.Kind, Text: strings.TrimSpace(r.Text), Recordable: true}
 		l.Steps = slices.Insert(l.Steps, index, &replay.Step{Step: added, Changed: true})
 		l.Next = index + 1
@@ -330,12 +335,13 @@ func (s *Session) reword(r Reword) error {
 		return fault.New(fault.InvalidArguments, "change the title of that trail", "step %d uses the trail %s and has no text of its own",
 			r.Step, step.Use.Path)
 	}
+	name := s.name(step.Kind, r.Text)
 	for _, steps := range [][]stepName{s.unfinished, s.notPassed} {
-		if i := slices.Index(steps, stepName{step.Kind, step.Text}); i >= 0 {
-			steps[i].text = strings.TrimSpace(r.Text)
+		if i := slices.Index(steps, s.name(step.Kind, step.Text)); i >= 0 {
+			steps[i] = name
 		}
 	}
-	step.Text = strings.TrimSpace(r.Text)
+	step.Text = name.text
 	step.Changed = step.Changed || !step.NeedsAgent // else there are no calls to write
 	return nil
 }
@@ -346,7 +352,7 @@ func (s *Session) noteNotPassed(number int) error {
 		return err
 	}
 	step := s.walk.Current.Steps[i]
-	name := stepName{step.Kind, step.Text}
+	name := s.name(step.Kind, step.Text)
 	isStep := func(other stepName) bool { return other == name }
 	s.unfinished, s.notPassed = slices.DeleteFunc(s.unfinished, isStep), append(slices.DeleteFunc(s.notPassed, isStep), name)
 	return nil

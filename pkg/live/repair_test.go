@@ -122,6 +122,29 @@ func TestRepairKeepsLinesOfCallsThatAreMadeAgain(t *testing.T) {
 	}
 }
 
+// A block of text ends with a line break, which requests for its step do not have.
+func TestRepairsAStepWhoseTextIsABlock(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{">\n      Enter", "|\n      Enter", "|-\n      Enter", `"Enter "`, "Enter"} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			steps := "  - step: " + text + "\n    recording:\n      web:\n        - tap: {text: Nobody}\n"
+			f, r := stopped(t, steps)
+			f.step("Enter", call("tap", "text", "Sign in"))
+			if _, err := f.Edit(t.Context(), live.Edit{NotPassed: 1}); err != nil {
+				t.Fatal(err)
+			}
+			saved := f.save(live.SaveRequest{File: r.File})
+			if want := `the task "Enter" did not pass`; !strings.Contains(strings.Join(saved.Warnings, "\n"), want) {
+				t.Errorf("warnings %q", saved.Warnings)
+			}
+			if diff := cmp.Diff("trail:\n"+strings.Replace(steps, "Nobody", "Sign in", 1), f.read(r.File)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // Another timeout, or that a call is optional now, is a repair. What was not said stays.
 func TestRepairChangesOptionsOfACall(t *testing.T) {
 	t.Parallel()

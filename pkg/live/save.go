@@ -453,7 +453,8 @@ func (s *Session) replace(c change) error {
 }
 
 // file returns the recording as a trail. Steps without calls are left out, unless they come from the replayed trail.
-// With onlyChanged, steps that are as in that trail have no recording.
+// With onlyChanged, which is for the file of that trail, steps that are as in it have no recording, and the steps of the
+// file keep their texts, also those with the value of a secret.
 func (s *Session) file(l *replay.Frame, name, title string, onlyChanged bool) *trail.File {
 	f := &trail.File{Name: name, Config: s.config(l, name, title)}
 	classifier := s.opts.Lineage[0]
@@ -465,14 +466,20 @@ func (s *Session) file(l *replay.Frame, name, title string, onlyChanged bool) *t
 			continue
 		}
 		out := step.Step
-		out.Text, out.Recording = s.text(step.Text), nil
-		if waitsForText(step) {
-			out.Text = noText
-		}
+		out.Recording = nil
 		if step.Kind == trail.KindUse {
-			out.Text = s.text(step.Use.Path)
+			out.Text = step.Use.Path
 		} else {
 			out.Use = nil // its call says it
+		}
+		if step.Kind == trail.KindTools {
+			out.Text = "" // and not the title of the trail that it runs
+		}
+		if !onlyChanged || step.File == nil {
+			out.Text = s.text(out.Text)
+		}
+		if waitsForText(step) {
+			out.Text = noText
 		}
 		recorded := step.Changed
 		if !recorded && !onlyChanged {
@@ -524,7 +531,7 @@ func (s *Session) recordingWarnings() (out []string) {
 		out = append(out, fmt.Sprintf("the last calls of %s failed, and are not in the trail", which))
 	}
 	for _, step := range s.notPassed {
-		if slices.ContainsFunc(s.walk.Root.Steps, func(other *replay.Step) bool { return other.Kind == step.kind && other.Text == step.text }) {
+		if slices.ContainsFunc(s.walk.Root.Steps, func(other *replay.Step) bool { return s.name(other.Kind, other.Text) == step }) {
 			out = append(out, fmt.Sprintf("the task %q did not pass, so its calls in the trail may not do or check what it says", step.text))
 		}
 	}

@@ -448,6 +448,45 @@ func TestRefusesToAddTheValueOfASecret(t *testing.T) {
 	}
 }
 
+// The text of a step stays, also if it has the value of a secret, and may be written as answers show it.
+func TestRepairsAStepWhoseTextHasTheValueOfASecret(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"Enter 98761234", "Enter {{PIN}}"} {
+		f := open(t)
+		const steps = "trail:\n  - step: Enter 98761234\n    recording:\n      web:\n        - tap: {text: Nobody}\n"
+		f.write("trails/in.yaml", steps)
+		const uses = "trail:\n  - use: in.yaml\n" + "  - step: See 98761234\n    recording: {web: [{tap: {text: Gone}}]}\n"
+		f.write(trailFile, uses)
+		keep := live.TrailRequest{File: trailFile, Keep: true}
+		if r, err := f.RunTrail(t.Context(), keep); err != nil || r.Text != "Enter {{PIN}}" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		f.step(text, call("tap", "text", "Sign in"))
+		if r, err := f.RunTrail(t.Context(), keep); err != nil || r.Text != "See {{PIN}}" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		f.step(strings.Replace(text, "Enter", "See", 1), call("tap", "text", "Hello"))
+		f.save(live.SaveRequest{File: trailFile})
+		if got, want := f.read("trails/in.yaml"), strings.Replace(steps, "Nobody", "Sign in", 1); got != want {
+			t.Errorf("the part is\n%s", got)
+		}
+		if got, want := f.read(trailFile), strings.Replace(uses, "Gone", "Hello", 1); got != want {
+			t.Errorf("the trail is\n%s", got)
+		}
+		f.save(live.SaveRequest{File: "trails/b.trail.yaml"})
+		if got := f.read("trails/b.trail.yaml"); !strings.Contains(got, "See {{PIN}}") {
+			t.Errorf("the new trail is\n%s", got)
+		}
+		if _, err := f.Edit(t.Context(), live.Edit{Reword: &live.Reword{Step: 2, Text: "Look at 98761234"}}); err != nil {
+			t.Fatal(err)
+		}
+		f.save(live.SaveRequest{File: trailFile, Overwrite: trail.OverwriteOwn})
+		if got := f.read(trailFile); !strings.Contains(got, "Look at {{PIN}}") {
+			t.Errorf("with another text\n%s", got)
+		}
+	}
+}
+
 func TestRepairInAnotherFileHasNoID(t *testing.T) {
 	t.Parallel()
 	f := open(t)

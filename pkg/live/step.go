@@ -256,7 +256,7 @@ func (s *Session) besideRepair(index int) []string {
 
 // noteUnfinished remembers the steps whose last request failed.
 func (s *Session) noteUnfinished(r StepRequest, ok bool) {
-	step := stepName{r.Kind, strings.TrimSpace(r.Text)}
+	step := s.name(r.Kind, r.Text)
 	isStep := func(other stepName) bool { return other == step }
 	s.unfinished = slices.DeleteFunc(s.unfinished, isStep)
 	if ok {

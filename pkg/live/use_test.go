@@ -244,6 +244,41 @@ func TestSaveDoesNotReplayDelegatesThatTheCallerMayNotCall(t *testing.T) {
 	f.wantRefusedSave(tool.Exec)
 }
 
+func TestRepairsTrailsInTheListShapeThatRunOthers(t *testing.T) {
+	t.Parallel()
+	const part = "trail:\n  - step: In\n    recording: {web: [{tap: {text: Nobody}}]}\n"
+	for name, main := range map[string]string{
+		"calls":              "- runTrail: {path: in.yaml} # only this\n",
+		"tools":              "- tools: [{ runTrail: { path: in.yaml } }]\n",
+		"tools before steps": "- tools:\n    - runTrail: {path: in.yaml}\n- prompts:\n    - step: In\n      recording: {tools: [{tap: {text: Gone}}]}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			f.write("trails/in.yaml", part)
+			f.write(trailFile, main)
+			repairs := []string{"Sign in", "Hello"}[:1+strings.Count(main, "Gone")]
+			for _, button := range repairs {
+				if r, err := f.RunTrail(t.Context(), live.TrailRequest{File: trailFile, Keep: true}); err != nil || r.Text != "In" {
+					t.Fatalf("%+v, %v", r, err)
+				}
+				f.step("In", call("tap", "text", button))
+			}
+			f.save(live.SaveRequest{File: trailFile})
+			if got := f.read("trails/in.yaml"); got != strings.Replace(part, "Nobody", "Sign in", 1) {
+				t.Errorf("the part is\n%s", got)
+			}
+			if got := f.read(trailFile); got != strings.Replace(main, "Gone", "Hello", 1) {
+				t.Errorf("the trail is\n%s", got)
+			}
+			f.save(live.SaveRequest{File: trailFile, Overwrite: trail.OverwriteAll})
+			if got := f.read(trailFile); got != strings.Replace(main, "Gone", "Hello", 1) {
+				t.Errorf("overwritten\n%s", got)
+			}
+		})
+	}
+}
+
 func TestTrailThatACallRunsIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	f := open(t)

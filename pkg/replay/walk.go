@@ -317,7 +317,7 @@ func (w *Walk) enter(ctx context.Context, st *Step, at session.Step) session.Res
 // recordUse adds the call that uses a trail to the recording, which has a step with use: already.
 func (w *Walk) recordUse(st *Step) {
 	if st.Kind != trail.KindUse {
-		w.session.RecordUse(st.Calls[0])
+		w.session.RecordUse(st.Calls)
 	}
 }
 

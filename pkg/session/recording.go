@@ -176,8 +176,11 @@ func (s *Session) Record(calls []trail.Call) {
 	}
 }
 
-// RecordUse adds the call that uses a trail to the recording of the running step: as it is, without secrets.
-func (s *Session) RecordUse(call trail.Call) {
-	call.Args, _ = s.opts.Redactor.Value(call.Args).(map[string]any)
-	s.Record([]trail.Call{call})
+// RecordUse adds the calls that use a trail to the recording of the running step: as they are, without secrets.
+func (s *Session) RecordUse(calls []trail.Call) {
+	calls = slices.Clone(calls)
+	for i := range calls {
+		calls[i].Args, _ = s.opts.Redactor.Value(calls[i].Args).(map[string]any)
+	}
+	s.Record(calls)
 }

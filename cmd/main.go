@@ -92,8 +92,8 @@ func (a *app) close(ctx context.Context, code int, out *output) int {
 const echo = time.Second
 
 // handleSignals cancels the context at the first signal, with the signal as its cause, and sends the exit code on
-// killed at the second. No echo is a second signal, and no hang-up: the system and the shell both send one when a
-// terminal is closed.
+// killed at the second. An echo does not count, nor does a further hang-up: the system and the shell both send one when
+// a terminal is closed.
 func (a *app) handleSignals() (killed <-chan int, stop func()) {
 	signals := make(chan os.Signal, 2)
 	a.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)

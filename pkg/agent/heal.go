@@ -601,7 +601,7 @@ func namesIn(text string) []string {
 }
 
 // plain returns a name without case, spaces and punctuation. One that has nothing else is all of it. Signs such as + and €
-// are no punctuation.
+// are kept.
 func plain(name string) string {
 	name = norm.NFKC.String(name)
 	letters := strings.Map(func(r rune) rune {

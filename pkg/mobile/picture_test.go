@@ -57,7 +57,7 @@ func TestPicturesOfAPhone(t *testing.T) {
 	}
 }
 
-// A screen that may not be pictured is no baseline, and not like one that was taken of it.
+// A screenshot that is black, as of a screen that an app protects, is neither written as a baseline nor compared with one.
 func TestPictureThatIsBlack(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]*fake{
